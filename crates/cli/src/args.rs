@@ -1,0 +1,219 @@
+//! The command line as clap sees it. Parameters of tasks and solvers are not here: `--set` reaches them by name.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines",
+    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses and formats.\n\
+                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model saved).")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Train, certify and predict on built-in data in about half a minute; writes curves and a report
+    Demo(DemoArgs),
+    /// Train a model and certify how far it can be from the optimum
+    Train(Box<TrainArgs>),
+    /// Predict the labels of a data set
+    Predict(PredictArgs),
+    /// Measure task loss and error rates of a model on a data set
+    Evaluate(EvaluateArgs),
+    /// Recompute a model's primal value on its training data by slow, independent code
+    Verify(VerifyArgs),
+    /// List solvers, tasks, oracles, losses and formats, and every parameter with its default
+    Describe(DescribeArgs),
+    /// Make synthetic data sets
+    Data(DataArgs),
+    /// Regularisation path (not built yet)
+    #[command(disable_help_flag = true)]
+    Path(Rest),
+    /// Solve one MAP or min-cut instance (not built yet)
+    #[command(disable_help_flag = true)]
+    Infer(Rest),
+    /// Test a task or oracle for mistakes before training (not built yet)
+    #[command(disable_help_flag = true)]
+    Check(Rest),
+    /// Rerun an experiment of a paper (not built yet)
+    #[command(disable_help_flag = true)]
+    Reproduce(Rest),
+}
+
+/// Arguments of a command that is not built yet.
+#[derive(Args)]
+pub(crate) struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _rest: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// Directory for the report, curves, records and models
+    #[arg(long, value_name = "DIR", default_value = "multiplane-demo")]
+    pub(crate) out: PathBuf,
+    /// Seed of the data and of the solvers
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// No progress bars and no table
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct TrainArgs {
+    /// A run specification; flags and --set override it
+    #[arg(value_name = "RUN.toml")]
+    pub(crate) spec: Option<PathBuf>,
+    /// What to learn: binary, multiclass or chain (see `describe task`)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+    /// Training data; .gz is read directly
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Option<PathBuf>,
+    /// Test data
+    #[arg(long, value_name = "PATH")]
+    pub(crate) test: Option<PathBuf>,
+    /// Format of the data [default: guessed from name and content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// A solver or preset (see `describe solver`) [default: auto]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) solver: Option<String>,
+    /// Strength of the regulariser: a number, 1/n, or c:X for C = X, lambda = 1/(C n) [default: 1/n]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
+    /// Stop when the duality gap is at most X, or X% of the primal
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) gap: Option<String>,
+    /// Stop after X passes (oracle calls / n); with no stop given: --gap 1% --passes 1000
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) passes: Option<String>,
+    /// Stop after N oracle calls
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) calls: Option<String>,
+    /// Stop after S seconds of training
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub(crate) seconds: Option<String>,
+    /// Seed of all chance [default: 0]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// Threads; training itself runs on one [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
+    #[arg(long, value_name = "CLOCK")]
+    pub(crate) clock: Option<String>,
+    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Where to save the model
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write one JSON object per evaluation to this file
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) record: Option<PathBuf>,
+    /// Print one JSON object at the end, and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress bar and no summary
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// (not built yet)
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// (not built yet)
+    #[arg(long, value_name = "S", hide = true)]
+    pub(crate) checkpoint_every: Option<String>,
+    /// (not built yet)
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) resume: Option<PathBuf>,
+}
+
+/// A model and the data to use it on.
+#[derive(Args)]
+pub(crate) struct OnData {
+    /// A model saved by `train`
+    #[arg(long, value_name = "M")]
+    pub(crate) model: PathBuf,
+    /// The data
+    #[arg(long, value_name = "D")]
+    pub(crate) data: PathBuf,
+    /// Format of the data [default: guessed from name and content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// data.* parameters, e.g. data.folds=0,3
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct PredictArgs {
+    #[command(flatten)]
+    pub(crate) on: OnData,
+    /// Where to write the labels, one example per line [default: standard output]
+    #[arg(long, value_name = "F")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct EvaluateArgs {
+    #[command(flatten)]
+    pub(crate) on: OnData,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) on: OnData,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// (not built yet)
+    #[arg(long, value_name = "C", hide = true)]
+    pub(crate) checkpoint: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct DescribeArgs {
+    /// solver, task, oracle, loss or format [default: everything, in short]
+    pub(crate) kind: Option<String>,
+    /// One of them
+    pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub(crate) command: DataCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DataCommand {
+    /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data)
+    Make(MakeArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct MakeArgs {
+    /// Which: letters
+    pub(crate) name: String,
+    /// Where to write it
+    #[arg(long, value_name = "F")]
+    pub(crate) out: PathBuf,
+    /// Examples (words)
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub(crate) n: usize,
+    /// Seed
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) seed: u64,
+}

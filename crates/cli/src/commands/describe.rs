@@ -1,0 +1,218 @@
+//! `multiplane describe`: what there is, and every parameter with its default. All of it is read off the registries.
+
+use multiplane::data::Format;
+use multiplane::params::{Kind, Param, from_schema};
+use multiplane::solvers::SOLVERS;
+use multiplane::tasks::TASKS;
+use multiplane::{DEFAULT_SOLVER, Error, find_solver, find_task, format_by_name, unknown_name};
+use serde_json::{Value, json};
+
+use crate::args::DescribeArgs;
+use crate::commands::Done;
+use crate::terminal::print;
+
+const KINDS: [&str; 5] = ["solver", "task", "oracle", "loss", "format"];
+
+/// One thing that can be described.
+struct Item {
+    name: String,
+    summary: String,
+    /// Further facts: (what, text).
+    facts: Vec<(&'static str, String)>,
+    params: Vec<Param>,
+    /// The values that a preset gives to the parameters.
+    preset: Value,
+    /// What the dotted names begin with.
+    prefix: &'static str,
+}
+
+pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
+    let kinds: Vec<&str> = match &args.kind {
+        None => KINDS.to_vec(),
+        Some(kind) => match KINDS.iter().find(|known| *known == kind) {
+            Some(kind) => vec![kind],
+            None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
+        },
+    };
+    let mut all = Vec::new();
+    for kind in kinds {
+        all.push((kind, items(kind, args.name.as_deref())?));
+    }
+    let detailed = args.name.is_some();
+    if args.json {
+        let json: serde_json::Map<String, Value> = all
+            .iter()
+            .map(|(kind, items)| ((*kind).into(), Value::Array(items.iter().map(Item::json).collect())))
+            .collect();
+        let text = serde_json::to_string_pretty(&json).map_err(|error| Error::failed(error.to_string()))?;
+        print(&(text + "\n"))?;
+    } else {
+        let sections = all.iter().map(|(kind, items)| {
+            if detailed { items.iter().map(Item::text).collect::<String>() } else { list(kind, items) }
+        });
+        print(&sections.collect::<Vec<_>>().join("\n"))?;
+        if !detailed {
+            print("\n`multiplane describe KIND NAME` shows every parameter with its default.\n")?;
+        }
+    }
+    Ok(Done::Finished)
+}
+
+fn list(kind: &str, items: &[Item]) -> String {
+    let width = items.iter().map(|item| item.name.len()).max().unwrap_or(0);
+    let lines = items.iter().map(|item| format!("  {:width$}  {}\n", item.name, item.summary));
+    format!("{kind}\n{}", lines.collect::<String>())
+}
+
+fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
+    Ok(match (kind, name) {
+        ("solver", Some(name)) => vec![solver(find_solver(name)?)],
+        ("solver", None) => {
+            let auto = Item::short("auto", format!("the default: {DEFAULT_SOLVER} in this version"));
+            std::iter::once(auto).chain(SOLVERS.iter().map(solver)).collect()
+        }
+        ("task", Some(name)) => vec![task(find_task(name)?)],
+        ("task", None) => TASKS.iter().map(task).collect(),
+        ("oracle", name) => oracles(name)?,
+        ("loss", name) => losses(name)?,
+        (_, Some(name)) => vec![format(format_by_name(name)?)],
+        (_, None) => Format::ALL.into_iter().map(format).collect(),
+    })
+}
+
+fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
+    let certificate = if entry.has_dual { "primal, dual and gap" } else { "none: it has no dual value" };
+    Item {
+        facts: vec![("source", entry.source.into()), ("certificate", certificate.into())],
+        params: from_schema(&(entry.schema)()),
+        preset: (entry.preset)(),
+        prefix: "solver",
+        ..Item::short(entry.name, entry.summary.into())
+    }
+}
+
+fn task(entry: &multiplane::tasks::TaskEntry) -> Item {
+    Item {
+        facts: vec![
+            ("oracle", entry.oracle.into()),
+            ("formats", entry.formats.join(", ")),
+            ("weights", entry.layout.into()),
+        ],
+        params: from_schema(&(entry.schema)()),
+        preset: (entry.defaults)(),
+        prefix: "task",
+        ..Item::short(entry.name, entry.summary.into())
+    }
+}
+
+fn format(format: Format) -> Item {
+    Item::short(format.name(), format.description().into())
+}
+
+fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
+    let mut items: Vec<Item> =
+        TASKS.iter().map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name))).collect();
+    let schema = from_schema(&multiplane::oracle_schema());
+    let wrapper = "a wrapper of any of them: every training call costs oracle.delay_us microseconds more";
+    items.push(Item { params: schema, prefix: "oracle", ..Item::short("delayed", wrapper.into()) });
+    pick(items, "oracle", name)
+}
+
+fn losses(name: Option<&str>) -> Result<Vec<Item>, Error> {
+    let task = find_task("chain")?;
+    let params = from_schema(&(task.schema)());
+    let variants = params.into_iter().find(|param| param.name == "loss").map(|param| param.kind);
+    let Some(Kind::Choice(variants)) = variants else { return Ok(Vec::new()) };
+    let items = variants
+        .into_iter()
+        .map(|variant| Item { params: variant.params, prefix: "task.loss", ..Item::short(&variant.name, variant.doc) })
+        .collect();
+    pick(items, "loss", name)
+}
+
+fn pick(items: Vec<Item>, kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
+    let Some(name) = name else { return Ok(items) };
+    let known: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
+    let found: Vec<Item> = items.into_iter().filter(|item| item.name == name).collect();
+    if found.is_empty() {
+        return Err(Error::input(unknown_name(kind, name, known.iter().map(String::as_str))));
+    }
+    Ok(found)
+}
+
+impl Item {
+    fn short(name: &str, summary: String) -> Item {
+        Item { name: name.into(), summary, facts: Vec::new(), params: Vec::new(), preset: Value::Null, prefix: "" }
+    }
+
+    fn json(&self) -> Value {
+        let facts: serde_json::Map<String, Value> =
+            self.facts.iter().map(|(what, text)| ((*what).into(), json!(text))).collect();
+        json!({
+            "name": self.name,
+            "summary": self.summary,
+            "facts": facts,
+            "parameters": params_json(&self.params, &self.preset),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.summary);
+        for (what, fact) in &self.facts {
+            text += &format!("  {what}: {fact}\n");
+        }
+        if !self.params.is_empty() {
+            text += "\nparameters (--set NAME=VALUE):\n";
+            write_params(&mut text, &self.params, &self.preset, self.prefix, 2);
+        }
+        text
+    }
+}
+
+/// The value that a preset gives, or the default.
+fn value_of<'a>(param: &'a Param, preset: &'a Value) -> &'a Value {
+    preset.get(&param.name).unwrap_or(&param.default)
+}
+
+fn params_json(params: &[Param], preset: &Value) -> Value {
+    let json = params.iter().map(|param| {
+        let value = value_of(param, preset);
+        match &param.kind {
+            Kind::Value(kind) => json!({"name": param.name, "doc": param.doc, "type": kind, "default": value}),
+            Kind::Choice(variants) => {
+                let variants: Vec<Value> = variants
+                    .iter()
+                    .map(|variant| {
+                        let chosen = if value["name"] == variant.name.as_str() { value } else { &Value::Null };
+                        let params = params_json(&variant.params, chosen);
+                        json!({"name": variant.name, "doc": variant.doc, "parameters": params})
+                    })
+                    .collect();
+                json!({"name": param.name, "doc": param.doc, "default": value["name"], "choices": variants})
+            }
+        }
+    });
+    Value::Array(json.collect())
+}
+
+fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &str, indent: usize) {
+    for param in params {
+        let value = value_of(param, preset);
+        let name = format!("{prefix}.{}", param.name);
+        match &param.kind {
+            Kind::Value(kind) => {
+                *text += &format!("{:indent$}{name} = {value}  ({kind})\n", "");
+                *text += &format!("{:indent$}    {}\n", "", param.doc);
+            }
+            Kind::Choice(variants) => {
+                let chosen = value["name"].as_str().unwrap_or_default();
+                *text += &format!("{:indent$}{name} = {chosen}\n{:indent$}    {}\n", "", "", param.doc);
+                for variant in variants {
+                    *text += &format!("{:indent$}    {}: {}\n", "", variant.name, variant.doc);
+                    let own = if variant.name == chosen { value } else { &Value::Null };
+                    write_params(text, &variant.params, own, &name, indent + 6);
+                }
+            }
+        }
+    }
+}

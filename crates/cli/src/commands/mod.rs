@@ -1,0 +1,77 @@
+//! The commands, one file each, and what they share.
+
+pub(crate) mod data;
+pub(crate) mod demo;
+pub(crate) mod describe;
+pub(crate) mod evaluate;
+pub(crate) mod predict;
+pub(crate) mod train;
+pub(crate) mod verify;
+
+use multiplane::{Error, Model, Problem, params};
+use serde_json::{Map, Value};
+
+use crate::args::OnData;
+use crate::terminal;
+
+/// How a command ended that was not refused.
+pub(crate) enum Done {
+    /// All went well.
+    Finished,
+    /// It ran, and what it says is a failure.
+    Failed,
+    /// A signal ended it; what there was is saved.
+    Interrupted,
+}
+
+/// What to say of a part that the contract names and that does not exist yet.
+pub(crate) fn not_built(what: &str) -> Result<Done, Error> {
+    Err(Error::input(format!("{what} is not built yet in version {}", env!("CARGO_PKG_VERSION"))))
+}
+
+/// Applies `--set key=value` arguments to a tree.
+fn apply_sets(tree: &mut Map<String, Value>, sets: &[String]) -> Result<(), Error> {
+    for text in sets {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                params::set(tree, key.trim(), params::parse_value(value.trim()));
+            }
+            _ => return Err(Error::input(format!("--set {text}: expected KEY=VALUE, as in solver.order=uniform"))),
+        }
+    }
+    Ok(())
+}
+
+/// Loads the model and opens the data in its way. `default_folds` are used where `--set data.folds` says nothing.
+fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
+    let model = Model::load(&on.model)?;
+    let mut tree = Map::new();
+    apply_sets(&mut tree, &on.set)?;
+    let data = match tree.remove("data") {
+        Some(Value::Object(data)) => data,
+        _ => Map::new(),
+    };
+    if let Some(key) = tree.keys().next() {
+        return Err(Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model")));
+    }
+    if let Some(key) = data.keys().find(|key| !["folds", "format"].contains(&key.as_str())) {
+        return Err(Error::input(multiplane::unknown_name("parameter of data:", key, ["folds", "format"])));
+    }
+    let format = on.format.as_deref().or(data.get("format").and_then(Value::as_str));
+    let format = format.map(multiplane::format_by_name).transpose()?;
+    let trained_on = &model.info.spec["data"]["folds"];
+    let folds = data.get("folds").or(own_folds.then_some(trained_on));
+    let folds = multiplane::folds(folds)?;
+    let data = multiplane::read_data(&on.data, format, folds.as_deref())?;
+    let problem = model.open(data).map_err(|error| match error {
+        Error::Input(reason) => {
+            let (model, data) = (on.model.display(), on.data.display());
+            Error::input(format!("model {model} and data {data} do not match: {reason}"))
+        }
+        failed => failed,
+    })?;
+    for warning in problem.warnings() {
+        terminal::complain(&format!("warning: {warning}"));
+    }
+    Ok((model, problem))
+}

@@ -1,0 +1,26 @@
+//! `multiplane predict`.
+
+use std::fmt::Write;
+
+use multiplane::{Error, check_writable, durable_write};
+
+use crate::args::PredictArgs;
+use crate::commands::{Done, open};
+use crate::terminal::print;
+
+pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
+    if let Some(path) = &args.out {
+        check_writable(path).map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+    }
+    let (model, problem) = open(&args.on, false)?;
+    let mut text = String::new();
+    problem.predict(&model.w, &mut |prediction| {
+        let _ = writeln!(text, "{}", prediction.text); // a String takes anything
+    })?;
+    match &args.out {
+        None => print(&text)?,
+        Some(path) => durable_write(path, text.as_bytes())
+            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?,
+    }
+    Ok(Done::Finished)
+}

@@ -1,0 +1,146 @@
+//! `multiplane train`.
+
+use std::fs::{self, File};
+
+use multiplane::observe::JsonLines;
+use multiplane::run::StopReason;
+use multiplane::{Error, Hooks, RunSpec, Session, Summary, check_writable, params};
+use serde_json::{Map, Value};
+
+use crate::args::TrainArgs;
+use crate::commands::{Done, apply_sets, not_built};
+use crate::progress::Progress;
+use crate::terminal::{complain, number, print};
+use crate::interrupt;
+
+pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
+    if args.checkpoint.is_some() || args.checkpoint_every.is_some() || args.resume.is_some() {
+        return not_built("checkpointing (--checkpoint, --checkpoint-every, --resume)");
+    }
+    let spec = RunSpec::from_tree(&tree(args)?)?;
+    for path in [&args.out, &args.record].into_iter().flatten() {
+        check_writable(path).map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+    }
+    let session = Session::open(spec)?;
+    if !args.quiet {
+        session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    }
+    let (model, mut summary) = session.run(hooks(args, &session)?)?;
+    if let Some(path) = &args.out {
+        model.save(path)?;
+        summary.model = Some(path.display().to_string());
+    }
+    report(args, &summary)?;
+    Ok(if summary.stop_reason == StopReason::Interrupt { Done::Interrupted } else { Done::Finished })
+}
+
+/// File, flags and `--set`, later ones over earlier ones.
+fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
+    let mut tree = Map::new();
+    if let Some(path) = &args.spec {
+        let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+        let file: Value =
+            toml::from_str(&text).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+        tree = file.as_object().cloned().unwrap_or_default();
+    }
+    let texts = [
+        ("task", &args.task),
+        ("data.format", &args.format),
+        ("solver", &args.solver),
+        ("lambda", &args.lambda),
+        ("stop.gap", &args.gap),
+        ("clock", &args.clock),
+    ];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            params::set(&mut tree, key, Value::String(value.clone()));
+        }
+    }
+    let numbers = [
+        ("stop.passes", &args.passes),
+        ("stop.calls", &args.calls),
+        ("stop.seconds", &args.seconds),
+        ("seed", &args.seed),
+        ("threads", &args.threads),
+    ];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            params::set(&mut tree, key, params::parse_value(value));
+        }
+    }
+    for (key, path) in [("data.path", &args.data), ("data.test", &args.test)] {
+        if let Some(path) = path {
+            params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
+        }
+    }
+    apply_sets(&mut tree, &args.set)?;
+    Ok(tree)
+}
+
+fn hooks(args: &TrainArgs, session: &Session) -> Result<Hooks, Error> {
+    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), losses: args.record.is_some(), ..Hooks::default() };
+    if let Some(path) = &args.record {
+        let file = File::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+        hooks.observers.push(Box::new(JsonLines::new(file)));
+    }
+    if !args.quiet
+        && let Some(progress) = Progress::new(&session.spec().solver.name, session.target(), session.spec().stop.passes)
+    {
+        hooks.observers.push(Box::new(progress));
+    }
+    Ok(hooks)
+}
+
+fn report(args: &TrainArgs, summary: &Summary) -> Result<(), Error> {
+    if args.json {
+        let json = serde_json::to_string(summary).map_err(|error| Error::failed(error.to_string()))?;
+        return print(&(json + "\n"));
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    print(&text(summary))
+}
+
+/// The summary for people.
+pub(crate) fn text(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} on {} examples, {} weights, lambda = {}, solver {}\n",
+        summary.task,
+        summary.n,
+        summary.d,
+        number(summary.lambda),
+        summary.solver
+    );
+    text += &format!("  primal  {}\n", number(summary.primal));
+    if let (Some(dual), Some(gap)) = (summary.dual, summary.gap) {
+        let proof = if summary.certified { "certified" } else { "estimated: the oracle is not exact" };
+        let percent = 100.0 * gap / summary.primal.max(f64::MIN_POSITIVE);
+        text += &format!("  dual    {}\n", number(dual));
+        text += &format!("  gap     {} ({percent:.2} % of the primal, {proof})\n", number(gap));
+    } else {
+        text += "  gap     none: this solver has no dual value\n";
+    }
+    text += &format!(
+        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle\n",
+        summary.passes,
+        summary.oracle_calls,
+        summary.cached_steps,
+        summary.train_seconds,
+        100.0 * summary.oracle_seconds / summary.train_seconds.max(f64::MIN_POSITIVE)
+    );
+    let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
+    text += &format!("  loss  {}{}\n", loss("train", summary.train_loss), loss("test", summary.test_loss));
+    let reason = match summary.stop_reason {
+        StopReason::Gap => "the gap is reached",
+        StopReason::Passes => "the passes are spent",
+        StopReason::Calls => "the oracle calls are spent",
+        StopReason::Seconds => "the seconds are spent",
+        StopReason::Interrupt => "interrupted",
+    };
+    text += &format!("  stopped: {reason}\n");
+    if let Some(model) = &summary.model {
+        text += &format!("  saved to {model}\n");
+    }
+    text
+}

@@ -1,0 +1,44 @@
+//! Writing to the terminal: a closed pipe or a full disk behind it ends a command, it does not panic.
+
+use std::io::{self, ErrorKind, Write};
+
+use multiplane::Error;
+
+/// Writes to standard output. A reader that has gone away (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::failed(format!("standard output could not be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to standard error; if even that fails there is nobody to tell.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A number with six significant digits, without trailing zeros.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = if value.abs() < 1e-6 { return format!("{value:.5e}") } else { format!("{value:.digits$}") };
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six digits, whatever the size.
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [(0.0, "0"), (0.0763812345, "0.0763812"), (4004.0, "4004"), (1.5e-9, "1.50000e-9")] {
+            assert_eq!(number(value), text);
+        }
+    }
+}

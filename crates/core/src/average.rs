@@ -1,0 +1,165 @@
+//! Dial 4: weighted averages of the iterates (BCFW-avg and MP-BCFW-avg, MP-BCFW paper 3.5).
+//!
+//! `phi_bar(k) = 2/(k(k+1)) sum_t t phi(t)`. Kept without touching d numbers a step: with `phi_now` at hand,
+//! `phi_bar = phi_now - 2 u / (k (k+1))`, where every step `delta` adds `k(k+1)/2 delta` to `u`. There are two
+//! averages, over exact and over approximate updates; each counts its own kind, both follow every step. All is
+//! kept in the space of w, which is linear in phi.
+
+use crate::linalg;
+
+/// Whether the corner of a step came from the oracle or from cached planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateKind {
+    /// From the oracle.
+    Exact,
+    /// From planes kept.
+    Approximate,
+}
+
+/// Dial 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Averaging {
+    /// The last iterate is the answer.
+    #[default]
+    None,
+    /// The answer is the interpolation, best in dual value, of two averages weighted by time: one over exact,
+    /// one over approximate updates (MP-BCFW 3.5).
+    Weighted,
+}
+
+#[derive(Clone, Debug)]
+struct Average {
+    lag: Vec<f64>,
+    lag_circ: f64,
+    updates: u64,
+}
+
+impl Average {
+    /// `k (k + 1) / 2`: the weight of all iterates so far.
+    fn weight(&self) -> f64 {
+        let k = self.updates as f64;
+        0.5 * k * (k + 1.0)
+    }
+
+    /// Writes the averaged w into `out` and returns the averaged constant part.
+    fn point(&self, w: &[f64], circ: f64, out: &mut Vec<f64>) -> f64 {
+        let scale = 1.0 / self.weight();
+        out.clear();
+        out.extend(w.iter().zip(&self.lag).map(|(w, lag)| w - scale * lag));
+        circ - scale * self.lag_circ
+    }
+}
+
+/// The two running averages.
+#[derive(Clone, Debug)]
+pub struct Averages {
+    exact: Average,
+    approximate: Average,
+}
+
+impl Averages {
+    /// No iterate seen yet.
+    pub fn new(dim: usize) -> Self {
+        let empty = Average { lag: vec![0.0; dim], lag_circ: 0.0, updates: 0 };
+        Averages { exact: empty.clone(), approximate: empty }
+    }
+
+    /// Follows a step: w moved by `alpha * direction` (at `indices`, or everywhere), phi's constant by `circ`.
+    pub fn follow(&mut self, indices: Option<&[u32]>, direction: &[f64], alpha: f64, circ: f64) {
+        for average in [&mut self.exact, &mut self.approximate] {
+            let weight = average.weight();
+            if weight == 0.0 {
+                continue;
+            }
+            average.lag_circ += weight * circ;
+            match indices {
+                Some(indices) => linalg::scatter_axpy(weight * alpha, indices, direction, &mut average.lag),
+                None => linalg::axpy(weight * alpha, direction, &mut average.lag),
+            }
+        }
+    }
+
+    /// Counts the iterate as it is now, whether or not it moved.
+    pub fn count(&mut self, kind: UpdateKind) {
+        match kind {
+            UpdateKind::Exact => self.exact.updates += 1,
+            UpdateKind::Approximate => self.approximate.updates += 1,
+        }
+    }
+
+    /// Writes into `out` the point between the two averages with the best dual value, and returns that value;
+    /// `None` before the first update. `w` and `circ` are the present iterate.
+    pub fn best(&self, w: &[f64], circ: f64, lambda: f64, out: &mut Vec<f64>) -> Option<f64> {
+        let dual = |point: &[f64], circ: f64| circ - 0.5 * lambda * linalg::sum_squares(point);
+        let (first, second) = match (self.exact.updates, self.approximate.updates) {
+            (0, 0) => return None,
+            (_, 0) => (&self.exact, None),
+            (0, _) => (&self.approximate, None),
+            _ => (&self.exact, Some(&self.approximate)),
+        };
+        let first_circ = first.point(w, circ, out);
+        let Some(second) = second else {
+            return Some(dual(out, first_circ));
+        };
+        let mut other = Vec::new();
+        let other_circ = second.point(w, circ, &mut other);
+        linalg::axpy(-1.0, out, &mut other); // now the direction from the first to the second
+        let slope = (other_circ - first_circ) - lambda * linalg::dot(out, &other);
+        let curvature = lambda * linalg::sum_squares(&other);
+        let gamma = if slope <= 0.0 {
+            0.0
+        } else if slope >= curvature {
+            1.0
+        } else {
+            slope / curvature
+        };
+        linalg::axpy(gamma, &other, out);
+        Some(dual(out, first_circ + gamma * (other_circ - first_circ)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// The O(nnz) form equals the recursion of the paper, for both averages, in w and in the constant part.
+    #[test]
+    fn equals_the_recursion() {
+        let (dim, lambda) = (5, 0.7);
+        let mut rng = Rng::new(3, 0);
+        let mut averages = Averages::new(dim);
+        let (mut w, mut circ) = (vec![0.0; dim], 0.0);
+        let mut plain = [(vec![0.0; dim], 0.0, 0u64), (vec![0.0; dim], 0.0, 0u64)];
+        for step in 0..300 {
+            let direction: Vec<f64> = (0..dim).map(|_| rng.unit() - 0.5).collect();
+            let (alpha, shift) = (rng.unit() * 0.1, rng.unit() * 0.01);
+            linalg::axpy(alpha, &direction, &mut w);
+            circ += shift;
+            averages.follow(None, &direction, alpha, shift);
+            let approximate = rng.below(3) == 0;
+            averages.count(if approximate { UpdateKind::Approximate } else { UpdateKind::Exact });
+            let (mean, mean_circ, k) = &mut plain[usize::from(approximate)];
+            let (old, new) = (*k as f64 / (*k as f64 + 2.0), 2.0 / (*k as f64 + 2.0));
+            for (mean, w) in mean.iter_mut().zip(&w) {
+                *mean = old * *mean + new * w;
+            }
+            *mean_circ = old * *mean_circ + new * circ;
+            *k += 1;
+            for (average, (mean, mean_circ, k)) in [&averages.exact, &averages.approximate].into_iter().zip(&plain) {
+                if *k > 0 {
+                    let mut point = Vec::new();
+                    let point_circ = average.point(&w, circ, &mut point);
+                    let worst = point.iter().zip(mean).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert!(worst < 1e-10 && (point_circ - mean_circ).abs() < 1e-10, "step {step}: off by {worst}");
+                }
+            }
+        }
+        let mut best = Vec::new();
+        let value = averages.best(&w, circ, lambda, &mut best).unwrap();
+        for (mean, mean_circ, _) in &plain {
+            assert!(value >= mean_circ - 0.5 * lambda * linalg::sum_squares(mean) - 1e-12, "not the best of the two");
+        }
+    }
+}

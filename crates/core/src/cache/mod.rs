@@ -1,0 +1,184 @@
+//! Dial 3: the planes kept per example, and the policies that use them.
+//!
+//! The ground truth's plane (zero) is always in the working set without being stored. Storage comes from pools,
+//! so that keeping and dropping planes does not touch the allocator once the run is warm.
+
+mod multi_plane;
+mod pool;
+
+pub use multi_plane::{MultiPlane, Slope};
+
+use crate::plane::{PlaneView, Star};
+use pool::{Pool, Slot};
+
+/// Dial 3.
+#[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Planes {
+    /// Every corner comes from the oracle: plain BCFW.
+    #[default]
+    None,
+    /// Working sets with approximate passes between the exact ones (MP-BCFW, Alg. 3).
+    MultiPlane(MultiPlane),
+}
+
+/// A plane kept.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    indices: Option<Slot>,
+    values: Slot,
+    circ: f64,
+    last_active: u32,
+}
+
+/// The working sets `W_i` of all examples.
+#[derive(Clone, Debug)]
+pub struct WorkingSets {
+    sets: Vec<Vec<Kept>>,
+    indices: Pool<u32>,
+    values: Pool<f64>,
+    planes: usize,
+}
+
+impl WorkingSets {
+    /// Empty sets (but for the truth) of `blocks` examples.
+    pub fn new(blocks: usize) -> Self {
+        WorkingSets { sets: vec![Vec::new(); blocks], indices: Pool::new(), values: Pool::new(), planes: 0 }
+    }
+
+    /// Planes stored over all examples.
+    pub fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// Planes stored for one example.
+    pub fn len(&self, block: usize) -> usize {
+        self.sets[block].len()
+    }
+
+    /// Whether an example has no plane but the truth's.
+    pub fn is_empty(&self, block: usize) -> bool {
+        self.sets[block].is_empty()
+    }
+
+    /// Plane `k` of example `block`.
+    pub fn plane(&self, block: usize, k: usize) -> PlaneView<'_> {
+        self.view(&self.sets[block][k])
+    }
+
+    fn view(&self, kept: &Kept) -> PlaneView<'_> {
+        let values = self.values.get(kept.values);
+        let star = match kept.indices {
+            Some(slot) => Star::Sparse { indices: self.indices.get(slot), values },
+            None => Star::Dense(values),
+        };
+        PlaneView { star, circ: kept.circ }
+    }
+
+    /// The best cached corner at `w`: its number, or `None` where no plane scores above the truth's 0.
+    /// Ties go to the lower number.
+    pub fn best(&self, block: usize, w: &[f64]) -> Option<usize> {
+        let mut best = (None, 0.0);
+        for (k, kept) in self.sets[block].iter().enumerate() {
+            let score = self.view(kept).score(w);
+            if score > best.1 {
+                best = (Some(k), score);
+            }
+        }
+        best.0
+    }
+
+    /// Keeps `plane` (unless it is kept already, or is the truth's) and marks it active now.
+    pub fn keep(&mut self, block: usize, plane: PlaneView<'_>, now: u32) {
+        if plane == PlaneView::ZERO {
+            return;
+        }
+        let known = self.sets[block].iter().position(|kept| self.view(kept) == plane);
+        if let Some(k) = known {
+            self.sets[block][k].last_active = now;
+            return;
+        }
+        let (indices, values) = match plane.star {
+            Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
+            Star::Dense(values) => (None, values),
+        };
+        let kept = Kept { indices, values: self.values.store(values), circ: plane.circ, last_active: now };
+        self.sets[block].push(kept);
+        self.planes += 1;
+    }
+
+    /// Marks plane `k` active now.
+    pub fn touch(&mut self, block: usize, k: usize, now: u32) {
+        self.sets[block][k].last_active = now;
+    }
+
+    /// Drops the planes last active before `oldest`, then the longest inactive ones until at most `limit` stay.
+    pub fn prune(&mut self, block: usize, oldest: u32, limit: usize) {
+        let mut k = 0;
+        while k < self.sets[block].len() {
+            if self.sets[block][k].last_active < oldest {
+                self.drop_plane(block, k);
+            } else {
+                k += 1;
+            }
+        }
+        while self.sets[block].len() > limit {
+            let idle = (0..self.sets[block].len()).min_by_key(|&k| self.sets[block][k].last_active);
+            self.drop_plane(block, idle.unwrap_or(0));
+        }
+    }
+
+    fn drop_plane(&mut self, block: usize, k: usize) {
+        let kept = self.sets[block].remove(k);
+        if let Some(slot) = kept.indices {
+            self.indices.release(slot);
+        }
+        self.values.release(kept.values);
+        self.planes -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::Plane;
+
+    fn plane(index: u32, value: f64, circ: f64) -> Plane {
+        let mut plane = Plane::new();
+        plane.push(index, value);
+        plane.set_circ(circ);
+        plane.seal();
+        plane
+    }
+
+    /// Equal planes are kept once, the truth's never; the best is found; the longest idle go first.
+    #[test]
+    fn sets_keep_find_and_drop() {
+        let mut sets = WorkingSets::new(2);
+        sets.keep(0, PlaneView::ZERO, 1);
+        assert!(sets.is_empty(0));
+        sets.keep(0, plane(0, 1.0, 0.0).view(), 1);
+        sets.keep(0, plane(1, 1.0, 0.0).view(), 2);
+        sets.keep(0, plane(0, 1.0, 0.0).view(), 3); // known: only touched
+        sets.keep(1, plane(0, 1.0, 0.0).view(), 1); // another example's
+        assert_eq!((sets.len(0), sets.len(1), sets.planes()), (2, 1, 3));
+        assert_eq!(sets.best(0, &[1.0, 2.0]), Some(1));
+        assert_eq!(sets.best(0, &[1.0, 1.0]), Some(0), "ties go to the lower number");
+        assert_eq!(sets.best(0, &[-1.0, 0.0]), None, "the truth is the best");
+        sets.prune(0, 0, 1);
+        assert_eq!(sets.plane(0, 0), plane(0, 1.0, 0.0).view(), "the longest idle plane went");
+        sets.prune(0, 4, 10);
+        assert_eq!((sets.len(0), sets.planes()), (0, 1));
+    }
+
+    /// Dense planes are kept as they are.
+    #[test]
+    fn dense_planes_are_kept() {
+        let mut sets = WorkingSets::new(1);
+        let mut dense = Plane::new();
+        dense.dense(3).copy_from_slice(&[1.0, 2.0, 3.0]);
+        sets.keep(0, dense.view(), 0);
+        sets.keep(0, dense.view(), 0);
+        assert_eq!((sets.planes(), sets.plane(0, 0)), (1, dense.view()));
+    }
+}

@@ -1,0 +1,139 @@
+//! Slots of numbers cut from large chunks, with free lists by size: planes come and go without the allocator.
+
+/// Numbers in a chunk; a larger slot gets a chunk of its own.
+const CHUNK: usize = 1 << 15;
+
+/// Sizes of slots per doubling: a slot is at most 25 % larger than what was asked for (but at least 4).
+const STEPS: u32 = 4;
+
+/// A slot of a [`Pool`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    chunk: u32,
+    start: u32,
+    len: u32,
+}
+
+/// Storage for many short vectors of `T`.
+#[derive(Clone, Debug)]
+pub(super) struct Pool<T> {
+    chunks: Vec<Vec<T>>,
+    /// The chunk that new slots are cut from.
+    current: usize,
+    /// Freed slots by size class.
+    free: Vec<Vec<(u32, u32)>>,
+}
+
+impl<T: Copy> Pool<T> {
+    pub(super) fn new() -> Self {
+        Pool { chunks: Vec::new(), current: 0, free: Vec::new() }
+    }
+
+    /// Copies `items` into a slot.
+    pub(super) fn store(&mut self, items: &[T]) -> Slot {
+        let Some(&filler) = items.first() else {
+            return Slot { chunk: 0, start: 0, len: 0 };
+        };
+        let class = class_of(items.len());
+        let (chunk, start) = match self.free.get_mut(class).and_then(Vec::pop) {
+            Some(place) => place,
+            None => self.cut(size_of(class), filler),
+        };
+        let from = start as usize;
+        self.chunks[chunk as usize][from..from + items.len()].copy_from_slice(items);
+        Slot { chunk, start, len: items.len() as u32 }
+    }
+
+    /// The numbers in a slot.
+    pub(super) fn get(&self, slot: Slot) -> &[T] {
+        if slot.len == 0 {
+            return &[];
+        }
+        let from = slot.start as usize;
+        &self.chunks[slot.chunk as usize][from..from + slot.len as usize]
+    }
+
+    /// Gives a slot back.
+    pub(super) fn release(&mut self, slot: Slot) {
+        if slot.len == 0 {
+            return;
+        }
+        let class = class_of(slot.len as usize);
+        if self.free.len() <= class {
+            self.free.resize(class + 1, Vec::new());
+        }
+        self.free[class].push((slot.chunk, slot.start));
+    }
+
+    /// Cuts a fresh slot of `size` numbers.
+    fn cut(&mut self, size: usize, filler: T) -> (u32, u32) {
+        let room = self.chunks.get(self.current).map_or(0, |chunk| chunk.capacity() - chunk.len());
+        if room < size {
+            self.chunks.push(Vec::with_capacity(size.max(CHUNK)));
+            self.current = self.chunks.len() - 1;
+        }
+        let chunk = &mut self.chunks[self.current];
+        let start = chunk.len();
+        chunk.resize(start + size, filler);
+        (self.current as u32, start as u32)
+    }
+}
+
+/// The size class of a slot for `len >= 1` numbers.
+fn class_of(len: usize) -> usize {
+    if len <= 4 {
+        return 0;
+    }
+    let octave = usize::BITS - 1 - (len - 1).leading_zeros(); // 2^octave < len <= 2^(octave+1)
+    let step = ((len - 1 - (1 << octave)) >> (octave - 2)) as u32;
+    ((octave - 2) * STEPS + step + 1) as usize
+}
+
+/// Numbers in a slot of this class.
+fn size_of(class: usize) -> usize {
+    if class == 0 {
+        return 4;
+    }
+    let (octave, step) = ((class as u32 - 1) / STEPS + 2, (class as u32 - 1) % STEPS);
+    (1 << octave) + ((step as usize + 1) << (octave - 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// A class holds every length that maps to it, wasting at most a quarter.
+    #[test]
+    fn classes_fit_their_lengths() {
+        for len in 1..20_000 {
+            let size = size_of(class_of(len));
+            assert!(size >= len && (size <= 4 || size * 4 <= len * 5 + 4), "length {len} in a slot of {size}");
+        }
+    }
+
+    /// Slots never overlap, and freed ones are used again: storage stays bounded.
+    #[test]
+    fn slots_are_reused_and_never_overlap() {
+        let mut rng = Rng::new(5, 0);
+        let mut pool = Pool::new();
+        let mut live: Vec<(Slot, Vec<u32>)> = Vec::new();
+        let mut chunks_then = 0;
+        for round in 0..30_000u32 {
+            if live.len() < 400 {
+                let len = rng.below(if round % 100 == 0 { 40_000 } else { 300 }) as usize;
+                let items = vec![round; len];
+                live.push((pool.store(&items), items));
+            } else {
+                let gone = live.swap_remove(rng.below(live.len() as u64) as usize);
+                assert_eq!(pool.get(gone.0), gone.1);
+                pool.release(gone.0);
+            }
+            if round == 20_000 {
+                chunks_then = pool.chunks.len();
+            }
+        }
+        assert!(live.iter().all(|(slot, items)| pool.get(*slot) == items));
+        assert!(pool.chunks.len() <= chunks_then + chunks_then / 4, "freed slots are not used again");
+    }
+}

@@ -1,0 +1,125 @@
+//! Training time: a pausable wall clock, or a work clock that counts operations so that runs repeat exactly.
+//!
+//! This is the only module that reads the time. MP-BCFW's slope rule divides a gain by seconds, so a run under
+//! the wall clock cannot be repeated; under the work clock every operation has a fixed price and the same seed
+//! gives the same bits.
+
+use std::time::{Duration, Instant};
+
+/// Price of one oracle call on the work clock, in seconds, unless the oracle names its own.
+///
+/// The two prices are what a Viterbi call and a cached plane of the OCR chain cost, rounded; what matters is
+/// their ratio, by which the slope rule decides.
+pub const ORACLE_CALL_WORK: f64 = 5e-6;
+
+/// Price of scoring one cached plane (and its share of the step) on the work clock, in seconds.
+pub const CACHED_PLANE_WORK: f64 = 2.5e-7;
+
+/// Which clock a run uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClockKind {
+    /// Seconds of the machine's monotonic clock.
+    #[default]
+    Wall,
+    /// Seconds' worth of counted operations: the same run, the same bits.
+    Work,
+}
+
+/// The training clock: runs while training, stands still while bounds are evaluated.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    kind: ClockKind,
+    elapsed: f64,
+    running_since: Option<Instant>,
+}
+
+impl Clock {
+    /// A stopped clock that shows zero.
+    pub fn new(kind: ClockKind) -> Self {
+        Clock { kind, elapsed: 0.0, running_since: None }
+    }
+
+    /// Which clock this is.
+    pub fn kind(&self) -> ClockKind {
+        self.kind
+    }
+
+    /// Lets the clock run; no effect if it does.
+    pub fn resume(&mut self) {
+        if self.running_since.is_none() {
+            self.running_since = Some(Instant::now());
+        }
+    }
+
+    /// Stops the clock; no effect if it stands.
+    pub fn pause(&mut self) {
+        if let Some(since) = self.running_since.take()
+            && self.kind == ClockKind::Wall
+        {
+            self.elapsed += since.elapsed().as_secs_f64();
+        }
+    }
+
+    /// Training seconds so far.
+    pub fn now(&self) -> f64 {
+        match (self.kind, self.running_since) {
+            (ClockKind::Wall, Some(since)) => self.elapsed + since.elapsed().as_secs_f64(),
+            _ => self.elapsed,
+        }
+    }
+
+    /// Charges work: moves the work clock on, leaves the wall clock alone.
+    pub fn charge(&mut self, work: f64) {
+        if self.kind == ClockKind::Work {
+            self.elapsed += work;
+        }
+    }
+}
+
+/// A stopwatch on the machine's clock, for what is reported but never decides anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Self {
+        Stopwatch(Instant::now())
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Waits; how [`Delayed`](crate::oracle::Delayed) makes an oracle costly on the wall clock.
+pub fn sleep(seconds: f64) {
+    std::thread::sleep(Duration::from_secs_f64(seconds));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The work clock moves by charges only, the wall clock by time only, and neither while paused.
+    #[test]
+    fn clocks_count_what_they_should() {
+        let mut work = Clock::new(ClockKind::Work);
+        work.resume();
+        sleep(0.002);
+        work.charge(1.5);
+        work.pause();
+        assert_eq!(work.now(), 1.5);
+
+        let mut wall = Clock::new(ClockKind::Wall);
+        wall.charge(1e6);
+        wall.resume();
+        sleep(0.002);
+        wall.pause();
+        let stopped = wall.now();
+        sleep(0.002);
+        assert_eq!(wall.now(), stopped);
+        assert!((0.002..10.0).contains(&stopped));
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run tells those who watch: records of evaluations, and a JSON Lines recorder.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// One evaluation of a run; the names are those of the record file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// Oracle calls / n.
+    pub pass: f64,
+    /// Outer iterations begun.
+    pub iterations: u64,
+    /// Approximate passes made.
+    pub approximate_passes: u64,
+    /// Training calls of the oracle.
+    pub oracle_calls: u64,
+    /// Steps on cached planes.
+    pub cached_steps: u64,
+    /// Training time; evaluation is not in it.
+    pub seconds: f64,
+    /// Of these, inside the oracle.
+    pub oracle_seconds: f64,
+    /// The best primal value evaluated so far: that of the weights that would be saved now.
+    pub primal: f64,
+    /// The best dual value of any feasible point so far.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+    /// Planes kept, mean per example.
+    pub planes: Option<f64>,
+    /// Mean task loss on the training set, where it was asked for.
+    pub train_loss: Option<f64>,
+    /// Mean task loss on the test set, where there is one.
+    pub test_loss: Option<f64>,
+}
+
+/// What can be seen between evaluations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tick {
+    /// Oracle calls / n.
+    pub pass: f64,
+    /// Training calls of the oracle.
+    pub oracle_calls: u64,
+    /// Training seconds.
+    pub seconds: f64,
+}
+
+/// Somebody who watches a run. Nothing that an observer does reaches the solver.
+pub trait Observer {
+    /// Bounds were evaluated.
+    fn evaluated(&mut self, record: &Record) -> io::Result<()>;
+
+    /// The run goes on; called often.
+    fn ticked(&mut self, _tick: Tick) {}
+}
+
+/// Writes each record as one line of JSON and flushes it.
+pub struct JsonLines<W> {
+    out: W,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Records go to `out`.
+    pub fn new(out: W) -> Self {
+        JsonLines { out }
+    }
+}
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        self.out.write_all(&line)?;
+        self.out.flush()
+    }
+}

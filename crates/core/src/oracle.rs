@@ -1,0 +1,98 @@
+//! The waist between problems and solvers: the max-oracle, how far its answers can be trusted, and wrappers.
+
+use crate::clock;
+use crate::plane::Plane;
+
+/// How far an answer can be trusted. Only `Exact` and `UpperBound` may certify a gap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// No labelling scores higher at the given weights.
+    Exact,
+    /// The plane may not be the best, but no plane of this block scores higher than this number (in the
+    /// plane's own scale, that is with its 1/n).
+    UpperBound(f64),
+    /// A valid plane, and nothing more is known.
+    Heuristic,
+}
+
+/// Why an oracle gave no usable answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("oracle failed on example {block}: {reason}")]
+pub struct OracleError {
+    /// The example, from 0.
+    pub block: usize,
+    /// What went wrong.
+    pub reason: String,
+}
+
+/// What a solver sees of a problem: "block i, weights w: give me the best plane".
+///
+/// An oracle is a worker: it owns its scratch space and warm starts and shares its data; make one per thread.
+pub trait MaxOracle {
+    /// Number of examples n.
+    fn blocks(&self) -> usize;
+
+    /// Length d of the weight vector.
+    fn dim(&self) -> usize;
+
+    /// Writes into `out` (sealed) the plane of the labelling that maximises loss plus score at `w`, with its
+    /// factor 1/n. The ground truth's plane is the zero plane.
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError>;
+
+    /// Price of one call on the work clock, in seconds.
+    fn work(&self) -> f64 {
+        clock::ORACLE_CALL_WORK
+    }
+}
+
+impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
+    fn blocks(&self) -> usize {
+        (**self).blocks()
+    }
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        (**self).maximize(block, w, out)
+    }
+    fn work(&self) -> f64 {
+        (**self).work()
+    }
+}
+
+/// An oracle whose type is not known at compile time, as the command line and other languages hold it.
+pub type BoxedOracle = Box<dyn MaxOracle + Send>;
+
+/// Pretends that an oracle is costly: every call takes longer by a fixed time.
+///
+/// On the wall clock the time is slept, on the work clock it is charged.
+pub struct Delayed<O> {
+    inner: O,
+    seconds: f64,
+    sleeps: bool,
+}
+
+impl<O: MaxOracle> Delayed<O> {
+    /// Wraps `inner`; `sleeps` says whether the delay is also slept (wall clock) or only priced (work clock).
+    pub fn new(inner: O, seconds: f64, sleeps: bool) -> Self {
+        Delayed { inner, seconds, sleeps }
+    }
+}
+
+impl<O: MaxOracle> MaxOracle for Delayed<O> {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        if self.sleeps {
+            clock::sleep(self.seconds);
+        }
+        self.inner.maximize(block, w, out)
+    }
+    fn work(&self) -> f64 {
+        self.inner.work() + self.seconds
+    }
+}

@@ -1,0 +1,196 @@
+//! Planes: the linear functions `w -> <star, w> + circ` that oracles return and solvers combine.
+//!
+//! A labelling y of example i gives `star = (phi(x_i, y) - phi(x_i, y_i)) / n` and
+//! `circ = (Delta(y_i, y) + theta(x_i, y) - theta(x_i, y_i)) / n` (MP-BCFW, Eq. 3).
+
+use crate::linalg;
+
+/// A plane that owns its numbers, sparse or dense; also the buffer that an oracle writes its answer into.
+///
+/// Build it with [`clear`](Plane::clear), [`push`](Plane::push) (any order, repeated indices add up),
+/// [`set_circ`](Plane::set_circ) and [`seal`](Plane::seal), or dense with [`dense`](Plane::dense). Buffers keep
+/// their capacity, so a reused plane allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Plane {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    circ: f64,
+    dense: bool,
+    sorter: Vec<(u32, f64)>,
+}
+
+impl Plane {
+    /// The zero plane: the plane of the ground truth.
+    pub fn new() -> Self {
+        Plane::default()
+    }
+
+    /// Makes this the zero plane, sparse; keeps the buffers.
+    pub fn clear(&mut self) {
+        self.indices.clear();
+        self.values.clear();
+        self.circ = 0.0;
+        self.dense = false;
+    }
+
+    /// Adds `value` at `index` of a sparse plane.
+    pub fn push(&mut self, index: u32, value: f64) {
+        debug_assert!(!self.dense, "push into a dense plane");
+        self.indices.push(index);
+        self.values.push(value);
+    }
+
+    /// Sets the constant part.
+    pub fn set_circ(&mut self, circ: f64) {
+        self.circ = circ;
+    }
+
+    /// Makes this a dense plane of `dim` zeros and hands them out to be filled; `circ` becomes 0.
+    pub fn dense(&mut self, dim: usize) -> &mut [f64] {
+        self.clear();
+        self.dense = true;
+        self.values.resize(dim, 0.0);
+        &mut self.values
+    }
+
+    /// Sorts the indices and adds up repeated ones. Costs one look at each entry if they are sorted already.
+    pub fn seal(&mut self) {
+        if self.dense || self.indices.windows(2).all(|pair| pair[0] < pair[1]) {
+            return;
+        }
+        self.sorter.clear();
+        self.sorter.extend(self.indices.iter().copied().zip(self.values.iter().copied()));
+        self.sorter.sort_by_key(|&(index, _)| index); // stable: equal indices add up in the order of pushing
+        self.indices.clear();
+        self.values.clear();
+        for &(index, value) in &self.sorter {
+            if self.indices.last() == Some(&index) {
+                if let Some(last) = self.values.last_mut() {
+                    *last += value;
+                }
+            } else {
+                self.indices.push(index);
+                self.values.push(value);
+            }
+        }
+    }
+
+    /// A view of this plane, which must have been sealed.
+    pub fn view(&self) -> PlaneView<'_> {
+        let star = if self.dense {
+            Star::Dense(&self.values)
+        } else {
+            Star::Sparse { indices: &self.indices, values: &self.values }
+        };
+        PlaneView { star, circ: self.circ }
+    }
+
+    /// Why this plane may not reach a solver of dimension `dim`, if so: a number that is not finite, an index
+    /// out of range or out of order, a dense plane of another length.
+    pub fn fault(&self, dim: usize) -> Option<String> {
+        if !self.circ.is_finite() {
+            return Some(format!("its constant part is {}", self.circ));
+        }
+        // A sum is finite unless a term is not (or the terms overflow, which is as bad): one cheap look at all.
+        if !self.values.iter().sum::<f64>().is_finite() {
+            return Some("one of its coefficients is not a finite number".into());
+        }
+        if self.dense {
+            let len = self.values.len();
+            return (len != dim).then(|| format!("it is dense with {len} coefficients, expected {dim}"));
+        }
+        if !self.indices.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Some("its indices are not sorted: seal() was not called".into());
+        }
+        match self.indices.last() {
+            Some(&last) if last as usize >= dim => Some(format!("index {last} is not below the dimension {dim}")),
+            _ => None,
+        }
+    }
+}
+
+/// The linear part of a plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Star<'a> {
+    /// Strictly ascending indices and the values there.
+    Sparse {
+        /// Coordinates.
+        indices: &'a [u32],
+        /// Values at these coordinates.
+        values: &'a [f64],
+    },
+    /// One value per coordinate.
+    Dense(&'a [f64]),
+}
+
+/// A borrowed plane: what steps are made of, wherever the numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlaneView<'a> {
+    /// The linear part.
+    pub star: Star<'a>,
+    /// The constant part.
+    pub circ: f64,
+}
+
+impl PlaneView<'_> {
+    /// The plane of the ground truth: zero everywhere.
+    pub const ZERO: PlaneView<'static> = PlaneView { star: Star::Sparse { indices: &[], values: &[] }, circ: 0.0 };
+
+    /// `<star, w> + circ`.
+    pub fn score(&self, w: &[f64]) -> f64 {
+        match self.star {
+            Star::Sparse { indices, values } => linalg::sparse_dot(indices, values, w) + self.circ,
+            Star::Dense(values) => linalg::dot(values, w) + self.circ,
+        }
+    }
+
+    /// Stored coefficients.
+    pub fn stored(&self) -> usize {
+        match self.star {
+            Star::Sparse { values, .. } | Star::Dense(values) => values.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sealing sorts and adds up, and a reused buffer remembers nothing.
+    #[test]
+    fn seal_sorts_and_adds_up() {
+        let mut plane = Plane::new();
+        plane.dense(3)[1] = 5.0;
+        plane.clear();
+        for (index, value) in [(7, 1.0), (2, 0.5), (7, 2.0), (0, -1.0)] {
+            plane.push(index, value);
+        }
+        plane.set_circ(0.25);
+        plane.seal();
+        assert_eq!(
+            plane.view(),
+            PlaneView { star: Star::Sparse { indices: &[0, 2, 7], values: &[-1.0, 0.5, 3.0] }, circ: 0.25 }
+        );
+        let w = [1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 10.0];
+        assert_eq!(plane.view().score(&w), -1.0 + 1.0 + 30.0 + 0.25);
+    }
+
+    /// Every kind of bad plane is named.
+    #[test]
+    fn faults_are_found() {
+        let mut plane = Plane::new();
+        plane.push(3, 1.0);
+        assert_eq!(plane.fault(4), None);
+        assert!(plane.fault(3).unwrap().contains("index 3"));
+        plane.push(2, 1.0);
+        assert!(plane.fault(4).unwrap().contains("seal"));
+        plane.clear();
+        plane.push(0, f64::NAN);
+        assert!(plane.fault(4).unwrap().contains("finite"));
+        plane.clear();
+        plane.set_circ(f64::INFINITY);
+        assert!(plane.fault(4).unwrap().contains("inf"));
+        plane.dense(5);
+        assert!(plane.fault(4).unwrap().contains("expected 4"));
+    }
+}

@@ -1,0 +1,376 @@
+//! The driver: steps a solver until a budget is spent or the gap is small enough, and evaluates bounds aside.
+//!
+//! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
+//! is which iterate to save and when to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::clock::{Clock, ClockKind, Stopwatch};
+use crate::linalg;
+use crate::observe::{Observer, Record, Tick};
+use crate::oracle::{MaxOracle, OracleError, Quality};
+use crate::plane::Plane;
+use crate::rng::Rng;
+use crate::solver::{Counts, Ctx, Progress, Solver, check_answer};
+
+/// Observers hear of every this many steps (every step where the oracle is slow).
+const TICK_STEPS: u64 = 64;
+
+/// An oracle slower than this is worth a tick per step, in seconds.
+const SLOW_ORACLE_SECONDS: f64 = 1e-4;
+
+/// When the gap is small enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GapTarget {
+    /// `P - F` at most this.
+    Absolute(f64),
+    /// `P - F` at most this many percent of P.
+    Percent(f64),
+}
+
+impl From<f64> for GapTarget {
+    fn from(gap: f64) -> Self {
+        GapTarget::Absolute(gap)
+    }
+}
+
+impl GapTarget {
+    /// The gap wanted at primal value `primal`.
+    pub fn at(self, primal: f64) -> f64 {
+        match self {
+            GapTarget::Absolute(gap) => gap,
+            GapTarget::Percent(percent) => percent / 100.0 * primal,
+        }
+    }
+}
+
+/// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// The gap is small enough.
+    pub gap: Option<GapTarget>,
+    /// Oracle calls / n.
+    pub passes: Option<f64>,
+    /// Oracle calls.
+    pub calls: Option<u64>,
+    /// Training seconds.
+    pub seconds: Option<f64>,
+    /// Somebody outside has asked to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The gap is small enough.
+    Gap,
+    /// The passes are spent.
+    Passes,
+    /// The oracle calls are spent.
+    Calls,
+    /// The seconds are spent.
+    Seconds,
+    /// Somebody asked.
+    Interrupt,
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The oracle gave no usable answer.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// The objective overflowed.
+    #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
+    NotFinite(f64),
+    /// A record could not be written.
+    #[error("the record could not be written: {0}")]
+    Record(#[from] std::io::Error),
+}
+
+/// Mean task losses of predictions at `w`: training set, test set; and how many predictions that took.
+pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Losses, OracleError>>;
+
+/// Mean task losses of predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// On the training set.
+    pub train: Option<f64>,
+    /// On the test set.
+    pub test: Option<f64>,
+    /// Predictions made.
+    pub decodes: u64,
+}
+
+/// What a run arrives at.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The weights with the lowest primal value seen.
+    pub w: Vec<f64>,
+    /// Their primal value (an upper bound on it where the oracle only gave bounds).
+    pub primal: f64,
+    /// The best dual value of any feasible point.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// Oracle calls and cached steps.
+    pub counts: Counts,
+    /// Iterations, approximate passes, planes.
+    pub progress: Progress,
+    /// Oracle calls spent on evaluation.
+    pub evaluation_calls: u64,
+    /// Training seconds.
+    pub train_seconds: f64,
+}
+
+/// The iterate to save.
+#[derive(Clone, Debug)]
+struct Best {
+    w: Vec<f64>,
+    primal: f64,
+    proven: bool,
+}
+
+/// A solver on a problem, under way.
+pub struct Run<O> {
+    oracle: O,
+    judge: O,
+    solver: Box<dyn Solver<O>>,
+    lambda: f64,
+    stop: Stop,
+    rng: Rng,
+    clock: Clock,
+    counts: Counts,
+    observers: Vec<Box<dyn Observer>>,
+    losses: Option<LossMeter>,
+    best: Option<Best>,
+    dual: Option<f64>,
+    evaluation_calls: u64,
+    evaluation_seconds: f64,
+    evaluated_at: Option<u64>,
+    steps: u64,
+    candidate: Vec<f64>,
+    plane: Plane,
+}
+
+impl<O: MaxOracle> Run<O> {
+    /// A run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `judge`, an oracle of
+    /// the same problem, evaluates bounds and its calls are not counted as training.
+    pub fn new(oracle: O, judge: O, solver: Box<dyn Solver<O>>, lambda: f64, stop: Stop) -> Self {
+        Run {
+            oracle,
+            judge,
+            solver,
+            lambda,
+            stop,
+            rng: Rng::new(0, 0),
+            clock: Clock::new(ClockKind::Wall),
+            counts: Counts::default(),
+            observers: Vec::new(),
+            losses: None,
+            best: None,
+            dual: None,
+            evaluation_calls: 0,
+            evaluation_seconds: 0.0,
+            evaluated_at: None,
+            steps: 0,
+            candidate: Vec::new(),
+            plane: Plane::new(),
+        }
+    }
+
+    /// Draws random numbers from `seed`.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.rng = Rng::new(seed, 0);
+        self
+    }
+
+    /// Measures training time by this clock.
+    pub fn with_clock(mut self, kind: ClockKind) -> Self {
+        self.clock = Clock::new(kind);
+        self
+    }
+
+    /// Has somebody watch.
+    pub fn with_observer(mut self, observer: Box<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Measures task losses at every evaluation.
+    pub fn with_losses(mut self, losses: LossMeter) -> Self {
+        self.losses = Some(losses);
+        self
+    }
+
+    /// Runs to the end.
+    pub fn to_end(&mut self) -> Result<Outcome, RunError> {
+        loop {
+            if let Some(reason) = self.advance()? {
+                return self.outcome(reason);
+            }
+        }
+    }
+
+    /// Takes one step (after looking at the budgets) and evaluates bounds where that is due. Returns why the
+    /// run is over, once it is.
+    pub fn advance(&mut self) -> Result<Option<StopReason>, RunError> {
+        if let Some(reason) = self.spent() {
+            return Ok(Some(reason));
+        }
+        self.clock.resume();
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        let report = self.solver.step(&mut ctx)?;
+        self.steps += 1;
+        if report.iteration_ended {
+            self.clock.pause();
+            if self.evaluation_seconds <= self.clock.now() {
+                self.evaluate()?;
+                if self.gap_reached() {
+                    return Ok(Some(StopReason::Gap));
+                }
+            }
+        }
+        self.tick();
+        Ok(None)
+    }
+
+    fn spent(&self) -> Option<StopReason> {
+        let calls = self.counts.oracle_calls;
+        let stop = &self.stop;
+        if stop.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            Some(StopReason::Interrupt)
+        } else if stop.passes.is_some_and(|passes| calls as f64 >= passes * self.oracle.blocks() as f64) {
+            Some(StopReason::Passes)
+        } else if stop.calls.is_some_and(|limit| calls >= limit) {
+            Some(StopReason::Calls)
+        } else if stop.seconds.is_some_and(|seconds| self.clock.now() >= seconds) {
+            Some(StopReason::Seconds)
+        } else {
+            None
+        }
+    }
+
+    fn gap_reached(&self) -> bool {
+        match (self.stop.gap, &self.best, self.dual) {
+            (Some(target), Some(best), Some(dual)) => best.primal - dual <= target.at(best.primal),
+            _ => false,
+        }
+    }
+
+    fn tick(&mut self) {
+        if self.observers.is_empty() {
+            return;
+        }
+        let calls = self.counts.oracle_calls;
+        let slow = self.counts.oracle_seconds > SLOW_ORACLE_SECONDS * calls as f64;
+        if slow || self.steps.is_multiple_of(TICK_STEPS) {
+            let tick = Tick { pass: self.passes(), oracle_calls: calls, seconds: self.clock.now() };
+            for observer in &mut self.observers {
+                observer.ticked(tick);
+            }
+        }
+    }
+
+    fn passes(&self) -> f64 {
+        self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
+    }
+
+    /// Evaluates the solver's present answer: primal, dual, losses; tells the observers.
+    fn evaluate(&mut self) -> Result<(), RunError> {
+        let stopwatch = Stopwatch::start();
+        let mut candidate = std::mem::take(&mut self.candidate);
+        let dual = self.solver.answer(&mut candidate);
+        let dual = [dual, self.solver.progress().dual, self.dual].into_iter().flatten().reduce(f64::max);
+        let (primal, proven) = self.primal(&candidate)?;
+        self.dual = dual;
+        let mut losses = Losses::default();
+        if let Some(meter) = &mut self.losses {
+            losses = meter(&candidate)?;
+        }
+        if self.best.as_ref().is_none_or(|best| primal < best.primal) {
+            let old = self.best.replace(Best { w: candidate, primal, proven });
+            candidate = old.map(|best| best.w).unwrap_or_default();
+        }
+        self.candidate = candidate;
+        self.evaluated_at = Some(self.steps);
+        let calls = self.oracle.blocks() as u64;
+        self.evaluation_calls += calls;
+        self.evaluation_seconds += match self.clock.kind() {
+            ClockKind::Wall => stopwatch.seconds(),
+            ClockKind::Work => (calls + losses.decodes) as f64 * self.judge.work(),
+        };
+        self.record(losses)?;
+        Ok(())
+    }
+
+    /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
+    fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
+        let mut hinge = 0.0;
+        let mut proven = true;
+        for block in 0..self.judge.blocks() {
+            let quality = self.judge.maximize(block, w, &mut self.plane)?;
+            check_answer(block, w.len(), &self.plane, quality)?;
+            let score = match quality {
+                Quality::UpperBound(bound) => bound,
+                Quality::Exact | Quality::Heuristic => self.plane.view().score(w),
+            };
+            proven &= quality != Quality::Heuristic;
+            hinge += score.max(0.0); // the truth's own plane scores 0
+        }
+        let primal = 0.5 * self.lambda * linalg::sum_squares(w) + hinge;
+        if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
+    }
+
+    fn record(&mut self, losses: Losses) -> Result<(), RunError> {
+        let Some(best) = &self.best else { return Ok(()) };
+        let progress = self.solver.progress();
+        let record = Record {
+            pass: self.passes(),
+            iterations: progress.iterations,
+            approximate_passes: progress.approximate_passes,
+            oracle_calls: self.counts.oracle_calls,
+            cached_steps: self.counts.cached_steps,
+            seconds: self.clock.now(),
+            oracle_seconds: self.counts.oracle_seconds,
+            primal: best.primal,
+            dual: self.dual,
+            gap: self.dual.map(|dual| best.primal - dual),
+            certified: best.proven && self.dual.is_some(),
+            planes: progress.planes,
+            train_loss: losses.train,
+            test_loss: losses.test,
+        };
+        for observer in &mut self.observers {
+            observer.evaluated(&record)?;
+        }
+        Ok(())
+    }
+
+    /// The certificate of the run so far. Evaluates once more if the solver has moved since the last time.
+    pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
+        self.clock.pause();
+        if self.evaluated_at != Some(self.steps) {
+            self.evaluate()?;
+        }
+        let best = self.best.clone().unwrap_or(Best { w: Vec::new(), primal: f64::INFINITY, proven: false });
+        Ok(Outcome {
+            w: best.w,
+            primal: best.primal,
+            dual: self.dual,
+            gap: self.dual.map(|dual| best.primal - dual),
+            certified: best.proven && self.dual.is_some(),
+            stop_reason,
+            counts: self.counts,
+            progress: self.solver.progress(),
+            evaluation_calls: self.evaluation_calls,
+            train_seconds: self.clock.now(),
+        })
+    }
+}

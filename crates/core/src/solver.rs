@@ -1,0 +1,130 @@
+//! What a solver is: a policy that takes one small step at a time, and the context that it steps in.
+
+use crate::clock::{Clock, ClockKind, Stopwatch};
+use crate::oracle::{MaxOracle, OracleError, Quality};
+use crate::plane::Plane;
+use crate::rng::Rng;
+
+/// Operations counted over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Training calls of the oracle.
+    pub oracle_calls: u64,
+    /// Steps whose corner came from cached planes.
+    pub cached_steps: u64,
+    /// Seconds inside the oracle; under the wall clock an estimate where calls are too short to time each.
+    pub oracle_seconds: f64,
+}
+
+/// Calls that are all timed at the start of a run, to see how long one takes.
+const TIMED_FIRST: u64 = 64;
+
+/// Of short calls, one in this many is timed: reading the clock would cost more than the call.
+const TIMED_EVERY: u64 = 16;
+
+/// A call longer than this is always timed.
+const SHORT_CALL_SECONDS: f64 = 2e-5;
+
+/// The world as a solver sees it: the metered oracle, chance and time.
+///
+/// The oracle can be reached in no other way, so no call goes uncounted and no faulty plane gets through.
+pub struct Ctx<'a, O: ?Sized> {
+    oracle: &'a mut O,
+    /// The run's random numbers.
+    pub rng: &'a mut Rng,
+    clock: &'a mut Clock,
+    counts: &'a mut Counts,
+}
+
+impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
+    /// A context for some steps.
+    pub fn new(oracle: &'a mut O, rng: &'a mut Rng, clock: &'a mut Clock, counts: &'a mut Counts) -> Self {
+        Ctx { oracle, rng, clock, counts }
+    }
+
+    /// Calls the oracle: counts, times and checks. See [`MaxOracle::maximize`].
+    pub fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        self.counts.oracle_calls += 1;
+        let quality = match self.clock.kind() {
+            ClockKind::Work => {
+                let work = self.oracle.work();
+                self.clock.charge(work);
+                self.counts.oracle_seconds += work;
+                self.oracle.maximize(block, w, out)?
+            }
+            ClockKind::Wall => self.timed_call(block, w, out)?,
+        };
+        check_answer(block, w.len(), out, quality)?;
+        Ok(quality)
+    }
+
+    fn timed_call(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        let calls = self.counts.oracle_calls;
+        let mean = self.counts.oracle_seconds / calls as f64;
+        let all = calls <= TIMED_FIRST || mean > SHORT_CALL_SECONDS;
+        if !all && calls % TIMED_EVERY != 0 {
+            return self.oracle.maximize(block, w, out);
+        }
+        let stopwatch = Stopwatch::start();
+        let quality = self.oracle.maximize(block, w, out)?;
+        self.counts.oracle_seconds += stopwatch.seconds() * if all { 1.0 } else { TIMED_EVERY as f64 };
+        Ok(quality)
+    }
+
+    /// Counts a step on cached planes that looked at `planes` of them.
+    pub fn count_cached(&mut self, planes: usize) {
+        self.counts.cached_steps += 1;
+        self.clock.charge(crate::clock::CACHED_PLANE_WORK * (planes + 1) as f64);
+    }
+
+    /// Training seconds so far.
+    pub fn now(&self) -> f64 {
+        self.clock.now()
+    }
+}
+
+/// Refuses an answer that must not reach a solver.
+pub fn check_answer(block: usize, dim: usize, plane: &Plane, quality: Quality) -> Result<(), OracleError> {
+    if let Quality::UpperBound(bound) = quality
+        && !bound.is_finite()
+    {
+        return Err(OracleError { block, reason: format!("its upper bound is {bound}, expected a finite number") });
+    }
+    match plane.fault(dim) {
+        None => Ok(()),
+        Some(fault) => Err(OracleError { block, reason: format!("the plane is not usable: {fault}") }),
+    }
+}
+
+/// What a step reports to the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// The step ended an outer iteration: a natural moment to look at bounds.
+    pub iteration_ended: bool,
+}
+
+/// What a solver would report about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Outer iterations begun.
+    pub iterations: u64,
+    /// Approximate passes made.
+    pub approximate_passes: u64,
+    /// Planes kept, mean per example; `None` for solvers that keep none by nature.
+    pub planes: Option<f64>,
+    /// The best dual value of any feasible point so far; `None` for solvers without a dual.
+    pub dual: Option<f64>,
+}
+
+/// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
+pub trait Solver<O: MaxOracle + ?Sized> {
+    /// Takes one step.
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError>;
+
+    /// Writes the weights that the solver would answer with now, and returns the dual value of the point that
+    /// they come from, if there is one.
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64>;
+
+    /// Counters and the best dual value.
+    fn progress(&self) -> Progress;
+}

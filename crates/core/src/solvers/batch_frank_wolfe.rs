@@ -1,0 +1,91 @@
+//! Batch Frank-Wolfe (MP-BCFW paper, Alg. 1): all n oracle calls at one w, then one joint line search.
+//!
+//! The sum of the n planes is one plane of the sum of hinges, so the dual state has a single block. A pass costs
+//! n oracle calls and O(d). It converges like 1/k in passes and is here as the baseline that BCFW improves on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::average::UpdateKind;
+use crate::dual::DualState;
+use crate::linalg;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::plane::{Plane, PlaneView, Star};
+use crate::solver::{Ctx, Progress, Solver, StepReport};
+
+/// Parameters of batch Frank-Wolfe: it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BatchFrankWolfe {}
+
+impl BatchFrankWolfe {
+    /// A solver for `blocks` examples and `dim` weights.
+    pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> BatchFrankWolfeSolver {
+        BatchFrankWolfeSolver {
+            blocks,
+            dual: DualState::new(1, dim, lambda, false),
+            corner: Plane::new(),
+            sum: vec![0.0; dim],
+            sum_circ: 0.0,
+            joint: Plane::new(),
+            visited: 0,
+            iterations: 0,
+        }
+    }
+}
+
+/// The state of a run of batch Frank-Wolfe.
+#[derive(Clone, Debug)]
+pub struct BatchFrankWolfeSolver {
+    blocks: usize,
+    dual: DualState,
+    corner: Plane,
+    sum: Vec<f64>,
+    sum_circ: f64,
+    joint: Plane,
+    visited: usize,
+    iterations: u64,
+}
+
+impl BatchFrankWolfeSolver {
+    fn add_to_sum(&mut self, corner: PlaneView<'_>) {
+        match corner.star {
+            Star::Sparse { indices, values } => linalg::scatter_axpy(1.0, indices, values, &mut self.sum),
+            Star::Dense(values) => linalg::axpy(1.0, values, &mut self.sum),
+        }
+        self.sum_circ += corner.circ;
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        if self.visited == 0 {
+            self.iterations += 1;
+            self.sum.fill(0.0);
+            self.sum_circ = 0.0;
+        }
+        let mut corner = std::mem::take(&mut self.corner);
+        ctx.maximize(self.visited, self.dual.weights(), &mut corner)?;
+        if corner.view().score(self.dual.weights()) > 0.0 {
+            self.add_to_sum(corner.view());
+        }
+        self.corner = corner;
+        self.visited += 1;
+        if self.visited < self.blocks {
+            return Ok(StepReport::default());
+        }
+        self.visited = 0;
+        self.joint.dense(self.sum.len()).copy_from_slice(&self.sum);
+        self.joint.set_circ(self.sum_circ);
+        self.dual.step_toward(0, self.joint.view(), UpdateKind::Exact);
+        Ok(StepReport { iteration_ended: true })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.dual.answer(w))
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { iterations: self.iterations, dual: Some(self.dual.value()), ..Progress::default() }
+    }
+}

@@ -1,0 +1,112 @@
+//! Stochastic subgradient descent (SSG), the baseline without a dual: `w <- (1 - 1/t) w - n p_star / (lambda t)`.
+//!
+//! Kept as `z = t w`, so that a visit is `z -= n p_star / lambda` and one O(d) scaling. It has no certificate;
+//! `ssg-avg` answers with `2/(k(k+1)) sum_t t w_t` (Lacoste-Julien et al. 2013).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::average::Averaging;
+use crate::linalg;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::{Order, Visits};
+use crate::plane::{Plane, Star};
+use crate::solver::{Ctx, Progress, Solver, StepReport};
+
+/// Parameters of the subgradient method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Subgradient {
+    /// Which example is visited next.
+    pub order: Order,
+    /// What the answer is: the last iterate or an average.
+    pub averaging: Averaging,
+}
+
+impl Subgradient {
+    /// Preset `ssg`: uniform order, the last iterate.
+    pub fn ssg() -> Self {
+        Subgradient { order: Order::Uniform, averaging: Averaging::None }
+    }
+
+    /// Preset `ssg-avg`: `ssg` with weighted averaging.
+    pub fn ssg_avg() -> Self {
+        Subgradient { averaging: Averaging::Weighted, ..Subgradient::ssg() }
+    }
+
+    /// A solver with these parameters for `blocks` examples and `dim` weights.
+    pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> SubgradientSolver {
+        SubgradientSolver {
+            blocks,
+            rate: blocks as f64 / lambda,
+            scaled: vec![0.0; dim],
+            weights: vec![0.0; dim],
+            weighted_sum: (self.averaging == Averaging::Weighted).then(|| vec![0.0; dim]),
+            visits: Visits::new(self.order, blocks),
+            corner: Plane::new(),
+            steps: 0,
+        }
+    }
+}
+
+/// The state of a run of the subgradient method.
+#[derive(Clone, Debug)]
+pub struct SubgradientSolver {
+    blocks: usize,
+    /// n / lambda.
+    rate: f64,
+    /// `z = t w`.
+    scaled: Vec<f64>,
+    weights: Vec<f64>,
+    /// `sum_t t w_t`.
+    weighted_sum: Option<Vec<f64>>,
+    visits: Visits,
+    corner: Plane,
+    steps: u64,
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let blocks = self.blocks as u64;
+        if self.steps.is_multiple_of(blocks) {
+            self.visits.begin_pass(ctx.rng);
+        }
+        let block = self.visits.next(ctx.rng);
+        ctx.maximize(block, &self.weights, &mut self.corner)?;
+        let corner = self.corner.view();
+        if corner.score(&self.weights) > 0.0 {
+            match corner.star {
+                Star::Sparse { indices, values } => {
+                    linalg::scatter_axpy(-self.rate, indices, values, &mut self.scaled);
+                }
+                Star::Dense(values) => linalg::axpy(-self.rate, values, &mut self.scaled),
+            }
+        }
+        self.steps += 1;
+        let shrink = 1.0 / self.steps as f64;
+        for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
+            *w = shrink * z;
+        }
+        if let Some(sum) = &mut self.weighted_sum {
+            linalg::axpy(1.0, &self.scaled, sum); // t w_t is z itself
+        }
+        Ok(StepReport { iteration_ended: self.steps.is_multiple_of(blocks) })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        w.clear();
+        match &self.weighted_sum {
+            Some(sum) if self.steps > 0 => {
+                let t = self.steps as f64;
+                let scale = 2.0 / (t * (t + 1.0));
+                w.extend(sum.iter().map(|sum| scale * sum));
+            }
+            _ => w.extend_from_slice(&self.weights),
+        }
+        None
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { iterations: self.steps.div_ceil(self.blocks as u64), ..Progress::default() }
+    }
+}

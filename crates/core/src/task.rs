@@ -1,0 +1,114 @@
+//! What a user writes: features, loss and decoding of one problem. [`TaskOracle`] turns it into a max-oracle.
+
+use std::sync::Arc;
+
+use crate::oracle::{MaxOracle, OracleError, Quality};
+use crate::plane::Plane;
+
+/// A structured prediction problem: joint features, a loss and a decoder. Knows no lambda and no solver.
+pub trait Task {
+    /// What is given, e.g. the images of a word's letters.
+    type Input;
+    /// What is predicted, e.g. the word.
+    type Label: Clone + PartialEq;
+    /// Working memory of a decoder; one per thread.
+    type Scratch: Default;
+
+    /// Length d of the joint feature vector and of w.
+    fn dim(&self) -> usize;
+
+    /// Adds `scale * phi(x, y)` to `out` with [`Plane::push`].
+    fn features(&self, x: &Self::Input, y: &Self::Label, scale: f64, out: &mut Plane);
+
+    /// The task loss `Delta(truth, y) >= 0`; zero at the truth.
+    fn loss(&self, truth: &Self::Label, y: &Self::Label) -> f64;
+
+    /// Writes into `out` the `y` that maximises `<w, phi(x, y)>`, plus `Delta(truth, y)` where `truth` is given.
+    ///
+    /// An approximate decoder says so; its [`Quality::UpperBound`] bounds that maximum itself (no 1/n, the
+    /// truth's score not subtracted). The error is a reason; the caller adds which example.
+    fn decode(
+        &self,
+        x: &Self::Input,
+        w: &[f64],
+        truth: Option<&Self::Label>,
+        scratch: &mut Self::Scratch,
+        out: &mut Self::Label,
+    ) -> Result<Quality, String>;
+
+    /// Writes the plane of labelling `y`, scaled by `scale` (1/n): feature difference and loss.
+    ///
+    /// The default subtracts two feature vectors; a task that knows where they agree does better.
+    fn plane(
+        &self,
+        x: &Self::Input,
+        truth: &Self::Label,
+        y: &Self::Label,
+        scale: f64,
+        _scratch: &mut Self::Scratch,
+        out: &mut Plane,
+    ) {
+        out.clear();
+        if y != truth {
+            self.features(x, y, scale, out);
+            self.features(x, truth, -scale, out);
+            out.set_circ(scale * self.loss(truth, y));
+        }
+        out.seal();
+    }
+}
+
+/// Inputs with their true labels.
+#[derive(Clone, Debug, Default)]
+pub struct Examples<X, Y> {
+    /// What is given, one per example.
+    pub inputs: Vec<X>,
+    /// The truth, one per example.
+    pub labels: Vec<Y>,
+}
+
+/// The max-oracle of a task on a set of examples.
+///
+/// It never trusts a decoder's score: the plane is rebuilt from the labelling.
+pub struct TaskOracle<T: Task> {
+    task: Arc<T>,
+    examples: Arc<Examples<T::Input, T::Label>>,
+    scratch: T::Scratch,
+    answer: T::Label,
+    truth: Plane,
+}
+
+impl<T: Task> TaskOracle<T> {
+    /// A worker on shared data; `None` where there are no examples.
+    pub fn new(task: Arc<T>, examples: Arc<Examples<T::Input, T::Label>>) -> Option<Self> {
+        let answer = examples.labels.first()?.clone();
+        Some(TaskOracle { task, examples, scratch: T::Scratch::default(), answer, truth: Plane::new() })
+    }
+}
+
+impl<T: Task> MaxOracle for TaskOracle<T> {
+    fn blocks(&self) -> usize {
+        self.examples.labels.len()
+    }
+    fn dim(&self) -> usize {
+        self.task.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        let quality = self
+            .task
+            .decode(x, w, Some(truth), &mut self.scratch, &mut self.answer)
+            .map_err(|reason| OracleError { block, reason })?;
+        let scale = 1.0 / self.examples.labels.len() as f64;
+        self.task.plane(x, truth, &self.answer, scale, &mut self.scratch, out);
+        Ok(match quality {
+            Quality::UpperBound(bound) => {
+                self.truth.clear();
+                self.task.features(x, truth, 1.0, &mut self.truth);
+                self.truth.seal();
+                Quality::UpperBound(scale * (bound - self.truth.view().score(w)))
+            }
+            other => other,
+        })
+    }
+}

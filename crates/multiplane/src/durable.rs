@@ -1,0 +1,98 @@
+//! The only way to write a file that may replace another: the old content stays until the new one is safe.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. The mode follows
+/// the umask. Whatever fails, `path` holds either its old content or all of the new one. Devices are written to
+/// directly.
+pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    let (temporary, file) = create_beside(path)?;
+    let written = fill(file, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary); // the first error is the one to tell
+    }
+    written?;
+    File::open(directory_of(path))?.sync_all()
+}
+
+/// Whether `path` could be written, without touching what is there.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    if is_special(path) {
+        return OpenOptions::new().write(true).open(path).map(drop);
+    }
+    let (temporary, _) = create_beside(path)?;
+    fs::remove_file(temporary)
+}
+
+/// Whether there is something at `path` that must not be replaced by a file: a device, a pipe.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.into(),
+        _ => ".".into(),
+    }
+}
+
+/// A new file in the directory of `path`, with the mode that the umask gives.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    for attempt in 0..100 {
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let temporary = directory_of(path).join(temporary);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+            Ok(file) => return Ok((temporary, file)),
+        }
+    }
+    Err(io::Error::other("no free name for a temporary file"))
+}
+
+fn fill(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write replaces the old file and leaves nothing else behind; a failed one leaves the old file.
+    #[test]
+    fn replaces_or_leaves() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model");
+        durable_write(&path, b"old").unwrap();
+        durable_write(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(durable_write(&dir.path().join("missing/model"), b"x").is_err());
+        assert!(check_writable(&path).is_ok() && fs::read(&path).unwrap() == b"new");
+        assert!(check_writable(dir.path()).is_err());
+        assert!(check_writable(&dir.path().join("missing/model")).is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// A device stays a device.
+    #[test]
+    fn devices_are_not_replaced() {
+        let null = Path::new("/dev/null");
+        durable_write(null, b"x").unwrap();
+        check_writable(null).unwrap();
+        assert!(!fs::metadata(null).unwrap().is_file());
+        assert!(durable_write(Path::new("/dev/full"), b"x").is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! Train, certify and use structural support vector machines.
+//!
+//! A structural SVM predicts whole objects: the word under a row of letter images, the segmentation of a picture,
+//! a tree. Training asks a *max-oracle* for the worst labelling of an example, again and again, and in real
+//! problems that call is the cost. multiplane keeps every answer as a plane, reuses it, and stops with a proof
+//! of how good the result is: primal value, dual value, and the gap between them.
+//!
+//! ```
+//! use multiplane::{Hooks, RunSpec, Session, dataset};
+//! use serde_json::json;
+//!
+//! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});
+//! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
+//! let session = Session::on(spec, dataset::synthetic_words(60, 0), None)?;
+//! let (model, summary) = session.run(Hooks::default())?;
+//! assert!(summary.certified && summary.gap.unwrap() <= 0.05 * summary.primal);
+//! assert_eq!(model.w.len(), 4004);
+//! # Ok::<(), multiplane::Error>(())
+//! ```
+//!
+//! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
+//! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
+
+mod durable;
+mod error;
+mod model;
+mod names;
+pub mod params;
+mod spec;
+mod train;
+
+pub use durable::{check_writable, durable_write};
+pub use error::Error;
+pub use model::{FORMAT_VERSION, Model, ModelInfo};
+pub use multiplane_core::{clock, observe, oracle, run, solvers};
+pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
+pub use multiplane_tasks::{data, dataset, losses, tasks};
+pub use names::unknown as unknown_name;
+pub use spec::{
+    DEFAULT_SOLVER, DataSpec, Lambda, Named, OracleSpec, RunSpec, StopSpec, find_solver, find_task, folds,
+    format_by_name, oracle_schema,
+};
+pub use train::{Hooks, Session, Summary, read_data};

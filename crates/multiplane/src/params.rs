@@ -1,0 +1,224 @@
+//! Parameters as users see them: one tree of documented names, read off the JSON schema of the config structs.
+//!
+//! A choice is a table with a `name` and the chosen variant's own fields beside it; `key=value` may give just
+//! the name, and fields below it.
+
+use serde_json::{Map, Value};
+
+use crate::names;
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name, without what it is nested in.
+    pub name: String,
+    /// What it does.
+    pub doc: String,
+    /// Its default; for a choice, of the form `{"name": ...}`.
+    pub default: Value,
+    /// What it may be.
+    pub kind: Kind,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A plain value; the text says of which type.
+    Value(String),
+    /// One of several named variants.
+    Choice(Vec<Variant>),
+}
+
+/// A variant of a choice.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    pub doc: String,
+    /// Its own parameters.
+    pub params: Vec<Param>,
+}
+
+/// The parameters that a schema describes.
+pub fn from_schema(schema: &schemars::Schema) -> Vec<Param> {
+    let root = schema.as_value();
+    object_params(root, root)
+}
+
+fn object_params(object: &Value, root: &Value) -> Vec<Param> {
+    let Some(properties) = object["properties"].as_object() else { return Vec::new() };
+    let params = properties.iter().filter(|(name, _)| *name != "name" || object["required"].is_null());
+    params.map(|(name, property)| param(name, property, root)).collect()
+}
+
+fn param(name: &str, property: &Value, root: &Value) -> Param {
+    let target = match property["$ref"].as_str() {
+        Some(reference) => &root["$defs"][reference.trim_start_matches("#/$defs/")],
+        None => property,
+    };
+    let kind = match target["oneOf"].as_array() {
+        Some(variants) => Kind::Choice(variants.iter().map(|variant| self::variant(variant, root)).collect()),
+        None => Kind::Value(type_text(target)),
+    };
+    Param { name: name.into(), doc: doc(property), default: property["default"].clone(), kind }
+}
+
+fn variant(variant: &Value, root: &Value) -> Variant {
+    let tag = &variant["properties"]["name"]["const"];
+    let name = tag.as_str().or(variant["const"].as_str()).unwrap_or_default();
+    let params = object_params(variant, root);
+    Variant { name: name.into(), doc: doc(variant), params }
+}
+
+fn doc(value: &Value) -> String {
+    value["description"].as_str().unwrap_or_default().replace('\n', " ")
+}
+
+fn type_text(schema: &Value) -> String {
+    match &schema["type"] {
+        Value::String(name) => name.clone(),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => "value".into(),
+    }
+}
+
+/// Lays `changes` over `base`, both tables of the parameters `params`; `path` names where they are for messages.
+/// Unknown names are refused, with the names that are near.
+pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param], path: &str) -> Result<(), String> {
+    let Some(changes) = changes.as_object() else {
+        return Err(format!("{path}: expected a table of parameters, found {changes}"));
+    };
+    for (key, value) in changes {
+        let Some(param) = params.iter().find(|param| param.name == *key) else {
+            let known = params.iter().map(|param| param.name.as_str());
+            return Err(names::unknown(&format!("parameter of {path}:"), key, known));
+        };
+        let path = format!("{path}.{key}");
+        let value = match &param.kind {
+            Kind::Value(_) => value.clone(),
+            Kind::Choice(variants) => choose(base.get(key), value, variants, &path)?,
+        };
+        base.insert(key.clone(), value);
+    }
+    Ok(())
+}
+
+/// The table of a choice after a change: a bare name, fields of the variant at hand, or both.
+fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &str) -> Result<Value, String> {
+    let mut fields = match change {
+        Value::String(name) => Map::from_iter([("name".into(), Value::String(name.clone()))]),
+        Value::Object(fields) => fields.clone(),
+        other => return Err(format!("{path}: expected a name, found {other}")),
+    };
+    let before_name = before.and_then(|before| before["name"].as_str());
+    let name = match fields.remove("name") {
+        Some(Value::String(name)) => name,
+        Some(other) => return Err(format!("{path}: expected a name, found {other}")),
+        None => before_name.unwrap_or_default().to_string(),
+    };
+    let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
+        return Err(names::unknown(path, &name, variants.iter().map(|variant| variant.name.as_str())));
+    };
+    let mut table = match before {
+        Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),
+        _ => Map::new(),
+    };
+    overlay(&mut table, &Value::Object(fields), &variant.params, &format!("{path} `{name}`"))?;
+    table.insert("name".into(), Value::String(name));
+    Ok(Value::Object(table))
+}
+
+/// Sets `key` (dotted) of a tree to `value`. A scalar met on the way is the name of a choice: it moves to `name`.
+pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => match tree.get_mut(key) {
+            // A name for a table that has fields already.
+            Some(Value::Object(table)) if !value.is_object() => {
+                table.insert("name".into(), value);
+            }
+            _ => {
+                tree.insert(key.into(), value);
+            }
+        },
+        Some((first, rest)) => {
+            let entry = tree.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            if !entry.is_object() {
+                *entry = Value::Object(Map::from_iter([("name".into(), entry.take())]));
+            }
+            if let Value::Object(table) = entry {
+                set(table, rest, value);
+            }
+        }
+    }
+}
+
+/// A value as typed on a command line: a number, `true`, `false`, a list or a quoted string as in TOML; anything
+/// else is text.
+pub fn parse_value(text: &str) -> Value {
+    let table: Result<toml::Table, _> = format!("v = {text}").parse();
+    let parsed = table.ok().and_then(|mut table| table.remove("v"));
+    parsed.and_then(|value| serde_json::to_value(value).ok()).unwrap_or_else(|| Value::String(text.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multiplane_core::solvers;
+    use serde_json::json;
+
+    fn overlaid(changes: Value) -> Result<Value, String> {
+        let entry = solvers::find("mp-bcfw").unwrap();
+        let mut base = (entry.preset)().as_object().cloned().unwrap();
+        overlay(&mut base, &changes, &from_schema(&(entry.schema)()), "solver")?;
+        Ok(Value::Object(base))
+    }
+
+    /// A field changes beside the preset's others; a new name starts from that variant's defaults.
+    #[test]
+    fn overlays_fields_and_names() {
+        let changed = overlaid(json!({"planes": {"max_planes": 5}, "order": "uniform"})).unwrap();
+        assert_eq!(changed["planes"]["max_planes"], 5);
+        assert_eq!(changed["planes"]["max_idle"], 10);
+        assert_eq!(changed["order"], json!({"name": "uniform"}));
+        assert_eq!(overlaid(json!({"planes": "none"})).unwrap()["planes"], json!({"name": "none"}));
+    }
+
+    /// Unknown names are refused at every depth, with what is near.
+    #[test]
+    fn unknown_names_are_refused() {
+        let refused = |changes| overlaid(changes).unwrap_err();
+        assert!(refused(json!({"ordr": "uniform"})).contains("did you mean `order`?"));
+        assert!(refused(json!({"order": "uniformly"})).contains("did you mean `uniform`?"));
+        assert!(refused(json!({"planes": {"max_planez": 1}})).contains("`max_planes`"));
+        assert!(refused(json!({"planes": {"name": "none", "max_planes": 1}})).contains("there is none"));
+        assert!(refused(json!({"order": 3})).contains("expected a name"));
+    }
+
+    /// Dotted keys reach into tables, and a name and its fields may come in any order.
+    #[test]
+    fn dotted_keys() {
+        let mut tree = Map::new();
+        set(&mut tree, "solver.planes.max_planes", json!(5));
+        set(&mut tree, "solver.planes", json!("multi-plane"));
+        set(&mut tree, "solver.order", json!("gap"));
+        set(&mut tree, "solver.order.degree", json!(2));
+        set(&mut tree, "solver", json!("mp-bcfw"));
+        assert_eq!(
+            Value::Object(tree),
+            json!({"solver": {"name": "mp-bcfw", "planes": {"name": "multi-plane", "max_planes": 5},
+                   "order": {"name": "gap", "degree": 2}}})
+        );
+    }
+
+    /// Values are typed as in TOML; what is not TOML is text.
+    #[test]
+    fn values_are_typed() {
+        assert_eq!(parse_value("5"), json!(5));
+        assert_eq!(parse_value("1e-3"), json!(1e-3));
+        assert_eq!(parse_value("true"), json!(true));
+        assert_eq!(parse_value("[0, 3]"), json!([0, 3]));
+        assert_eq!(parse_value("0,3"), json!("0,3"));
+        assert_eq!(parse_value("mp-bcfw"), json!("mp-bcfw"));
+    }
+}

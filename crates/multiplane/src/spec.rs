@@ -1,0 +1,405 @@
+//! `RunSpec`: everything that defines a training run, as one tree. A file, dotted overrides and flags all end here.
+
+use std::path::PathBuf;
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::run::GapTarget;
+use multiplane_core::solvers::{self, SolverEntry};
+use multiplane_tasks::data::Format;
+use multiplane_tasks::tasks::{self, TaskEntry};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::error::Error;
+use crate::names;
+use crate::params::{self, Param};
+
+/// What `auto` stands for.
+pub const DEFAULT_SOLVER: &str = "mp-bcfw";
+
+/// Where the examples come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSpec {
+    /// The training data.
+    pub path: Option<PathBuf>,
+    /// The test data, if any.
+    pub test: Option<PathBuf>,
+    /// The format; guessed from name and content where not given.
+    pub format: Option<String>,
+    /// The folds of letter.data to use, as a list or as in `0,3`; all where not given.
+    pub folds: Option<Value>,
+}
+
+/// Wrappers around the oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OracleSpec {
+    /// Makes every training call of the oracle cost that many microseconds more: slept on the wall clock, counted
+    /// on the work clock.
+    pub delay_us: f64,
+}
+
+/// The parameters under `oracle.`.
+pub fn oracle_schema() -> schemars::Schema {
+    schemars::schema_for!(OracleSpec)
+}
+
+/// When to stop; the first that is reached counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StopSpec {
+    /// The duality gap: a number, or percent of the primal as in `1%`.
+    pub gap: Option<Value>,
+    /// Oracle calls / n.
+    pub passes: Option<f64>,
+    /// Oracle calls.
+    pub calls: Option<u64>,
+    /// Training seconds.
+    pub seconds: Option<f64>,
+}
+
+/// A named thing with parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Its registered name.
+    pub name: String,
+    /// All its parameters, defaults filled in.
+    pub params: Map<String, Value>,
+}
+
+/// A training run.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// Where the examples come from.
+    pub data: DataSpec,
+    /// The task.
+    pub task: Named,
+    /// Wrappers around its oracle.
+    pub oracle: OracleSpec,
+    /// The solver.
+    pub solver: Named,
+    /// Strength of the regulariser.
+    pub lambda: Lambda,
+    /// When to stop.
+    pub stop: StopSpec,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Which clock measures training.
+    pub clock: ClockKind,
+}
+
+/// How lambda is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lambda {
+    /// As a number.
+    Value(f64),
+    /// As 1/n.
+    OneOverN,
+    /// As C, with lambda = 1/(C n).
+    FromC(f64),
+}
+
+impl Lambda {
+    /// lambda for `n` examples.
+    pub fn value(self, n: usize) -> f64 {
+        match self {
+            Lambda::Value(lambda) => lambda,
+            Lambda::OneOverN => 1.0 / n as f64,
+            Lambda::FromC(c) => 1.0 / (c * n as f64),
+        }
+    }
+
+    fn parse(value: &Value) -> Result<Lambda, Error> {
+        let rule = "must be a number > 0, `1/n`, or `c:X` with X > 0";
+        let refuse = || Error::input(format!("lambda = {}: {rule}", shown(value)));
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        match value {
+            Value::String(text) if text == "1/n" => Ok(Lambda::OneOverN),
+            Value::String(text) => match text.strip_prefix("c:") {
+                Some(c) => number(c).map(Lambda::FromC).ok_or_else(refuse),
+                None => number(text).map(Lambda::Value).ok_or_else(refuse),
+            },
+            other => number(&other.to_string()).map(Lambda::Value).ok_or_else(refuse),
+        }
+    }
+
+    fn to_value(self) -> Value {
+        match self {
+            Lambda::Value(lambda) => json!(lambda),
+            Lambda::OneOverN => json!("1/n"),
+            Lambda::FromC(c) => json!(format!("c:{c}")),
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+impl RunSpec {
+    /// Reads a tree: `task` is required, everything else has a default. Unknown names are refused.
+    pub fn from_tree(tree: &Map<String, Value>) -> Result<RunSpec, Error> {
+        const KEYS: [&str; 9] = ["data", "task", "oracle", "solver", "lambda", "stop", "seed", "threads", "clock"];
+        if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(Error::input(names::unknown("parameter", key, KEYS)));
+        }
+        let Some(task) = tree.get("task") else {
+            let known = tasks::TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+            return Err(Error::input(format!("no task given: --task is one of {known}")));
+        };
+        let stop: StopSpec = section(tree, "stop")?;
+        let spec = RunSpec {
+            data: section(tree, "data")?,
+            task: resolve_task(task)?,
+            oracle: section(tree, "oracle")?,
+            solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
+            lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
+            stop: if stop == StopSpec::default() { default_stop() } else { stop },
+            seed: scalar(tree, "seed", 0)?,
+            threads: scalar(tree, "threads", 1)?,
+            clock: scalar(tree, "clock", ClockKind::Wall)?,
+        };
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let delay = self.oracle.delay_us;
+        if !(delay.is_finite() && delay >= 0.0) {
+            return Err(Error::input(format!("oracle.delay_us = {delay}: must be a finite number >= 0")));
+        }
+        if self.threads == 0 {
+            return Err(Error::input("threads = 0: must be at least 1"));
+        }
+        for (name, limit) in [("passes", self.stop.passes), ("seconds", self.stop.seconds)] {
+            if let Some(limit) = limit.filter(|limit| !(*limit > 0.0)) {
+                return Err(Error::input(format!("stop.{name} = {limit}: must be greater than 0")));
+            }
+        }
+        if self.stop.calls == Some(0) {
+            return Err(Error::input("stop.calls = 0: must be at least 1"));
+        }
+        self.gap_target()?;
+        self.folds()?;
+        self.format()?;
+        Ok(())
+    }
+
+    /// The gap to stop at.
+    pub fn gap_target(&self) -> Result<Option<GapTarget>, Error> {
+        let Some(value) = &self.stop.gap else { return Ok(None) };
+        let text = shown(value);
+        let (number, percent) = match text.strip_suffix('%') {
+            Some(number) => (number, true),
+            None => (text.as_str(), false),
+        };
+        match number.trim().parse::<f64>() {
+            Ok(gap) if gap.is_finite() && gap >= 0.0 => {
+                Ok(Some(if percent { GapTarget::Percent(gap) } else { GapTarget::Absolute(gap) }))
+            }
+            _ => Err(Error::input(format!("gap = {text}: must be a number >= 0, or percent as in 1%"))),
+        }
+    }
+
+    /// The folds to use; `None` for all.
+    pub fn folds(&self) -> Result<Option<Vec<u32>>, Error> {
+        folds(self.data.folds.as_ref())
+    }
+
+    /// The format given, if any.
+    pub fn format(&self) -> Result<Option<Format>, Error> {
+        self.data.format.as_deref().map(format_by_name).transpose()
+    }
+
+    /// The registry's line of the task.
+    pub fn task_entry(&self) -> Result<&'static TaskEntry, Error> {
+        find_task(&self.task.name)
+    }
+
+    /// The registry's line of the solver.
+    pub fn solver_entry(&self) -> Result<&'static SolverEntry, Error> {
+        find_solver(&self.solver.name)
+    }
+
+    /// What defines the run and nothing else: no path, output or thread count. Goes into the model file.
+    pub fn provenance(&self) -> Value {
+        let named = |named: &Named| {
+            let mut table = named.params.clone();
+            table.insert("name".into(), json!(named.name));
+            Value::Object(table)
+        };
+        json!({
+            "data": { "folds": self.data.folds },
+            "task": named(&self.task),
+            "oracle": self.oracle,
+            "solver": named(&self.solver),
+            "lambda": self.lambda.to_value(),
+            "stop": self.stop,
+            "seed": self.seed,
+            "clock": self.clock,
+        })
+    }
+}
+
+/// Reads `data.folds`: a number, a list, or text such as `0,3`.
+pub fn folds(value: Option<&Value>) -> Result<Option<Vec<u32>>, Error> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    let texts: Vec<String> = match value {
+        Value::Array(items) => items.iter().map(shown).collect(),
+        other => shown(other).split(',').map(str::to_string).collect(),
+    };
+    let parsed: Result<Vec<u32>, _> = texts.iter().map(|text| text.trim().parse()).collect();
+    match parsed {
+        Ok(folds) if !folds.is_empty() => Ok(Some(folds)),
+        _ => Err(Error::input(format!("data.folds = {}: must be fold numbers as in 0,3", shown(value)))),
+    }
+}
+
+/// The format of this name.
+pub fn format_by_name(name: &str) -> Result<Format, Error> {
+    Format::from_name(name)
+        .ok_or_else(|| Error::input(names::unknown("format", name, Format::ALL.iter().map(|format| format.name()))))
+}
+
+/// The task of this name.
+pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
+    tasks::find(name)
+        .ok_or_else(|| Error::input(names::unknown("task", name, tasks::TASKS.iter().map(|entry| entry.name))))
+}
+
+/// The solver of this name; `auto` is the default solver.
+pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
+    let name = if name == "auto" { DEFAULT_SOLVER } else { name };
+    solvers::find(name)
+        .ok_or_else(|| Error::input(names::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
+}
+
+fn default_stop() -> StopSpec {
+    StopSpec { gap: Some(json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
+}
+
+fn resolve_task(value: &Value) -> Result<Named, Error> {
+    let (name, changes) = split_name(value, "task")?;
+    let entry = find_task(&name)?;
+    let params = params::from_schema(&(entry.schema)());
+    Ok(Named { params: overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?, name: entry.name.into() })
+}
+
+fn resolve_solver(value: &Value) -> Result<Named, Error> {
+    let (name, changes) = match value {
+        Value::Null => ("auto".into(), Map::new()),
+        value => split_name(value, "solver")?,
+    };
+    let entry = find_solver(&name)?;
+    let params = params::from_schema(&(entry.schema)());
+    let named =
+        Named { params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?, name: entry.name.into() };
+    // Building it for the smallest problem finds values of the wrong type now, before any data is read.
+    (entry.build)(Value::Object(named.params.clone()), 1, 1, 1.0)
+        .map_err(|reason| Error::input(format!("solver `{}`: {reason}", entry.name)))?;
+    Ok(named)
+}
+
+/// `"name"` or `{name: ..., parameters}`.
+fn split_name(value: &Value, what: &str) -> Result<(String, Map<String, Value>), Error> {
+    match value {
+        Value::String(name) => Ok((name.clone(), Map::new())),
+        Value::Object(table) => {
+            let mut table = table.clone();
+            match table.remove("name") {
+                Some(Value::String(name)) => Ok((name, table)),
+                None if what == "solver" => Ok(("auto".into(), table)),
+                other => Err(Error::input(format!("{what}: expected a name, found {}", other.unwrap_or(Value::Null)))),
+            }
+        }
+        other => Err(Error::input(format!("{what}: expected a name, found {other}"))),
+    }
+}
+
+fn overlaid(
+    defaults: Value,
+    changes: &Map<String, Value>,
+    params: &[Param],
+    what: &str,
+    name: &str,
+) -> Result<Map<String, Value>, Error> {
+    let mut base = defaults.as_object().cloned().unwrap_or_default();
+    let path = format!("{what} `{name}`");
+    params::overlay(&mut base, &Value::Object(changes.clone()), params, &path).map_err(Error::Input)?;
+    Ok(base)
+}
+
+/// One table of the tree, its names checked.
+fn section<T: Default + Serialize + for<'a> Deserialize<'a> + JsonSchema>(
+    tree: &Map<String, Value>,
+    key: &str,
+) -> Result<T, Error> {
+    let Some(value) = tree.get(key) else { return Ok(T::default()) };
+    let params = params::from_schema(&schemars::schema_for!(T));
+    let mut base = Map::new();
+    params::overlay(&mut base, value, &params, key).map_err(Error::Input)?;
+    serde_json::from_value(Value::Object(base)).map_err(|error| Error::input(format!("{key}: {error}")))
+}
+
+fn scalar<T: for<'a> Deserialize<'a>>(tree: &Map<String, Value>, key: &str, default: T) -> Result<T, Error> {
+    match tree.get(key) {
+        None => Ok(default),
+        Some(value) => serde_json::from_value(value.clone())
+            .map_err(|error| Error::input(format!("{key} = {}: {error}", shown(value)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(tree: Value) -> Result<RunSpec, String> {
+        RunSpec::from_tree(tree.as_object().unwrap()).map_err(|error| error.to_string())
+    }
+
+    /// Defaults are those of the contract.
+    #[test]
+    fn defaults() {
+        let spec = read(json!({"task": "chain"})).unwrap();
+        assert_eq!((spec.solver.name.as_str(), spec.lambda), ("mp-bcfw", Lambda::OneOverN));
+        assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
+        assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
+    }
+
+    /// lambda in its three notations; n = 4.
+    #[test]
+    fn lambda_notations() {
+        for (text, value) in [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)] {
+            assert_eq!(Lambda::parse(&text).unwrap().value(4), value);
+        }
+        for bad in [json!(0), json!(-1.0), json!("nan"), json!("inf"), json!("c:0"), json!("2/n"), json!(null)] {
+            assert!(Lambda::parse(&bad).unwrap_err().to_string().contains("must be a number > 0"), "{bad}");
+        }
+    }
+
+    /// Mistakes are named.
+    #[test]
+    fn mistakes_are_named() {
+        for (tree, part) in [
+            (json!({}), "no task given"),
+            (json!({"task": "chains"}), "did you mean `chain`"),
+            (json!({"task": "chain", "solver": "bcwf"}), "did you mean `bcfw`"),
+            (json!({"task": {"name": "chain", "ens": true}}), "did you mean `ends`"),
+            (json!({"task": "chain", "solver": {"name": "bcfw", "planes": {"name": "multi-plane", "max_planes": -1}}}), "-1"),
+            (json!({"task": "chain", "lamda": 1}), "did you mean `lambda`"),
+            (json!({"task": "chain", "stop": {"gap": "x%"}}), "gap = x%"),
+            (json!({"task": "chain", "stop": {"passes": 0}}), "stop.passes = 0"),
+            (json!({"task": "chain", "data": {"folds": "a"}}), "data.folds = a"),
+            (json!({"task": "chain", "data": {"format": "leter"}}), "did you mean `letter`"),
+            (json!({"task": "chain", "clock": "sun"}), "clock = sun"),
+            (json!({"task": "chain", "oracle": {"delay_us": -1}}), "oracle.delay_us = -1"),
+        ] {
+            let message = read(tree.clone()).unwrap_err();
+            assert!(message.contains(part), "{tree}: {message}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! From a [`RunSpec`] to a certified [`Model`]: opens the data, drives the solver, sums up.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::observe::Observer;
+use multiplane_core::oracle::{BoxedOracle, Delayed};
+use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop, StopReason};
+use multiplane_tasks::data::Format;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::{Problem, Vocabulary};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::model::{Model, ModelInfo};
+use crate::spec::RunSpec;
+
+/// The final report of a run; the names are those of `train --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// Training examples.
+    pub n: usize,
+    /// Weights.
+    pub d: usize,
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// P at the weights of the model.
+    pub primal: f64,
+    /// The best dual value of any feasible point.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+    /// Training calls of the oracle.
+    pub oracle_calls: u64,
+    /// Calls that evaluated bounds.
+    pub evaluation_calls: u64,
+    /// Steps on cached planes.
+    pub cached_steps: u64,
+    /// Oracle calls / n.
+    pub passes: f64,
+    /// Outer iterations.
+    pub iterations: u64,
+    /// Time on the training clock.
+    pub train_seconds: f64,
+    /// Of these, inside the oracle.
+    pub oracle_seconds: f64,
+    /// Time from reading the data to the end; under the work clock, work.
+    pub wall_seconds: f64,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// Mean task loss on the training set.
+    pub train_loss: Option<f64>,
+    /// Mean task loss on the test set.
+    pub test_loss: Option<f64>,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// The clock.
+    pub clock: ClockKind,
+    /// Planes kept, mean per example.
+    pub planes: Option<f64>,
+    /// Where the model was saved.
+    pub model: Option<String>,
+    /// Version of the program.
+    pub version: &'static str,
+}
+
+/// What a caller adds to a run; nothing here changes its result.
+#[derive(Default)]
+pub struct Hooks {
+    /// Who watches.
+    pub observers: Vec<Box<dyn Observer>>,
+    /// Set it to stop the run.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Whether task losses are measured at every evaluation.
+    pub losses: bool,
+}
+
+/// A run ready to begin: specification checked, data read, task opened.
+pub struct Session {
+    spec: RunSpec,
+    problem: Arc<dyn Problem>,
+    test: Option<Arc<dyn Problem>>,
+    lambda: f64,
+    target: Option<GapTarget>,
+    stopwatch: Stopwatch,
+    warnings: Vec<String>,
+}
+
+/// Reads a data set and selects its folds.
+pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
+    let data = Dataset::read(path, format)?;
+    match folds {
+        Some(folds) => {
+            data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display())))
+        }
+        None => Ok(data),
+    }
+}
+
+impl Session {
+    /// Reads the data that `spec` names and opens the task on it.
+    pub fn open(spec: RunSpec) -> Result<Session, Error> {
+        let stopwatch = Stopwatch::start();
+        let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
+        let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
+        let test = match &spec.data.test {
+            Some(path) => Some(read_data(path, spec.format()?, None)?),
+            None => None,
+        };
+        let mut session = Session::on(spec, data, test)?;
+        session.stopwatch = stopwatch;
+        Ok(session)
+    }
+
+    /// Opens the task on data that was read already.
+    pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
+        let stopwatch = Stopwatch::start();
+        let problem = open_task(&spec, data, None)?;
+        let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose()?;
+        let mut warnings = problem.warnings().to_vec();
+        for warning in test.iter().flat_map(|test| test.warnings()) {
+            warnings.push(format!("test data: {warning}"));
+        }
+        let lambda = spec.lambda.value(problem.blocks());
+        let target = spec.gap_target()?;
+        let solver = spec.solver_entry()?;
+        if target.is_some() && !solver.has_dual {
+            let name = solver.name;
+            warnings.push(format!("solver `{name}` has no dual value: it cannot stop at a gap or certify one"));
+        }
+        Ok(Session { spec, problem, test, lambda, target, stopwatch, warnings })
+    }
+
+    /// The task on the training data.
+    pub fn problem(&self) -> &dyn Problem {
+        &*self.problem
+    }
+
+    /// What a user should know before the run.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Strength of the regulariser.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// The gap to stop at.
+    pub fn target(&self) -> Option<GapTarget> {
+        self.target
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &RunSpec {
+        &self.spec
+    }
+
+    /// Trains to the end.
+    pub fn run(&self, hooks: Hooks) -> Result<(Model, Summary), Error> {
+        let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
+        let entry = self.spec.solver_entry()?;
+        let parameters = Value::Object(self.spec.solver.params.clone());
+        let solver = (entry.build)(parameters, blocks, dim, self.lambda).map_err(Error::Input)?;
+        let stop = Stop {
+            gap: self.target.filter(|_| entry.has_dual),
+            passes: self.spec.stop.passes,
+            calls: self.spec.stop.calls,
+            seconds: self.spec.stop.seconds,
+            interrupt: hooks.interrupt,
+        };
+        let judge = self.problem.oracle()?;
+        let mut run = Run::new(self.training_oracle()?, judge, solver, self.lambda, stop)
+            .with_seed(self.spec.seed)
+            .with_clock(self.spec.clock);
+        for observer in hooks.observers {
+            run = run.with_observer(observer);
+        }
+        if hooks.losses {
+            run = run.with_losses(self.loss_meter());
+        }
+        let outcome = run.to_end()?;
+        let summary = self.summary(entry.name, &outcome)?;
+        let info = ModelInfo::new(
+            &*self.problem,
+            self.spec.provenance(),
+            self.lambda,
+            outcome.primal,
+            outcome.dual,
+            outcome.certified,
+        );
+        Ok((Model { w: outcome.w, info }, summary))
+    }
+
+    fn training_oracle(&self) -> Result<BoxedOracle, Error> {
+        let oracle = self.problem.oracle()?;
+        let seconds = self.spec.oracle.delay_us * 1e-6;
+        if seconds == 0.0 {
+            return Ok(oracle);
+        }
+        Ok(Box::new(Delayed::new(oracle, seconds, self.spec.clock == ClockKind::Wall)))
+    }
+
+    fn loss_meter(&self) -> LossMeter {
+        let (problem, test) = (self.problem.clone(), self.test.clone());
+        Box::new(move |w| {
+            let train = problem.evaluate(w)?;
+            let test = test.as_ref().map(|test| test.evaluate(w)).transpose()?;
+            let decodes = (train.n + test.map_or(0, |test| test.n)) as u64;
+            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss), decodes })
+        })
+    }
+
+    fn summary(&self, solver: &str, outcome: &Outcome) -> Result<Summary, Error> {
+        let train = self.problem.evaluate(&outcome.w)?;
+        let test = self.test.as_ref().map(|test| test.evaluate(&outcome.w)).transpose()?;
+        let wall_seconds = match self.spec.clock {
+            ClockKind::Wall => self.stopwatch.seconds(),
+            ClockKind::Work => outcome.train_seconds,
+        };
+        Ok(Summary {
+            task: self.problem.task().into(),
+            solver: solver.into(),
+            n: self.problem.blocks(),
+            d: self.problem.dim(),
+            lambda: self.lambda,
+            primal: outcome.primal,
+            dual: outcome.dual,
+            gap: outcome.gap,
+            certified: outcome.certified,
+            oracle_calls: outcome.counts.oracle_calls,
+            evaluation_calls: outcome.evaluation_calls,
+            cached_steps: outcome.counts.cached_steps,
+            passes: outcome.counts.oracle_calls as f64 / self.problem.blocks() as f64,
+            iterations: outcome.progress.iterations,
+            train_seconds: outcome.train_seconds,
+            oracle_seconds: outcome.counts.oracle_seconds,
+            wall_seconds,
+            stop_reason: outcome.stop_reason,
+            train_loss: Some(train.loss),
+            test_loss: test.map(|test| test.loss),
+            seed: self.spec.seed,
+            threads: self.spec.threads,
+            clock: self.spec.clock,
+            planes: outcome.progress.planes,
+            model: None,
+            version: env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+fn open_task(spec: &RunSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Arc<dyn Problem>, Error> {
+    let parameters = Value::Object(spec.task.params.clone());
+    Ok((spec.task_entry()?.open)(parameters, data, vocabulary)?.into())
+}

@@ -1,0 +1,134 @@
+//! Comma-separated numbers with the label, an integer, in the last column.
+//!
+//! A first line whose first field is not a number is taken for a header and left out. There is no quoting, as
+//! there are only numbers.
+
+use super::error::DataError;
+use super::rows::{Classified, SparseRows};
+use super::text::{Line, Lines};
+use std::path::Path;
+
+/// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
+///
+/// Blanks around fields and blank lines do not matter; zeros are not stored. An error names the place.
+pub fn read(path: &Path) -> Result<Classified, DataError> {
+    parse(Lines::open(path)?)
+}
+
+pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
+    let mut data = Classified::default();
+    let mut header = None; // whether there is one, once that is known
+    let mut shape = None; // fields per line, and the line that set it
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    while let Some(line) = lines.next_line()? {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        if header.is_none() {
+            header = Some(is_header(line.text));
+            if header == Some(true) {
+                continue;
+            }
+        }
+        let features = check_fields(&line, &mut shape)? - 1;
+        if data.labels.is_empty() {
+            data.rows = SparseRows::new(features);
+        }
+        indices.clear();
+        values.clear();
+        data.labels.push(row(&line, features, &mut indices, &mut values)?);
+        data.rows.push(&indices, &values);
+    }
+    if !data.labels.is_empty() {
+        return Ok(data);
+    }
+    let expected = "rows of numbers separated by commas";
+    Err(match header {
+        None => lines.nothing(expected),
+        Some(_) => {
+            let message = format!("found a header and nothing else, expected {expected}");
+            DataError::file(lines.path(), message)
+        }
+    })
+}
+
+fn is_header(text: &str) -> bool {
+    let first = text.split(',').next().unwrap_or_default();
+    first.trim().parse::<f64>().is_err()
+}
+
+/// The number of fields of a line: that of the first row, which sets it, and at least two.
+fn check_fields(line: &Line<'_>, shape: &mut Option<(usize, u64)>) -> Result<usize, DataError> {
+    let found = line.text.split(',').count();
+    let (expected, setter) = *shape.get_or_insert((found, line.number));
+    let rule = if found < 2 {
+        "at least two columns, separated by commas".to_owned()
+    } else if found != expected {
+        format!("{expected} as on line {setter}")
+    } else {
+        return Ok(found);
+    };
+    let columns = if found == 1 { "column" } else { "columns" };
+    let message = format!("found {found} {columns}, expected {rule}");
+    Err(line.error(line.text.len(), message))
+}
+
+/// Fills in the nonzero features of a line and answers its label.
+fn row(line: &Line<'_>, features: usize, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Result<i64, DataError> {
+    let mut start = 0;
+    for (column, field) in line.text.split(',').enumerate() {
+        let inner = field.trim_ascii();
+        let at = start + field.len() - field.trim_ascii_start().len();
+        if column == features {
+            return line.label(at, inner);
+        }
+        let value = line.finite(at, inner, "value")?;
+        if value != 0.0 {
+            indices.push(column as u32); // fits: a line has at most 2^24 fields
+            values.push(value);
+        }
+        start += field.len() + 1;
+    }
+    unreachable!("the fields were counted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::assert_errors;
+    use super::*;
+
+    /// A header, blanks and blank lines make no difference; zeros are left out but keep their columns.
+    #[test]
+    fn rows_are_read() {
+        for text in ["0.5,1,0,3\n0,0,0,-7\n", "\na,1,c,label\r\n 0.5 ,1.0,-0,3e0\r\n\n0,0,0,\t-7"] {
+            let data = parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap();
+            assert_eq!(data.labels, [3, -7]);
+            assert_eq!((data.rows.columns(), data.rows.nonzeros()), (3, 2));
+            assert_eq!(data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 0.5), (1, 1.0)]);
+        }
+    }
+
+    /// Each fault is told with its place and the rule that it breaks.
+    #[test]
+    fn faults_are_named() {
+        assert_errors(
+            parse,
+            &[
+                (b"", "f: found an empty file, expected rows of numbers separated by commas"),
+                (b" \n\n", "f: found only blank lines or comments, expected rows of numbers separated by commas"),
+                (b"a,b\n", "f: found a header and nothing else, expected rows of numbers separated by commas"),
+                (b"1;2;3\n4;5;6\n", "f:2:6: found 1 column, expected at least two columns, separated by commas"),
+                (b"1,2,3\n\n1,2\n", "f:3:4: found 2 columns, expected 3 as on line 1"),
+                (b"1,2,3\n1,2,3,4\n", "f:2:8: found 4 columns, expected 3 as on line 1"),
+                (b"1,2,3\na,2,3\n", "f:2:1: found `a` as value, expected a finite number"),
+                (b"a,b,c\nd,e,f\n", "f:2:1: found `d` as value, expected a finite number"),
+                (b"1, x,3\n", "f:1:4: found `x` as value, expected a finite number"),
+                (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
+                (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),
+                (b"1,1e999,3\n", "f:1:3: found `1e999` as value, expected a finite number"),
+                (b"1,2,3.5\n", "f:1:5: found `3.5` as label, expected an integer"),
+                (b"1,2,\n", "f:1:5: found nothing as label, expected an integer"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! LIBSVM and SVM-light text: `label index:value index:value ... # comment`, one row per line.
+//!
+//! Indices count from 1 and ascend; a value that is not named is zero. `qid:` tokens of ranking data are checked
+//! and left out. Memory follows what the file holds, never the size of its indices.
+
+use super::error::{DataError, human_bytes, quote};
+use super::rows::{Classified, MAX_FEATURES};
+use super::text::{Line, Lines, push_number};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Reads a file, plain or gzip; index i becomes column i - 1.
+///
+/// Columns are as many as the largest index says, also where its value is 0. Labels must be integers (`1.0`
+/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`]. An error names the place.
+pub fn read(path: &Path) -> Result<Classified, DataError> {
+    parse(Lines::open(path)?)
+}
+
+/// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row.
+///
+/// Errors are those of `out`. Without rows nothing is written, which `read` refuses; so it does values that are
+/// not finite.
+pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
+    let rows = &data.rows;
+    let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
+    let used = used.max().map_or(0, |&last| last as usize + 1);
+    let mut line = String::new();
+    for (i, label) in data.labels.iter().enumerate() {
+        line.clear();
+        line.push_str(&label.to_string());
+        for (index, value) in rows.row(i).iter() {
+            line.push_str(&format!(" {}:", u64::from(index) + 1));
+            push_number(&mut line, value);
+        }
+        if i == 0 && used < rows.columns() {
+            line.push_str(&format!(" {}:0", rows.columns()));
+        }
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
+    let mut data = Classified::default();
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    while let Some(line) = lines.next_line()? {
+        let mut tokens = tokens(content(&line)?);
+        let Some((at, label)) = tokens.next() else {
+            continue;
+        };
+        let label = line.label(at, label)?;
+        indices.clear();
+        values.clear();
+        for (at, token) in tokens {
+            if let Some((index, value)) = feature(&line, at, token, indices.last().copied())? {
+                indices.push(index);
+                values.push(value);
+            }
+        }
+        data.rows.push(&indices, &values);
+        data.labels.push(label);
+    }
+    if data.labels.is_empty() {
+        return Err(lines.nothing("rows of `label index:value ...`"));
+    }
+    Ok(data)
+}
+
+/// The line up to its comment.
+///
+/// `1.#INF` and `1.#QNAN`, the infinities and NaNs of an old C library, are not 1 and a comment.
+fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
+    let Some((before, comment)) = line.text.split_once('#') else {
+        return Ok(line.text);
+    };
+    let special = ["INF", "IND", "QNAN", "SNAN"].iter().any(|name| {
+        let start = comment.get(..name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+    });
+    if special && before.ends_with("1.") {
+        let at = before.len() - 2;
+        let field = line.text[at..].split_ascii_whitespace().next().unwrap_or_default();
+        return Err(line.bad(at, field, "number", "a finite number"));
+    }
+    Ok(before)
+}
+
+/// The words of a line with the byte where each begins.
+fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text.as_bytes()[at..];
+        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &text.as_bytes()[at..];
+        let start = at;
+        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        (start < at).then(|| (start, &text[start..at]))
+    })
+}
+
+/// Column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
+fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> Result<Option<(u32, f64)>, DataError> {
+    let Some((name, value)) = token.split_once(':') else {
+        return Err(line.bad(at, token, "feature", "index:value"));
+    };
+    let value_at = at + name.len() + 1;
+    if name == "qid" {
+        let rule = |_| line.bad(value_at, value, "qid", "an integer");
+        return value.parse::<i64>().map(|_| None).map_err(rule);
+    }
+    let index = index(line, at, name)?;
+    if let Some(last) = before.map(|column| column + 1)
+        && index <= last
+    {
+        let found = match index == last {
+            true => format!("index {index} twice"),
+            false => format!("index {index} after {last}"),
+        };
+        let message = format!("found {found}, expected strictly ascending indices");
+        return Err(line.error(at, message));
+    }
+    Ok(Some((index - 1, line.finite(value_at, value, "value")?)))
+}
+
+/// An index, from 1.
+fn index(line: &Line<'_>, at: usize, digits: &str) -> Result<u32, DataError> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(line.bad(at, digits, "index", "a whole number from 1"));
+    }
+    // Digits alone fail to parse only by being too many.
+    let index = digits.parse::<u64>().unwrap_or(u64::MAX);
+    match u32::try_from(index) {
+        Ok(0) => Err(line.error(at, "found index 0, expected indices from 1")),
+        Ok(small) if small <= MAX_FEATURES => Ok(small),
+        _ => {
+            let weights = human_bytes(8 * u128::from(index));
+            let found = quote(digits);
+            let message =
+                format!("found index {found}, expected at most {MAX_FEATURES}: w would need at least {weights}");
+            Err(line.error(at, message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::assert_errors;
+    use super::*;
+
+    /// Every liberty that the format takes reads as the same rows.
+    #[test]
+    fn liberties_of_the_format() {
+        let text = b"# head\n\n+1 1:0.5 3:-2e-1 # tail\r\n-1\n 2.0\tqid:7   2:+1 \t4:0\n   \n3#\n";
+        let data = parse(Lines::from_bytes("f", text).unwrap()).unwrap();
+        assert_eq!(data.labels, [1, -1, 2, 3]);
+        assert_eq!((data.rows.len(), data.rows.columns(), data.rows.nonzeros()), (4, 4, 3));
+        let entries = |i: usize| data.rows.row(i).iter().collect::<Vec<_>>();
+        assert_eq!(entries(0), [(0, 0.5), (2, -0.2)]);
+        assert_eq!(entries(2), [(1, 1.0)]);
+        assert!(entries(1).is_empty() && entries(3).is_empty());
+    }
+
+    /// What is written reads back the same: empty rows, unused columns and all doubles included.
+    #[test]
+    fn write_then_read_is_identity() {
+        let mut data = Classified { labels: vec![-3, 0, i64::MAX, 7], ..Classified::default() };
+        data.rows.push(&[], &[]);
+        data.rows.push(&[0, 8], &[1.0, f64::MIN_POSITIVE / 4.0]);
+        data.rows.push(&[1, 2, 3], &[1.0 / 3.0, f64::MAX, -1e16]);
+        data.rows.push(&[20], &[0.0]);
+        let mut file = Vec::new();
+        write(&data, &mut file).unwrap();
+        assert_eq!(parse(Lines::from_bytes("f", &file).unwrap()), Ok(data));
+    }
+
+    /// The largest index that is allowed costs no more memory than any other.
+    #[test]
+    fn large_indices_are_free() {
+        let data = parse(Lines::from_bytes("f", b"1 268435456:2\n").unwrap()).unwrap();
+        assert_eq!((data.rows.columns(), data.rows.nonzeros()), (1 << 28, 1));
+    }
+
+    /// Each fault is told with its place and the rule that it breaks.
+    #[test]
+    fn faults_are_named() {
+        assert_errors(
+            parse,
+            &[
+                (b"", "f: found an empty file, expected rows of `label index:value ...`"),
+                (b"\n # x\n", "f: found only blank lines or comments, expected rows of `label index:value ...`"),
+                (
+                    &super::super::text::gzip(b""),
+                    "f: found gzip data of an empty file, expected rows of `label index:value ...`",
+                ),
+                (b"1 1:1\nspam 1:1\n", "f:2:1: found `spam` as label, expected an integer"),
+                (b"1.5 1:1\n", "f:1:1: found `1.5` as label, expected an integer"),
+                (b"0,4 1:1\n", "f:1:1: found `0,4` as label, expected an integer"),
+                (b"  1:1 2:1\n", "f:1:3: found `1:1` as label, expected an integer"),
+                (b"nan 1:1\n", "f:1:1: found `nan` as label, expected an integer"),
+                (b"-inf 1:1\n", "f:1:1: found `-inf` as label, expected an integer"),
+                (b"1e999 1:1\n", "f:1:1: found `1e999` as label, expected an integer"),
+                (b"1e20 1:1\n", "f:1:1: found `1e20` as label, expected an integer of at most 2^53 in size"),
+                (b"1.#INF 1:1\n", "f:1:1: found `1.#INF` as number, expected a finite number"),
+                (b"1 1:x\n", "f:1:5: found `x` as value, expected a finite number"),
+                (b"1 1:\n", "f:1:5: found nothing as value, expected a finite number"),
+                (b"1 1: 2\n", "f:1:5: found nothing as value, expected a finite number"),
+                (b"1 1:2:3\n", "f:1:5: found `2:3` as value, expected a finite number"),
+                (b"1 1:0x10\n", "f:1:5: found `0x10` as value, expected a finite number"),
+                (b"1 1:NaN\n", "f:1:5: found `NaN` as value, expected a finite number"),
+                (b"1 1:nan(0x1)\n", "f:1:5: found `nan(0x1)` as value, expected a finite number"),
+                (b"1 1:+Infinity\n", "f:1:5: found `+Infinity` as value, expected a finite number"),
+                (b"1 1:-1e999\n", "f:1:5: found `-1e999` as value, expected a finite number"),
+                (b"1 1:-1.#IND00\n", "f:1:6: found `1.#IND00` as number, expected a finite number"),
+                (b"1 5\n", "f:1:3: found `5` as feature, expected index:value"),
+                (b"1 :5\n", "f:1:3: found nothing as index, expected a whole number from 1"),
+                (b"1 -1:5\n", "f:1:3: found `-1` as index, expected a whole number from 1"),
+                (b"1 cost:5\n", "f:1:3: found `cost` as index, expected a whole number from 1"),
+                (b"1 qid:q 1:5\n", "f:1:7: found `q` as qid, expected an integer"),
+                (b"1 0:5\n", "f:1:3: found index 0, expected indices from 1"),
+                (b"1 2:1 1:1\n", "f:1:7: found index 1 after 2, expected strictly ascending indices"),
+                (b"1 2:1 2:1\n", "f:1:7: found index 2 twice, expected strictly ascending indices"),
+                (b"1 2:0 2:1\n", "f:1:7: found index 2 twice, expected strictly ascending indices"),
+                (
+                    b"1 300000000:1\n",
+                    "f:1:3: found index `300000000`, expected at most 268435456: w would need at least 2.2 GiB",
+                ),
+                (
+                    b"1 99999999999999999999:1\n",
+                    "f:1:3: found index `99999999999999999999`, expected at most 268435456: w would need at least 128 EiB",
+                ),
+                ("1 1:1 2:é 3:\n".as_bytes(), "f:1:9: found `é` as value, expected a finite number"),
+                ("é# 1\n1\u{a0}1:2\n".as_bytes(), "f:1:1: found `é` as label, expected an integer"),
+                (b"1 1:1\n2 \xe9\n", "f:2:3: found byte 0xe9, expected UTF-8 text"),
+            ],
+        );
+    }
+}

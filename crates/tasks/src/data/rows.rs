@@ -1,0 +1,279 @@
+//! What the readers fill: sparse rows of numbers in compressed form, alone, with labels, or grouped into words.
+//!
+//! Cost: 4 bytes per stored entry while all entries are 1 (most text and all pixel data), 12 otherwise, and 8
+//! per row.
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The most columns that a file may ask for, 2^28: weights for them already take 2 GiB.
+pub const MAX_FEATURES: u32 = 1 << 28;
+
+/// Rows of numbers of which only the nonzero ones are stored, by ascending column.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct SparseRows {
+    columns: usize,
+    /// Where each row ends in `indices`; it begins where the one before ends.
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    /// `None` while every stored value is 1.
+    values: Option<Vec<f64>>,
+}
+
+impl SparseRows {
+    /// No rows yet, of `columns` columns.
+    pub fn new(columns: usize) -> Self {
+        SparseRows { columns, ..SparseRows::default() }
+    }
+
+    /// Appends the row that has `values[k]` in column `indices[k]` and zeros elsewhere.
+    ///
+    /// Zeros among the values are not stored, but their columns count: [`columns`](Self::columns) grows to the
+    /// largest index plus one.
+    ///
+    /// # Panics
+    /// If the slices differ in length or the indices do not ascend strictly; callers check their input first.
+    pub fn push(&mut self, indices: &[u32], values: &[f64]) {
+        assert_eq!(indices.len(), values.len(), "one value per index");
+        assert!(indices.is_sorted_by(|left, right| left < right), "indices must ascend strictly");
+        if let Some(&last) = indices.last() {
+            self.columns = self.columns.max(last as usize + 1);
+        }
+        for (&index, &value) in indices.iter().zip(values) {
+            if value == 0.0 {
+                continue;
+            }
+            if value != 1.0 && self.values.is_none() {
+                self.values = Some(vec![1.0; self.indices.len()]);
+            }
+            if let Some(all) = &mut self.values {
+                all.push(value);
+            }
+            self.indices.push(index);
+        }
+        self.ends.push(self.indices.len());
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number of columns: every index is smaller.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of stored entries over all rows.
+    pub fn nonzeros(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Row `i`, from 0.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn row(&self, i: usize) -> Row<'_> {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let range = start..self.ends[i];
+        Row { indices: &self.indices[range.clone()], values: self.values.as_ref().map(|all| &all[range]) }
+    }
+
+    /// Feeds the numbers to a hash, for fingerprints of data: shape, then each row's length, indices and values
+    /// (little endian). Equal rows give equal bits however they are stored.
+    pub fn hash_into(&self, sha: &mut Sha256) {
+        sha.update((self.columns as u64).to_le_bytes());
+        sha.update((self.len() as u64).to_le_bytes());
+        let mut bytes = Vec::new();
+        for i in 0..self.len() {
+            let row = self.row(i);
+            bytes.clear();
+            bytes.extend_from_slice(&(row.indices.len() as u64).to_le_bytes());
+            bytes.extend(row.indices.iter().flat_map(|index| index.to_le_bytes()));
+            bytes.extend(row.iter().flat_map(|(_, value)| value.to_le_bytes()));
+            sha.update(&bytes);
+        }
+    }
+}
+
+/// One row of [`SparseRows`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Columns of the stored entries, strictly ascending.
+    pub indices: &'a [u32],
+    /// Their values, one per index; `None` if all are 1.
+    pub values: Option<&'a [f64]>,
+}
+
+impl<'a> Row<'a> {
+    /// The stored entries as (column, value), by ascending column.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
+        let values = self.values;
+        let value = move |k: usize| values.map_or(1.0, |all| all[k]);
+        let columns = self.indices.iter().enumerate();
+        columns.map(move |(k, &index)| (index, value(k)))
+    }
+}
+
+/// Rows with one integer label each.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Classified {
+    /// The feature vectors.
+    pub rows: SparseRows,
+    /// The label of each row, as it stands in the file.
+    pub labels: Vec<i64>,
+}
+
+/// Words as sequences of letters, as the OCR set has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Words {
+    /// Where the words begin in `letters`, and at the end the number of letters: one more than words.
+    pub offsets: Vec<usize>,
+    /// All letters in order, 0 to 25 for a to z.
+    pub letters: Vec<u8>,
+    /// The pixels of each letter.
+    pub pixels: SparseRows,
+    /// The fold of each word.
+    pub folds: Vec<u32>,
+}
+
+impl Words {
+    /// Number of words.
+    pub fn len(&self) -> usize {
+        self.folds.len()
+    }
+
+    /// Whether there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.folds.is_empty()
+    }
+
+    /// Where the letters of a word lie in `letters` and `pixels`.
+    ///
+    /// # Panics
+    /// If there is no such word.
+    pub fn range(&self, word: usize) -> Range<usize> {
+        self.offsets[word]..self.offsets[word + 1]
+    }
+
+    /// The words of some folds, in the order of the file. Naming a fold twice changes nothing.
+    ///
+    /// The error, for no folds or one that is missing, names the folds that exist.
+    pub fn select_folds(&self, folds: &[u32]) -> Result<Words, String> {
+        let wanted: BTreeSet<u32> = folds.iter().copied().collect();
+        let known: BTreeSet<u32> = self.folds.iter().copied().collect();
+        let missing = wanted.difference(&known).next();
+        if missing.is_some() || wanted.is_empty() {
+            let found = missing.map_or("no folds".to_owned(), |fold| format!("fold {fold}"));
+            return Err(format!("found {found}, expected some of {}", listed(&known)));
+        }
+        let mut chosen = Words::without_letters(self.pixels.columns());
+        let mut values = Vec::new();
+        for word in (0..self.len()).filter(|&word| wanted.contains(&self.folds[word])) {
+            for letter in self.range(word) {
+                let row = self.pixels.row(letter);
+                values.clear();
+                values.extend(row.iter().map(|(_, value)| value));
+                chosen.pixels.push(row.indices, &values);
+                chosen.letters.push(self.letters[letter]);
+            }
+            chosen.end_word(self.folds[word]);
+        }
+        Ok(chosen)
+    }
+
+    pub(super) fn without_letters(pixels: usize) -> Self {
+        Words { offsets: vec![0], letters: Vec::new(), pixels: SparseRows::new(pixels), folds: Vec::new() }
+    }
+
+    pub(super) fn end_word(&mut self, fold: u32) {
+        self.offsets.push(self.letters.len());
+        self.folds.push(fold);
+    }
+}
+
+/// Names for a message, the first twenty of them.
+fn listed(folds: &BTreeSet<u32>) -> String {
+    let mut names: Vec<String> = folds.iter().take(20).map(u32::to_string).collect();
+    match folds.len() {
+        0 => return "the folds of at least one word".to_owned(),
+        1..=20 => {}
+        more => names.push(format!("... ({more} in all)")),
+    }
+    format!("the folds {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(rows: &SparseRows) -> String {
+        let mut sha = Sha256::new();
+        rows.hash_into(&mut sha);
+        format!("{:x?}", sha.finalize())
+    }
+
+    /// Rows come back as they were pushed, without zeros, whether or not values had to be stored.
+    #[test]
+    fn rows_come_back() {
+        let mut rows = SparseRows::new(2);
+        rows.push(&[0, 4], &[1.0, 1.0]);
+        rows.push(&[], &[]);
+        assert!(rows.row(0).values.is_none());
+        rows.push(&[1, 2, 9], &[-0.5, 1.0, 0.0]);
+        assert_eq!((rows.len(), rows.columns(), rows.nonzeros()), (3, 10, 4));
+        let entries = |i: usize| rows.row(i).iter().collect::<Vec<_>>();
+        assert_eq!(entries(0), [(0, 1.0), (4, 1.0)]);
+        assert_eq!(entries(1), []);
+        assert_eq!(entries(2), [(1, -0.5), (2, 1.0)]);
+    }
+
+    /// A fingerprint depends on the rows alone: not on how values are stored, but on shape, place and value.
+    #[test]
+    fn fingerprint_is_canonical() {
+        let mut ones = SparseRows::new(3);
+        ones.push(&[0, 2], &[1.0, 1.0]);
+        let explicit = SparseRows { values: Some(vec![1.0; 2]), ..ones.clone() };
+        assert_eq!(fingerprint(&ones), fingerprint(&explicit));
+
+        let mut others = vec![SparseRows::new(3); 5];
+        others[0].push(&[0, 1], &[1.0, 1.0]);
+        others[1].push(&[0, 2], &[1.0, 2.0]);
+        others[2].push(&[0], &[1.0]);
+        others[2].push(&[2], &[1.0]);
+        others[3].push(&[0, 2, 3], &[1.0, 1.0, 0.0]);
+        for other in &others {
+            assert_ne!(fingerprint(&ones), fingerprint(other), "{other:?}");
+        }
+    }
+
+    /// A selection keeps the order of the file and says which folds there are if it cannot be met.
+    #[test]
+    fn folds_are_selected() {
+        let mut all = Words::without_letters(2);
+        for (fold, letters) in [(3, &[0, 25][..]), (0, &[1])] {
+            for &letter in letters {
+                all.pixels.push(&[1], &[f64::from(letter)]);
+                all.letters.push(letter);
+            }
+            all.end_word(fold);
+        }
+        assert_eq!(all.select_folds(&[0, 3, 0]).as_ref(), Ok(&all));
+        let last = all.select_folds(&[0]).unwrap();
+        assert_eq!((last.offsets, last.letters, last.folds), (vec![0, 1], vec![1], vec![0]));
+        assert_eq!((last.pixels.columns(), last.pixels.len()), (2, 1));
+        assert_eq!(last.pixels.row(0).iter().collect::<Vec<_>>(), [(1, 1.0)]);
+
+        let error = |folds: &[u32]| all.select_folds(folds).unwrap_err();
+        assert_eq!(error(&[]), "found no folds, expected some of the folds 0, 3");
+        assert_eq!(error(&[3, 1]), "found fold 1, expected some of the folds 0, 3");
+        let none = Words::without_letters(2).select_folds(&[0]).unwrap_err();
+        assert_eq!(none, "found fold 0, expected some of the folds of at least one word");
+    }
+}

@@ -1,0 +1,15 @@
+//! From data files to max-oracles: readers, joint feature maps, losses and the built-in tasks.
+//!
+//! ```text
+//! file --data/*--> Dataset --tasks/*--> Box<dyn Problem> --oracle()--> Box<dyn MaxOracle>
+//! ```
+//!
+//! A format is one file in [`data`], a task one file in [`tasks`]; both end at the waist that solvers see,
+//! [`MaxOracle`](multiplane_core::oracle::MaxOracle).
+
+pub mod data;
+pub mod dataset;
+pub mod losses;
+pub mod problem;
+mod reference;
+pub mod tasks;

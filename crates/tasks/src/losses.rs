@@ -1,0 +1,130 @@
+//! Task losses: 0-1, cost matrix, Hamming (normalised by length or not), each with class weights.
+//!
+//! All are sums over variables of a cost table `[truth][prediction]`, which is what lets an oracle add them to
+//! its scores. A single variable (binary, multiclass) is a sequence of length one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The loss of a labelling.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LossSpec {
+    /// 1 for each wrong variable, divided by the number of variables: the 0-1 loss of a single variable, the
+    /// normalised Hamming loss of a sequence.
+    #[default]
+    Hamming,
+    /// 1 for each wrong variable, not divided.
+    HammingSum,
+    /// `matrix[truth][prediction]` for each variable, divided by the number of variables; labels in sorted order,
+    /// zero diagonal, no negative entry.
+    CostMatrix {
+        /// One row per true label.
+        matrix: Vec<Vec<f64>>,
+    },
+}
+
+/// Cost of an answer for a truth that training never saw: as wrong as can be under the 0-1 loss.
+const UNSEEN_COST: f64 = 1.0;
+
+/// A label number that stands for "not among the labels of training".
+pub const UNSEEN: u32 = u32::MAX;
+
+/// A loss made ready for `labels` labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostTable {
+    labels: usize,
+    /// `[truth][prediction]`.
+    costs: Vec<f64>,
+    normalized: bool,
+}
+
+impl CostTable {
+    /// The table of `spec`; each true label's row is multiplied by its class weight. The error is the rule that
+    /// the parameters break.
+    pub fn new(spec: &LossSpec, class_weights: Option<&[f64]>, labels: usize) -> Result<Self, String> {
+        let mut costs = match spec {
+            LossSpec::Hamming | LossSpec::HammingSum => {
+                (0..labels * labels).map(|k| if k / labels == k % labels { 0.0 } else { 1.0 }).collect()
+            }
+            LossSpec::CostMatrix { matrix } => checked_matrix(matrix, labels)?,
+        };
+        if let Some(weights) = class_weights {
+            if weights.len() != labels {
+                let found = weights.len();
+                return Err(format!("task.class_weights has {found} entries, expected one for each of {labels} labels"));
+            }
+            for (row, &weight) in costs.chunks_exact_mut(labels).zip(weights) {
+                if !(weight.is_finite() && weight >= 0.0) {
+                    return Err(format!("task.class_weights has {weight}: must be a finite number >= 0"));
+                }
+                row.iter_mut().for_each(|cost| *cost *= weight);
+            }
+        }
+        Ok(CostTable { labels, costs, normalized: *spec != LossSpec::HammingSum })
+    }
+
+    /// Costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
+    pub fn row(&self, truth: u32) -> &[f64] {
+        &self.costs[truth as usize * self.labels..][..self.labels]
+    }
+
+    /// What the sum over `len` variables is multiplied by.
+    pub fn factor(&self, len: usize) -> f64 {
+        if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
+    }
+
+    /// The loss of predicting `labels` where `truth` is true. The truth may hold [`UNSEEN`] labels.
+    pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
+        let cost = |(&t, &y): (&u32, &u32)| if t == UNSEEN { UNSEEN_COST } else { self.row(t)[y as usize] };
+        truth.iter().zip(labels).map(cost).sum::<f64>() * self.factor(truth.len())
+    }
+}
+
+fn checked_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<Vec<f64>, String> {
+    if matrix.len() != labels || matrix.iter().any(|row| row.len() != labels) {
+        return Err(format!("task.loss.matrix must be {labels} x {labels}, one row and column per label"));
+    }
+    for (t, row) in matrix.iter().enumerate() {
+        for (y, &cost) in row.iter().enumerate() {
+            if !(cost.is_finite() && cost >= 0.0) || (t == y && cost != 0.0) {
+                let rule = "must be finite and >= 0, and 0 on the diagonal";
+                return Err(format!("task.loss.matrix[{t}][{y}] = {cost}: {rule}"));
+            }
+        }
+    }
+    Ok(matrix.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hamming counts wrong variables, class weights follow the truth, unseen truths cost 1.
+    #[test]
+    fn losses_by_hand() {
+        let hamming = CostTable::new(&LossSpec::Hamming, None, 3).unwrap();
+        assert_eq!(hamming.loss(&[0, 1, 2, 2], &[0, 2, 2, 1]), 0.5);
+        assert_eq!(hamming.loss(&[], &[]), 0.0);
+        assert_eq!(hamming.loss(&[UNSEEN], &[0]), 1.0);
+        let sum = CostTable::new(&LossSpec::HammingSum, Some(&[1.0, 2.0, 0.5]), 3).unwrap();
+        assert_eq!(sum.loss(&[0, 1, 2, 2], &[1, 0, 2, 1]), 3.5);
+        let matrix = vec![vec![0.0, 3.0], vec![1.0, 0.0]];
+        let cost = CostTable::new(&LossSpec::CostMatrix { matrix }, None, 2).unwrap();
+        assert_eq!(cost.loss(&[0], &[1]), 3.0);
+    }
+
+    /// Tables that are no losses are refused with the entry and the rule.
+    #[test]
+    fn bad_tables_are_refused() {
+        let refuse = |matrix, weights: Option<&[f64]>| {
+            CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err()
+        };
+        assert!(refuse(vec![vec![0.0]], None).contains("2 x 2"));
+        assert!(refuse(vec![vec![0.0, -1.0], vec![1.0, 0.0]], None).contains("[0][1] = -1"));
+        assert!(refuse(vec![vec![0.5, 1.0], vec![1.0, 0.0]], None).contains("diagonal"));
+        let good = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
+        assert!(refuse(good.clone(), Some(&[1.0])).contains("1 entries"));
+        assert!(refuse(good, Some(&[1.0, f64::NAN])).contains("NaN"));
+    }
+}

@@ -1,0 +1,241 @@
+//! A task opened on data, with its types erased: what the command line, the model file and Python hold.
+
+use std::sync::Arc;
+
+use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::task::{Examples, Task, TaskOracle};
+use serde::{Deserialize, Serialize};
+
+use crate::data::DataError;
+use crate::reference::careful_sum;
+
+/// Largest dimension of w: 2^28 numbers are 2 GiB.
+pub const MAX_DIM: usize = 1 << 28;
+
+/// What a model must remember of its training data to read other data in the same way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vocabulary {
+    /// Names of the labels, in the order of the weight layout.
+    pub labels: Vec<String>,
+    /// Features per variable, a bias feature included.
+    pub features: usize,
+}
+
+impl Vocabulary {
+    /// The name of a label; `?` for one that training never saw.
+    pub fn label(&self, label: u32) -> &str {
+        self.labels.get(label as usize).map_or("?", String::as_str)
+    }
+}
+
+/// Why a task could not be opened on data.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The data file is at fault.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Task, parameters, data and model do not fit together.
+    #[error("{0}")]
+    Mismatch(String),
+}
+
+impl OpenError {
+    /// Something does not fit.
+    pub fn new(message: String) -> Self {
+        OpenError::Mismatch(message)
+    }
+}
+
+impl From<String> for OpenError {
+    fn from(message: String) -> Self {
+        OpenError::Mismatch(message)
+    }
+}
+
+impl From<serde_json::Error> for OpenError {
+    fn from(error: serde_json::Error) -> Self {
+        OpenError::Mismatch(format!("task parameters: {error}"))
+    }
+}
+
+/// Refuses a dimension for which w would not fit, before anything of that size is allocated.
+pub fn check_dim(features: usize, labels: usize) -> Result<(), OpenError> {
+    match features.checked_mul(labels) {
+        Some(0) => Err(OpenError::new("the data has no feature at all: there is nothing to learn from".into())),
+        Some(dim) if dim <= MAX_DIM => Ok(()),
+        _ => Err(OpenError::new(format!(
+            "{labels} labels x {features} features need weights of {:.1} GiB, expected at most {} GiB",
+            features as f64 * labels as f64 / (1u64 << 27) as f64,
+            MAX_DIM / (1 << 27)
+        ))),
+    }
+}
+
+/// One predicted example.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The predicted labelling as text, one line.
+    pub text: String,
+    /// The true labelling as text; a label that training never saw shows as `?`.
+    pub truth: String,
+    /// The task loss.
+    pub loss: f64,
+    /// Variables predicted wrongly.
+    pub wrong: usize,
+    /// Variables in all.
+    pub variables: usize,
+}
+
+/// Totals over a data set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evaluation {
+    /// Examples.
+    pub n: usize,
+    /// Mean task loss.
+    pub loss: f64,
+    /// Share of variables predicted rightly.
+    pub accuracy: f64,
+    /// Share of examples with no wrong variable.
+    pub exact: f64,
+}
+
+/// A task opened on data.
+pub trait Problem: Send + Sync {
+    /// Name of the task.
+    fn task(&self) -> &'static str;
+    /// Number of examples n.
+    fn blocks(&self) -> usize;
+    /// Length d of w.
+    fn dim(&self) -> usize;
+    /// A max-oracle on these examples; every call makes a new worker.
+    fn oracle(&self) -> Result<BoxedOracle, OpenError>;
+    /// Predicts every example at `w` and hands over the predictions in order.
+    fn predict(&self, w: &[f64], each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+    /// Predicts every example at `w` and sums up.
+    fn evaluate(&self, w: &[f64]) -> Result<Evaluation, OracleError>;
+    /// P at `w`, computed by slow code that shares nothing with training but the data and the cost table.
+    fn reference_primal(&self, w: &[f64], lambda: f64) -> f64;
+    /// What a model must remember.
+    fn vocabulary(&self) -> &Vocabulary;
+    /// sha256 of the parsed data.
+    fn fingerprint(&self) -> &str;
+    /// What a user should know.
+    fn warnings(&self) -> &[String];
+}
+
+/// What a built-in task adds to [`Task`]: counting errors and showing labels.
+pub trait Builtin: Task {
+    /// Wrong variables and variables in all.
+    fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize);
+    /// The hinge loss of one example (no 1/n), computed by the plain code of `reference`.
+    fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
+    /// A labelling as one line of text; the truth may hold labels that the vocabulary lacks.
+    fn show(&self, y: &Self::Label, vocabulary: &Vocabulary) -> String;
+}
+
+/// A built-in task on examples.
+pub struct Opened<T: Task> {
+    name: &'static str,
+    task: Arc<T>,
+    examples: Arc<Examples<T::Input, T::Label>>,
+    vocabulary: Vocabulary,
+    fingerprint: String,
+    warnings: Vec<String>,
+}
+
+impl<T: Builtin> Opened<T> {
+    /// Puts a task and examples together; there must be an example.
+    pub fn new(
+        name: &'static str,
+        task: T,
+        examples: Arc<Examples<T::Input, T::Label>>,
+        vocabulary: Vocabulary,
+        fingerprint: String,
+        warnings: Vec<String>,
+    ) -> Result<Self, OpenError> {
+        if examples.labels.is_empty() {
+            return Err(OpenError::new("there is no example in the data".into()));
+        }
+        Ok(Opened { name, task: Arc::new(task), examples, vocabulary, fingerprint, warnings })
+    }
+
+    /// Decodes every example and hands over truth and answer.
+    fn decode_all(&self, w: &[f64], mut each: impl FnMut(&T::Label, &T::Label)) -> Result<(), OracleError> {
+        let mut scratch = T::Scratch::default();
+        let Some(mut answer) = self.examples.labels.first().cloned() else { return Ok(()) };
+        for (block, (x, truth)) in self.examples.inputs.iter().zip(&self.examples.labels).enumerate() {
+            self.task
+                .decode(x, w, None, &mut scratch, &mut answer)
+                .map_err(|reason| OracleError { block, reason })?;
+            each(truth, &answer);
+        }
+        Ok(())
+    }
+}
+
+impl<T> Problem for Opened<T>
+where
+    T: Builtin + Send + Sync + 'static,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync,
+    T::Scratch: Send,
+{
+    fn task(&self) -> &'static str {
+        self.name
+    }
+    fn blocks(&self) -> usize {
+        self.examples.labels.len()
+    }
+    fn dim(&self) -> usize {
+        self.task.dim()
+    }
+    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
+        let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
+        Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
+    }
+    fn predict(&self, w: &[f64], each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+        self.decode_all(w, |truth, answer| {
+            let (wrong, variables) = self.task.errors(truth, answer);
+            each(Prediction {
+                text: self.task.show(answer, &self.vocabulary),
+                truth: self.task.show(truth, &self.vocabulary),
+                loss: self.task.loss(truth, answer),
+                wrong,
+                variables,
+            });
+        })
+    }
+    fn evaluate(&self, w: &[f64]) -> Result<Evaluation, OracleError> {
+        let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
+        self.decode_all(w, |truth, answer| {
+            let (errors, all) = self.task.errors(truth, answer);
+            loss += self.task.loss(truth, answer);
+            wrong += errors;
+            variables += all;
+            exact += usize::from(errors == 0);
+        })?;
+        let n = self.blocks();
+        Ok(Evaluation {
+            n,
+            loss: loss / n as f64,
+            accuracy: if variables == 0 { 1.0 } else { 1.0 - wrong as f64 / variables as f64 },
+            exact: exact as f64 / n as f64,
+        })
+    }
+    fn reference_primal(&self, w: &[f64], lambda: f64) -> f64 {
+        let pairs = self.examples.inputs.iter().zip(&self.examples.labels);
+        let hinges = pairs.map(|(x, truth)| self.task.reference_hinge(x, truth, w));
+        let mean_hinge = careful_sum(hinges) / self.blocks() as f64;
+        0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge
+    }
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,86 @@
+//! Hinge losses computed a second time, plainly: no planes, no vector kernels, no engine shared with training.
+//!
+//! `verify` holds a model's primal value against these. They are written to be read, not to be fast.
+
+use crate::data::{Row, SparseRows};
+
+/// `<row, w[start..start + width]>`, one product after the other.
+fn product(row: Row<'_>, w: &[f64], start: usize) -> f64 {
+    row.iter().map(|(index, value)| value * w[start + index as usize]).sum()
+}
+
+/// `max_y (cost(y) + <w_y, x>) - <w_truth, x>` for classes with a weight row each.
+pub(crate) fn rows_hinge(x: Row<'_>, truth: usize, costs: &[f64], w: &[f64], width: usize) -> f64 {
+    let score = |class: usize| product(x, w, class * width);
+    let best = (0..costs.len()).map(|class| costs[class] + score(class)).fold(f64::NEG_INFINITY, f64::max);
+    best - score(truth)
+}
+
+/// `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
+pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64]) -> f64 {
+    (cost_of_other - sign * product(x, w, 0)).max(0.0)
+}
+
+/// The weights of a chain, as the textbook names them.
+pub(crate) struct ChainWeights<'a> {
+    pub(crate) labels: usize,
+    pub(crate) features: usize,
+    pub(crate) w: &'a [f64],
+    pub(crate) ends: bool,
+}
+
+impl ChainWeights<'_> {
+    fn unary(&self, x: &SparseRows, t: usize, label: usize) -> f64 {
+        let mut score = product(x.row(t), self.w, label * self.features);
+        if self.ends {
+            let ends = self.labels * (self.features + self.labels);
+            if t == 0 {
+                score += self.w[ends + label];
+            }
+            if t + 1 == x.len() {
+                score += self.w[ends + self.labels + label];
+            }
+        }
+        score
+    }
+
+    fn pair(&self, from: usize, to: usize) -> f64 {
+        self.w[self.labels * self.features + from * self.labels + to]
+    }
+
+    /// Score of one labelling.
+    fn score(&self, x: &SparseRows, y: &[u32]) -> f64 {
+        let unary: f64 = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
+        let pair: f64 = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
+        unary + pair
+    }
+
+    /// Loss-augmented maximum by the recursion over prefixes, minus the truth's score; `cost(t, label)`.
+    pub(crate) fn hinge(&self, x: &SparseRows, truth: &[u32], cost: impl Fn(usize, usize) -> f64) -> f64 {
+        if x.is_empty() {
+            return 0.0;
+        }
+        let mut best: Vec<f64> = (0..self.labels).map(|label| self.unary(x, 0, label) + cost(0, label)).collect();
+        for t in 1..x.len() {
+            best = (0..self.labels)
+                .map(|to| {
+                    let prefix = |from: usize| best[from] + self.pair(from, to);
+                    let prefix = (0..self.labels).map(prefix).fold(f64::NEG_INFINITY, f64::max);
+                    prefix + self.unary(x, t, to) + cost(t, to)
+                })
+                .collect();
+        }
+        best.into_iter().fold(f64::NEG_INFINITY, f64::max) - self.score(x, truth)
+    }
+}
+
+/// Adds numbers with the rounding errors carried along (Neumaier), so that the judge rounds less than the judged.
+pub(crate) fn careful_sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0f64, 0.0f64);
+    for number in numbers {
+        let next = sum + number;
+        lost += if sum.abs() >= number.abs() { (sum - next) + number } else { (number - next) + sum };
+        sum = next;
+    }
+    sum + lost
+}

@@ -1,0 +1,135 @@
+//! Binary classification: `phi(x, y) = y x / 2` with y = -1 for the first label and +1 for the second.
+//!
+//! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
+//! Eq. 1.12-1.15).
+
+use std::sync::Arc;
+
+use multiplane_core::oracle::Quality;
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{Examples, Task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::SparseRows;
+use crate::dataset::Dataset;
+use crate::losses::{CostTable, LossSpec};
+use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
+use crate::reference;
+use crate::tasks::rows;
+
+/// Parameters of the task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BinarySpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// The loss: `hamming` is the 0-1 loss here.
+    pub loss: LossSpec,
+    /// Factors on the loss by true label, the lower label first.
+    pub class_weights: Option<Vec<f64>>,
+}
+
+/// The task: features and costs.
+#[derive(Clone, Debug)]
+pub struct Binary {
+    features: usize,
+    costs: CostTable,
+}
+
+impl Binary {
+    /// A task on rows of `features` features; `costs` must be for two labels.
+    pub fn new(features: usize, costs: CostTable) -> Self {
+        Binary { features, costs }
+    }
+}
+
+/// -1 for label 0, +1 for label 1.
+fn sign(label: u32) -> f64 {
+    if label == 0 { -1.0 } else { 1.0 }
+}
+
+impl Task for Binary {
+    type Input = SparseRows;
+    type Label = u32;
+    type Scratch = ();
+
+    fn dim(&self) -> usize {
+        self.features
+    }
+
+    fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
+        for (index, value) in x.row(0).iter() {
+            out.push(index, scale * 0.5 * sign(*y) * value);
+        }
+    }
+
+    fn loss(&self, truth: &u32, y: &u32) -> f64 {
+        self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn decode(
+        &self,
+        x: &SparseRows,
+        w: &[f64],
+        truth: Option<&u32>,
+        _: &mut (),
+        out: &mut u32,
+    ) -> Result<Quality, String> {
+        let mut score = [0.0];
+        let row = x.row(0);
+        multiplane_core::linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
+        if let Some(&truth) = truth {
+            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
+                *score += self.costs.factor(1) * cost;
+            }
+        }
+        *out = u32::from(scores[1] > scores[0]);
+        Ok(Quality::Exact)
+    }
+
+    fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut (), out: &mut Plane) {
+        out.clear();
+        if y != truth {
+            self.features(x, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
+            out.set_circ(scale * self.loss(truth, y));
+        }
+        out.seal();
+    }
+}
+
+impl Builtin for Binary {
+    fn errors(&self, truth: &u32, y: &u32) -> (usize, usize) {
+        (usize::from(truth != y), 1)
+    }
+
+    fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
+        reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
+    }
+
+    fn show(&self, y: &u32, vocabulary: &Vocabulary) -> String {
+        vocabulary.label(*y).into()
+    }
+}
+
+/// Opens the task on a data set, with the vocabulary of a model where one is given.
+pub fn open(spec: &BinarySpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+    let mut opening = rows::open("binary", data, spec.bias, vocabulary)?;
+    let labels = &opening.vocabulary.labels;
+    match labels.len() {
+        2 => {}
+        1 => opening.complete_single_label(),
+        _ => {
+            let shown = labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let found = labels.len();
+            return Err(OpenError::new(format!(
+                "task `binary` needs two labels, found {found} ({shown}, ...): use --task multiclass"
+            )));
+        }
+    }
+    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), 2)?;
+    let task = Binary::new(opening.vocabulary.features, costs);
+    let examples = Arc::new(Examples { inputs: opening.inputs, labels: opening.labels });
+    Ok(Box::new(Opened::new("binary", task, examples, opening.vocabulary, opening.fingerprint, opening.warnings)?))
+}

@@ -1,0 +1,66 @@
+//! The registry of tasks: each is one file of this folder and one line below.
+
+pub mod binary;
+pub mod chain;
+mod difference;
+pub mod multiclass;
+mod rows;
+
+use schemars::Schema;
+use serde_json::Value;
+
+use crate::dataset::Dataset;
+use crate::problem::{OpenError, Problem, Vocabulary};
+
+/// One line of the registry.
+pub struct TaskEntry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its max-oracle, in one line.
+    pub oracle: &'static str,
+    /// Formats that it reads, the usual one first.
+    pub formats: &'static [&'static str],
+    /// How the weights are laid out.
+    pub layout: &'static str,
+    /// Parameters at their defaults.
+    pub defaults: fn() -> Value,
+    /// Names, types and documentation of the parameters.
+    pub schema: fn() -> Schema,
+    /// Opens the task on data, with the vocabulary of a model where one is given.
+    pub open: fn(Value, Dataset, Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>,
+}
+
+macro_rules! tasks {
+    ($($name:literal, $spec:ty, $open:path, $formats:expr, $layout:literal, $oracle:literal, $summary:literal;)*) => {
+        /// All tasks, in the order in which they are listed to users.
+        pub static TASKS: &[TaskEntry] = &[$(TaskEntry {
+            name: $name,
+            summary: $summary,
+            oracle: $oracle,
+            formats: $formats,
+            layout: $layout,
+            defaults: || serde_json::to_value(<$spec>::default()).unwrap_or(Value::Null),
+            schema: || schemars::schema_for!($spec),
+            open: |parameters, data, vocabulary| {
+                let spec: $spec = serde_json::from_value(parameters)?;
+                $open(&spec, data, vocabulary)
+            },
+        }),*];
+    };
+}
+
+tasks! {
+    "binary", binary::BinarySpec, binary::open, &["libsvm", "csv"], "[feature]",
+        "the other label", "two classes";
+    "multiclass", multiclass::MulticlassSpec, multiclass::open, &["libsvm", "csv"], "[class][feature]",
+        "enumeration", "several classes (Crammer-Singer)";
+    "chain", chain::ChainSpec, chain::open, &["letter"], "unary[label][feature], pair[from][to], start, end",
+        "Viterbi", "sequence labelling with a linear chain";
+}
+
+/// The task of this name.
+pub fn find(name: &str) -> Option<&'static TaskEntry> {
+    TASKS.iter().find(|entry| entry.name == name)
+}

@@ -1,0 +1,132 @@
+//! Multi-class classification by enumeration: `phi(x, y)` is x in the block of class y (MP-BCFW paper, Eq. 7-8).
+//!
+//! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
+
+use std::sync::Arc;
+
+use multiplane_core::linalg;
+use multiplane_core::oracle::Quality;
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{Examples, Task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::SparseRows;
+use crate::dataset::Dataset;
+use crate::losses::{CostTable, LossSpec};
+use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
+use crate::reference;
+use crate::tasks::rows;
+
+/// Parameters of the task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MulticlassSpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// The loss: `hamming` is the 0-1 loss here.
+    pub loss: LossSpec,
+    /// Factors on the loss by true class, in sorted order of the labels.
+    pub class_weights: Option<Vec<f64>>,
+}
+
+/// The task: classes, features, costs.
+#[derive(Clone, Debug)]
+pub struct Multiclass {
+    features: usize,
+    costs: CostTable,
+    classes: usize,
+}
+
+impl Multiclass {
+    /// A task of `classes` classes on rows of `features` features.
+    pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
+        Multiclass { features, costs, classes }
+    }
+}
+
+impl Task for Multiclass {
+    type Input = SparseRows;
+    type Label = u32;
+    type Scratch = Vec<f64>;
+
+    fn dim(&self) -> usize {
+        self.classes * self.features
+    }
+
+    fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
+        let start = *y * self.features as u32;
+        for (index, value) in x.row(0).iter() {
+            out.push(start + index, scale * value);
+        }
+    }
+
+    fn loss(&self, truth: &u32, y: &u32) -> f64 {
+        self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn decode(
+        &self,
+        x: &SparseRows,
+        w: &[f64],
+        truth: Option<&u32>,
+        scores: &mut Vec<f64>,
+        out: &mut u32,
+    ) -> Result<Quality, String> {
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        let row = x.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        if let Some(&truth) = truth {
+            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
+        }
+        let mut best = 0;
+        for (class, &score) in scores.iter().enumerate() {
+            if score > scores[best] {
+                best = class;
+            }
+        }
+        *out = best as u32;
+        Ok(Quality::Exact)
+    }
+
+    fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut Vec<f64>, out: &mut Plane) {
+        out.clear();
+        if y != truth {
+            // The lower block first, so that the indices come sorted.
+            let (first, sign) = if y < truth { (y, scale) } else { (truth, -scale) };
+            self.features(x, first, sign, out);
+            self.features(x, if y < truth { truth } else { y }, -sign, out);
+            out.set_circ(scale * self.loss(truth, y));
+        }
+        out.seal();
+    }
+}
+
+impl Builtin for Multiclass {
+    fn errors(&self, truth: &u32, y: &u32) -> (usize, usize) {
+        (usize::from(truth != y), 1)
+    }
+
+    fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
+        reference::rows_hinge(x.row(0), *truth as usize, self.costs.row(*truth), w, self.features)
+    }
+
+    fn show(&self, y: &u32, vocabulary: &Vocabulary) -> String {
+        vocabulary.label(*y).into()
+    }
+}
+
+/// Opens the task on a data set, with the vocabulary of a model where one is given.
+pub fn open(
+    spec: &MulticlassSpec,
+    data: Dataset,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<Box<dyn Problem>, OpenError> {
+    let opening = rows::open("multiclass", data, spec.bias, vocabulary)?;
+    let classes = opening.vocabulary.labels.len();
+    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), classes)?;
+    let task = Multiclass::new(classes, opening.vocabulary.features, costs);
+    let examples = Arc::new(Examples { inputs: opening.inputs, labels: opening.labels });
+    Ok(Box::new(Opened::new("multiclass", task, examples, opening.vocabulary, opening.fingerprint, opening.warnings)?))
+}
