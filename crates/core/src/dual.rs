@@ -110,6 +110,12 @@ impl DualState {
         corner.score(&self.weights) - self.block_score(block)
     }
 
+    /// Brings a block nearer that is about to be visited.
+    pub fn prefetch(&self, block: usize) {
+        linalg::prefetch(&self.blocks[block].indices);
+        linalg::prefetch(&self.blocks[block].values);
+    }
+
     /// Coefficients stored over all blocks; 8 to 12 bytes each.
     pub fn stored(&self) -> usize {
         self.blocks.iter().map(|block| block.values.len()).sum()

@@ -39,6 +39,9 @@ pub trait MaxOracle {
     /// factor 1/n. The ground truth's plane is the zero plane.
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError>;
 
+    /// A hint: `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
+    fn expect(&self, _block: usize) {}
+
     /// Price of one call on the work clock, in seconds.
     fn work(&self) -> f64 {
         clock::ORACLE_CALL_WORK
@@ -54,6 +57,9 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         (**self).maximize(block, w, out)
+    }
+    fn expect(&self, block: usize) {
+        (**self).expect(block);
     }
     fn work(&self) -> f64 {
         (**self).work()
@@ -91,6 +97,9 @@ impl<O: MaxOracle> MaxOracle for Delayed<O> {
             clock::sleep(self.seconds);
         }
         self.inner.maximize(block, w, out)
+    }
+    fn expect(&self, block: usize) {
+        self.inner.expect(block);
     }
     fn work(&self) -> f64 {
         self.inner.work() + self.seconds

@@ -40,6 +40,16 @@ impl Plane {
         self.values.push(value);
     }
 
+    /// Adds `scale * values` at `start + indices` of a sparse plane.
+    pub fn extend_scaled(&mut self, start: u32, indices: &[u32], scale: f64, values: Option<&[f64]>) {
+        debug_assert!(!self.dense, "extend a dense plane");
+        self.indices.extend(indices.iter().map(|index| start + index));
+        match values {
+            Some(values) => self.values.extend(values.iter().map(|value| scale * value)),
+            None => self.values.resize(self.values.len() + indices.len(), scale),
+        }
+    }
+
     /// Sets the constant part.
     pub fn set_circ(&mut self, circ: f64) {
         self.circ = circ;
@@ -92,7 +102,7 @@ impl Plane {
             return Some(format!("its constant part is {}", self.circ));
         }
         // A sum is finite unless a term is not (or the terms overflow, which is as bad): one cheap look at all.
-        if !self.values.iter().sum::<f64>().is_finite() {
+        if !linalg::sum(&self.values).is_finite() {
             return Some("one of its coefficients is not a finite number".into());
         }
         if self.dense {

@@ -314,7 +314,11 @@ impl<O: MaxOracle> Run<O> {
     fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
         let mut hinge = 0.0;
         let mut proven = true;
-        for block in 0..self.judge.blocks() {
+        let blocks = self.judge.blocks();
+        for block in 0..blocks {
+            if block + 1 < blocks {
+                self.judge.expect(block + 1);
+            }
             let quality = self.judge.maximize(block, w, &mut self.plane)?;
             check_answer(block, w.len(), &self.plane, quality)?;
             let score = match quality {

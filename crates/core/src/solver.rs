@@ -58,6 +58,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
+    /// Tells the oracle which block comes next; see [`MaxOracle::expect`].
+    pub fn expect(&self, block: usize) {
+        self.oracle.expect(block);
+    }
+
     fn timed_call(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         let calls = self.counts.oracle_calls;
         let mean = self.counts.oracle_seconds / calls as f64;

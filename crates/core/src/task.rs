@@ -36,6 +36,9 @@ pub trait Task {
         out: &mut Self::Label,
     ) -> Result<Quality, String>;
 
+    /// A hint: `x` will be decoded next; its numbers may be brought nearer.
+    fn expect(&self, _x: &Self::Input) {}
+
     /// Writes the plane of labelling `y`, scaled by `scale` (1/n): feature difference and loss.
     ///
     /// The default subtracts two feature vectors; a task that knows where they agree does better.
@@ -92,6 +95,9 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
     }
     fn dim(&self) -> usize {
         self.task.dim()
+    }
+    fn expect(&self, block: usize) {
+        self.task.expect(&self.examples.inputs[block]);
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);

@@ -8,6 +8,7 @@ mod pool;
 
 pub use multi_plane::{MultiPlane, Slope};
 
+use crate::linalg;
 use crate::plane::{PlaneView, Star};
 use pool::{Pool, Slot};
 
@@ -86,6 +87,16 @@ impl WorkingSets {
             }
         }
         best.0
+    }
+
+    /// Brings the planes of a block nearer that is about to be visited.
+    pub fn prefetch(&self, block: usize) {
+        for kept in &self.sets[block] {
+            if let Some(slot) = kept.indices {
+                linalg::prefetch(self.indices.get(slot));
+            }
+            linalg::prefetch(self.values.get(kept.values));
+        }
     }
 
     /// Keeps `plane` (unless it is kept already, or is the truth's) and marks it active now.

@@ -56,4 +56,12 @@ impl Visits {
             Kind::Permutation(permutation) => permutation.next(),
         }
     }
+
+    /// The block that the next call of [`next`](Visits::next) will return, where that is settled already.
+    pub fn upcoming(&self) -> Option<usize> {
+        match &self.kind {
+            Kind::Uniform => None,
+            Kind::Permutation(permutation) => permutation.upcoming(),
+        }
+    }
 }

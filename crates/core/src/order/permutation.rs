@@ -25,6 +25,12 @@ impl Permutation {
     }
 }
 
+impl Permutation {
+    pub(super) fn upcoming(&self) -> Option<usize> {
+        self.blocks.get(self.cursor).map(|&block| block as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -120,6 +120,10 @@ impl BlockFrankWolfeSolver {
     /// Calls the oracle for `block`, keeps the plane, steps toward it.
     fn exact_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visits.next(ctx.rng);
+        if let Some(next) = self.visits.upcoming() {
+            ctx.expect(next);
+            self.dual.prefetch(next);
+        }
         ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
         let now = self.iterations as u32;
         if self.multi_plane.max_planes > 0 {
@@ -138,6 +142,10 @@ impl BlockFrankWolfeSolver {
     fn approximate_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
         let block = self.visits.next(ctx.rng);
         ctx.count_cached(self.sets.len(block));
+        if let Some(next) = self.visits.upcoming() {
+            self.sets.prefetch(next);
+            self.dual.prefetch(next);
+        }
         let corner = match self.sets.best(block, self.dual.weights()) {
             Some(k) => {
                 self.sets.touch(block, k, self.iterations as u32);

@@ -3,6 +3,7 @@
 //! Cost: 4 bytes per stored entry while all entries are 1 (most text and all pixel data), 12 otherwise, and 8
 //! per row.
 
+use multiplane_core::linalg;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -83,6 +84,17 @@ impl SparseRows {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         let range = start..self.ends[i];
         Row { indices: &self.indices[range.clone()], values: self.values.as_ref().map(|all| &all[range]) }
+    }
+
+    /// Asks the processor to bring the numbers nearer, for use soon.
+    pub fn prefetch(&self) {
+        linalg::prefetch(&self.ends);
+        if let Some(values) = &self.values {
+            linalg::prefetch(values);
+        }
+        if self.values.is_none() || self.indices.len() < self.len() * self.columns {
+            linalg::prefetch(&self.indices); // full rows are used without their indices
+        }
     }
 
     /// Feeds the numbers to a hash, for fingerprints of data: shape, then each row's length, indices and values

@@ -59,9 +59,8 @@ impl Task for Binary {
     }
 
     fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
-        for (index, value) in x.row(0).iter() {
-            out.push(index, scale * 0.5 * sign(*y) * value);
-        }
+        let row = x.row(0);
+        out.extend_scaled(0, row.indices, scale * 0.5 * sign(*y), row.values);
     }
 
     fn loss(&self, truth: &u32, y: &u32) -> f64 {
@@ -87,6 +86,10 @@ impl Task for Binary {
         }
         *out = u32::from(scores[1] > scores[0]);
         Ok(Quality::Exact)
+    }
+
+    fn expect(&self, x: &SparseRows) {
+        x.prefetch();
     }
 
     fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut (), out: &mut Plane) {

@@ -108,9 +108,8 @@ impl Task for Chain {
     fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
         for (t, &label) in y.iter().enumerate() {
             let start = label * self.features as u32;
-            for (index, value) in x.row(t).iter() {
-                out.push(start + index, scale * value);
-            }
+            let row = x.row(t);
+            out.extend_scaled(start, row.indices, scale, row.values);
         }
         for pair in y.windows(2) {
             out.push(self.pair_index(pair[0], pair[1]), scale);
@@ -138,6 +137,10 @@ impl Task for Chain {
         let pair = &w[self.pair_start()..self.ends_start()];
         scratch.viterbi.solve(ChainView { labels: self.labels, unary: &scratch.unary, pair }, out);
         Ok(Quality::Exact)
+    }
+
+    fn expect(&self, x: &SparseRows) {
+        x.prefetch();
     }
 
     fn plane(

@@ -42,9 +42,8 @@ impl Difference {
             let same = rows.iter().take_while(|entry| entry.0 == label).count();
             let start = label * width;
             if same == 1 {
-                for (index, value) in x.row(row).iter() {
-                    out.push(start + index, scale * sign * value);
-                }
+                let row = x.row(row);
+                out.extend_scaled(start, row.indices, scale * sign, row.values);
             } else {
                 self.merged.clear();
                 for &(_, row, sign) in &rows[..same] {

@@ -56,9 +56,8 @@ impl Task for Multiclass {
 
     fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
         let start = *y * self.features as u32;
-        for (index, value) in x.row(0).iter() {
-            out.push(start + index, scale * value);
-        }
+        let row = x.row(0);
+        out.extend_scaled(start, row.indices, scale, row.values);
     }
 
     fn loss(&self, truth: &u32, y: &u32) -> f64 {
@@ -88,6 +87,10 @@ impl Task for Multiclass {
         }
         *out = best as u32;
         Ok(Quality::Exact)
+    }
+
+    fn expect(&self, x: &SparseRows) {
+        x.prefetch();
     }
 
     fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut Vec<f64>, out: &mut Plane) {

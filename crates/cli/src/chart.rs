@@ -1,0 +1,470 @@
+//! A small SVG line chart: the curves of some runs on linear or logarithmic axes.
+//!
+//! The text depends on the input alone, so the same records give the same bytes. Cost: linear in the points.
+//! Long curves are thinned as in M4 (Jugel et al. 2014) to the first, last, lowest and highest point of each
+//! column of pixels, which leaves the drawn line as it was.
+
+use crate::report::escape;
+use std::fmt::Write;
+
+const WIDTH: f64 = 720.0;
+const LEFT: f64 = 70.0;
+const TOP: f64 = 48.0;
+const BOTTOM: f64 = 386.0;
+
+/// Curves with more points than this are thinned.
+const MANY_POINTS: usize = 800;
+
+/// Width of the columns that thinning works by, in units of the view box: about 200 columns of 4 points.
+const COLUMN: f64 = 3.0;
+
+/// Okabe and Ito's colours (2008) without yellow, which a white ground swallows.
+const PALETTE: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
+
+/// A point in axis coordinates or in the view box; `None` where the axes cannot show it.
+type Place = Option<(f64, f64)>;
+
+/// One curve.
+pub(crate) struct Series {
+    /// Its name in the legend, which cuts the middle out of more than 32 characters.
+    pub name: String,
+    /// (x, y), x not decreasing. A point that the axes cannot show (not finite, or not positive on a
+    /// logarithmic axis) interrupts the line.
+    pub points: Vec<(f64, f64)>,
+    /// Dashed instead of solid.
+    pub dashed: bool,
+    /// Index into a palette of seven colours, modulo seven. Curves alike in colour and dash end in different
+    /// markers, of which there are four.
+    pub color: usize,
+}
+
+/// A line chart in a view box of 720 x 440, its legend beside the plot.
+pub(crate) struct Chart {
+    /// Heading and `<title>`.
+    pub title: String,
+    /// What x is, and its unit.
+    pub x_label: String,
+    /// What y is, and its unit.
+    pub y_label: String,
+    /// Whether x is logarithmic.
+    pub x_log: bool,
+    /// Whether y is logarithmic.
+    pub y_log: bool,
+    /// A thin horizontal line at this y, e.g. the gap at which runs stop; the y axis always reaches it.
+    pub target: Option<f64>,
+    /// The curves, in the order of the legend.
+    pub series: Vec<Series>,
+}
+
+/// The rectangle between (`LEFT`, `TOP`) and (`right`, `BOTTOM`) with its axes.
+struct Plot {
+    right: f64,
+    x: Axis,
+    y: Axis,
+}
+
+impl Chart {
+    /// The chart as one SVG element without ids, scripts or references: a file, or part of a page.
+    pub(crate) fn svg(&self) -> String {
+        let place = |&(x, y): &(f64, f64)| -> Place { Some((coordinate(x, self.x_log)?, coordinate(y, self.y_log)?)) };
+        let curves = self.series.iter().map(|series| series.points.iter().map(place).collect());
+        let curves: Vec<Vec<Place>> = curves.collect();
+        let shown = || curves.iter().flatten().flatten();
+        let target = self.target.and_then(|y| coordinate(y, self.y_log));
+
+        let mut names: Vec<String> = self.series.iter().map(|s| shorten(&s.name)).collect();
+        if let (Some(y), Some(_)) = (self.target, target) {
+            names.push(format!("target {}", label(y, 3)));
+        }
+        let longest = names.iter().map(|name| name.chars().count()).max();
+        let plot = Plot {
+            right: WIDTH - 20.0 - longest.map_or(0.0, |chars| 56.0 + 6.8 * chars as f64),
+            x: Axis::covering(shown().map(|point| point.0), self.x_log),
+            y: Axis::covering(shown().map(|point| point.1).chain(target), self.y_log),
+        };
+
+        let mut out = String::new();
+        self.open(&plot, &mut out);
+        plot.draw_grid(&mut out);
+        if shown().next().is_none() {
+            let middle = ((LEFT + plot.right) / 2.0, (TOP + BOTTOM) / 2.0);
+            text(&mut out, middle, r#"text-anchor="middle""#, "nothing to draw");
+        }
+        let entries = draw_names(&names, plot.right + 18.0, &mut out);
+        if let (Some(y), Some(&entry)) = (target, entries.get(self.series.len())) {
+            draw_target(entry, 28.0, &mut out);
+            draw_target(plot.pixel((plot.x.low, y)), plot.right - LEFT, &mut out);
+        }
+        let mut markers = String::new(); // drawn last: no curve hides the end of another
+        for (i, (series, curve)) in self.series.iter().zip(&curves).enumerate() {
+            let alike = |other: &&Series| other.style() == series.style();
+            let shape = self.series[..i].iter().filter(alike).count();
+            let pixels: Vec<Place> = curve.iter().map(|place| place.map(|at| plot.pixel(at))).collect();
+            let (x, y) = entries[i];
+            for line in [&pixels[..], &[Some((x, y)), Some((x + 28.0, y))]] {
+                series.draw_line(line, &mut out);
+                series.draw_marker(line, shape, &mut markers);
+            }
+        }
+        out += &markers;
+        out += "</svg>\n";
+        out
+    }
+
+    /// Opens the element; ground, heading and axis labels.
+    fn open(&self, plot: &Plot, out: &mut String) {
+        let title = escape(&self.title);
+        *out += r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 440" role="img" fill="#333" "##;
+        *out += r#"font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12">"#;
+        let _ = writeln!(out, "\n<title>{title}</title>");
+        *out += r##"<rect width="720" height="440" rx="6" fill="#fff"/>"##;
+        *out += "\n";
+        // A long heading gets smaller letters rather than running out of the picture.
+        let size = number((1050.0 / self.title.chars().count().max(1) as f64).min(16.0));
+        let heading = format!(r##"font-size="{size}" font-weight="600" fill="#111""##);
+        text(out, (LEFT, 28.0), &heading, &self.title);
+        let (x, y) = ((LEFT + plot.right) / 2.0, (TOP + BOTTOM) / 2.0);
+        let centred = r#"font-size="13" text-anchor="middle""#;
+        text(out, (x, 426.0), centred, &self.x_label);
+        let upward = format!(r#"{centred} transform="rotate(-90 18 {})""#, number(y));
+        text(out, (18.0, y), &upward, &self.y_label);
+    }
+}
+
+impl Series {
+    /// Colour and dash as drawn.
+    fn style(&self) -> (&'static str, bool) {
+        (PALETTE[self.color % PALETTE.len()], self.dashed)
+    }
+
+    /// The line through these points of the view box, interrupted at each `None`.
+    fn draw_line(&self, pixels: &[Place], out: &mut String) {
+        let mut path = String::new();
+        let mut joined_from = None;
+        for i in thin(pixels) {
+            let Some((x, y)) = pixels[i] else { continue };
+            let joined = joined_from.is_some_and(|j: usize| pixels[j..i].iter().all(Option::is_some));
+            // `h0` makes a point between two interruptions a dot, by the round line cap.
+            let (pen, dot) = if joined { ("L", "") } else { ("M", "h0") };
+            let _ = write!(path, "{pen}{} {}{dot}", number(x), number(y));
+            joined_from = Some(i);
+        }
+        let (color, dashed) = self.style();
+        let dashes = if dashed { r#" stroke-dasharray="4 5""# } else { "" };
+        let _ = write!(out, r#"<path d="{path}" fill="none" stroke="{color}" stroke-width="1.8""#);
+        let _ = writeln!(out, r#" stroke-linecap="round" stroke-linejoin="round"{dashes}/>"#);
+    }
+
+    /// Marker number `shape` at the last of these points that can be shown.
+    fn draw_marker(&self, pixels: &[Place], shape: usize, out: &mut String) {
+        let Some(&(x, y)) = pixels.iter().flatten().last() else { return };
+        let outline = match shape % 4 {
+            0 => "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+            1 => "m-4 -4h8v8h-8z",
+            2 => "m0 -5.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z",
+            _ => "m0 -5l5.5 9h-11z",
+        };
+        let (x, y, color) = (number(x), number(y), self.style().0);
+        let _ = writeln!(out, r##"<path d="M{x} {y}{outline}" fill="{color}" stroke="#fff"/>"##);
+    }
+}
+
+impl Plot {
+    /// Where a point in axis coordinates lies in the view box.
+    fn pixel(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let share = |axis: &Axis, at: f64| (at - axis.low) / (axis.high - axis.low);
+        let across = share(&self.x, x) * (self.right - LEFT);
+        (LEFT + across, BOTTOM - share(&self.y, y) * (BOTTOM - TOP))
+    }
+
+    /// Grid lines and labels at labelled ticks, strokes at the others, and the two axes.
+    fn draw_grid(&self, out: &mut String) {
+        let (mut grid, mut strokes) = (String::new(), String::new());
+        let right = number(self.right);
+        for (at, name) in self.x.ticks() {
+            let (x, _) = self.pixel((at, self.y.low));
+            let _ = match name {
+                Some(_) => write!(grid, "M{} {TOP}V{BOTTOM}", number(x)),
+                None => write!(strokes, "M{} {BOTTOM}v-4", number(x)),
+            };
+            let name = name.unwrap_or_default();
+            text(out, (x, BOTTOM + 18.0), r#"text-anchor="middle""#, &name);
+        }
+        for (at, name) in self.y.ticks() {
+            let (_, y) = self.pixel((self.x.low, at));
+            let _ = match name {
+                Some(_) => write!(grid, "M{LEFT} {}H{right}", number(y)),
+                None => write!(strokes, "M{LEFT} {}h4", number(y)),
+            };
+            let name = name.unwrap_or_default();
+            text(out, (LEFT - 8.0, y + 4.0), r#"text-anchor="end""#, &name);
+        }
+        let axes = format!("M{LEFT} {TOP}V{BOTTOM}H{right}");
+        for (path, color) in [(grid, "#e2e2e2"), (strokes, "#999"), (axes, "#777")] {
+            let _ = writeln!(out, r#"<path d="{path}" fill="none" stroke="{color}"/>"#);
+        }
+    }
+}
+
+/// The names of the legend, in smaller letters where they are many; returns the left end of each sample line.
+fn draw_names(names: &[String], left: f64, out: &mut String) -> Vec<(f64, f64)> {
+    let spacing = ((BOTTOM - TOP) / names.len().max(1) as f64).min(22.0);
+    let size = spacing.min(12.0);
+    let mut entries = Vec::new();
+    for (row, name) in names.iter().enumerate() {
+        let y = TOP + (row as f64 + 0.5) * spacing;
+        let attributes = format!(r#"font-size="{}""#, number(size));
+        text(out, (left + 40.0, y + size / 3.0), &attributes, name);
+        entries.push((left, y));
+    }
+    entries
+}
+
+/// A piece of the target line, or its sample in the legend.
+fn draw_target((x, y): (f64, f64), length: f64, out: &mut String) {
+    let (x, y, length) = (number(x), number(y), number(length));
+    let _ = writeln!(out, r##"<path d="M{x} {y}h{length}" stroke="#444" stroke-dasharray="2 3"/>"##);
+}
+
+/// A text element, unless empty; `attributes` is markup, `content` is not.
+fn text(out: &mut String, (x, y): (f64, f64), attributes: &str, content: &str) {
+    if !content.is_empty() {
+        let (x, y, content) = (number(x), number(y), escape(content));
+        let _ = writeln!(out, r#"<text x="{x}" y="{y}" {attributes}>{content}</text>"#);
+    }
+}
+
+/// A length in the view box with at most two decimals.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A name short enough for the legend; its end stays, since the names of runs often differ there.
+fn shorten(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    if chars.len() <= 32 {
+        return name.to_owned();
+    }
+    let (start, end) = (&chars[..17], &chars[chars.len() - 14..]);
+    start.iter().chain(&['…']).chain(end).collect()
+}
+
+/// The points that draw the same line at the resolution of a screen, by index; none that are `None`.
+fn thin(pixels: &[Place]) -> Vec<usize> {
+    let valid = pixels.iter().enumerate().filter_map(|(i, place)| place.map(|(x, y)| (i, x, y)));
+    let valid: Vec<(usize, f64, f64)> = valid.collect();
+    if valid.len() <= MANY_POINTS {
+        return valid.iter().map(|point| point.0).collect();
+    }
+    let mut kept = Vec::new();
+    for column in valid.chunk_by(|a, b| (a.1 / COLUMN).floor() == (b.1 / COLUMN).floor()) {
+        let lowest = column.iter().min_by(|a, b| a.2.total_cmp(&b.2));
+        let highest = column.iter().max_by(|a, b| a.2.total_cmp(&b.2));
+        let extremes = [column.first(), lowest, highest, column.last()];
+        kept.extend(extremes.into_iter().flatten().map(|point| point.0));
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// The range of an axis in its own coordinate: log10 of the value if `log`, else the value.
+struct Axis {
+    log: bool,
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    /// The range that shows all coordinates with a little air, never empty; linear ranges that come near zero
+    /// begin there.
+    fn covering(coordinates: impl Iterator<Item = f64>, log: bool) -> Axis {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for at in coordinates {
+            (low, high) = (low.min(at), high.max(at));
+        }
+        let air = 0.03 * (high - low);
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        } else if log {
+            // At least 0.8 decades: ticks at 1, 2 and 5 are up to 0.4 apart, and two of them must show.
+            let air = air.max(0.4 - (high - low) / 2.0);
+            (low, high) = (low - air, high + air);
+        } else if high - low <= 1e-9 * low.abs().max(high.abs()) {
+            (low, high) = ((2.0 * low).min(0.0), (2.0 * high).max(0.0));
+            high = if low == high { 1.0 } else { high };
+        } else {
+            let from_zero = low >= 0.0 && low < 0.3 * high;
+            (low, high) = (if from_zero { 0.0 } else { low - air }, high + air);
+        }
+        Axis { log, low, high }
+    }
+
+    /// Coordinates of the ticks, with a label for those that carry one.
+    fn ticks(&self) -> Vec<(f64, Option<String>)> {
+        let span = self.high - self.low;
+        if !self.log {
+            let power = 10f64.powf((span / 7.0).log10().floor());
+            let steps = [1.0, 2.0, 5.0].map(|digit| digit * power);
+            let step = steps.into_iter().find(|step| span / step <= 7.0).unwrap_or(10.0 * power);
+            let indices = (self.low / step).ceil() as i64..=(self.high / step).floor() as i64;
+            let values = indices.map(|i| i as f64 * step);
+            return values.map(|at| (at, Some(label(at, 12)))).collect();
+        }
+        let stride = (span / 8.0).ceil() as i32; // decades between labels
+        let mut ticks = Vec::new();
+        for exponent in self.low.floor() as i32..=self.high.floor() as i32 {
+            for digit in 1..=9 {
+                let at = f64::from(exponent) + f64::from(digit).log10();
+                let decade = digit == 1 && exponent % stride == 0;
+                if at < self.low || at > self.high {
+                    continue;
+                } else if decade || (span < 2.5 && matches!(digit, 2 | 5)) {
+                    let value = f64::from(digit) * 10f64.powi(exponent);
+                    ticks.push((at, Some(label(value, 12))));
+                } else if stride == 1 || digit == 1 {
+                    ticks.push((at, None));
+                }
+            }
+        }
+        ticks
+    }
+}
+
+/// The value on an axis, if it can be shown: within 1e100, beyond which no curve of ours goes but arithmetic on
+/// ranges would overflow; on a logarithmic axis also positive.
+fn coordinate(value: f64, log: bool) -> Option<f64> {
+    match value {
+        _ if log => (1e-100..=1e100).contains(&value).then(|| value.log10()),
+        _ if value.abs() < 1e-100 => Some(0.0),
+        _ => (value.abs() <= 1e100).then_some(value),
+    }
+}
+
+/// A value for readers, rounded to so many significant digits: 0.01, 250, 1.5k, 10k, 2M, 1e-7.
+fn label(value: f64, digits: usize) -> String {
+    let round = |value: f64| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let value: f64 = round(value);
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if !(1e-4..1e9).contains(&size) => format!("{value:e}"),
+        size if size >= 1e6 => format!("{}M", round(value / 1e6)),
+        size if size >= 1e3 => format!("{}k", round(value / 1e3)),
+        _ => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chart of one solid curve with both axes logarithmic or both linear.
+    fn chart(points: Vec<(f64, f64)>, log: bool) -> Chart {
+        let series = vec![Series { name: "a<b & \"c\"".to_owned(), points, dashed: false, color: 9 }];
+        let [title, x_label, y_label] = ["<gap>", "oracle calls", "gap"].map(str::to_owned);
+        Chart { title, x_label, y_label, x_log: log, y_log: log, target: Some(1e-3), series }
+    }
+
+    /// The paths stroked in the curve's colour: first the curve, then its sample in the legend.
+    fn curve_of(svg: &str) -> &str {
+        let line = svg.lines().find(|line| line.contains(r##"stroke="#009E73""##)).expect("a curve");
+        line.split('"').nth(1).expect("a path")
+    }
+
+    /// Labels of the ticks of an axis over these values.
+    fn labels(values: &[f64], log: bool) -> Vec<String> {
+        let axis = Axis::covering(values.iter().filter_map(|&value| coordinate(value, log)), log);
+        axis.ticks().into_iter().filter_map(|(_, name)| name).collect()
+    }
+
+    /// The same chart gives the same bytes, and lengths have at most two decimals.
+    #[test]
+    fn text_is_deterministic_and_short() {
+        let points: Vec<(f64, f64)> = (1..90).map(|i| (f64::from(i).exp2(), 1.0 / f64::from(i))).collect();
+        let svg = chart(points.clone(), true).svg();
+        assert_eq!(svg, chart(points, true).svg());
+        for line in svg.lines().filter(|line| line.starts_with("<path")) {
+            let decimals = line.split('.').skip(1).map(|rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+            assert!(decimals.max().unwrap_or(0) <= 2, "{line}");
+        }
+    }
+
+    /// Names and title cannot break out of their elements.
+    #[test]
+    fn names_are_escaped() {
+        let svg = chart(vec![(1.0, 1.0)], true).svg();
+        assert!(svg.contains("<title>&lt;gap&gt;</title>"));
+        assert!(svg.contains(">a&lt;b &amp; &quot;c&quot;</text>"));
+    }
+
+    /// No input panics, and none puts a number into the file that is not finite.
+    #[test]
+    fn odd_input_is_drawn_without_panic() {
+        let odd = [f64::NAN, f64::INFINITY, -1.0, 0.0, -0.0, 5e-324, 1e-99, 1.0, 1.0 + 1e-15, 1e99, f64::MAX];
+        let pairs = odd.iter().flat_map(|&x| odd.map(|y| vec![(x, y), (1.0, x), (y, y)]));
+        let cases = [vec![], vec![(1.0, 1.0)], vec![(2.0, 3.0); 5], vec![(0.0, 0.0); 2], vec![(-3.0, -3.0)]];
+        for points in pairs.chain(cases) {
+            for log in [false, true] {
+                let svg = Chart { target: points.first().map(|point| point.1), ..chart(points.clone(), log) }.svg();
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{points:?} log {log}");
+            }
+        }
+        let empty = Chart { series: Vec::new(), target: None, ..chart(Vec::new(), true) };
+        assert!(empty.svg().contains("nothing to draw"));
+    }
+
+    /// Logarithmic axes carry decades, or 1-2-5 within two and a half of them; even a single value gets two ticks.
+    #[test]
+    fn logarithmic_ticks() {
+        assert_eq!(labels(&[8e-4, 1.3], true), ["0.001", "0.01", "0.1", "1"]);
+        assert_eq!(labels(&[900.0, 12e3], true), ["1k", "2k", "5k", "10k"]);
+        assert_eq!(labels(&[1e-40, 1e40], true).len(), 7);
+        assert!((1..1000).all(|i| labels(&[f64::from(i)], true).len() >= 2));
+    }
+
+    /// Linear axes carry multiples of 1, 2 or 5 times a power of ten, and begin at zero when they come near it.
+    #[test]
+    fn linear_ticks() {
+        assert_eq!(labels(&[6251.0, 246e3], false), ["0", "50k", "100k", "150k", "200k", "250k"]);
+        assert_eq!(labels(&[0.121, 0.152], false), ["0.125", "0.13", "0.135", "0.14", "0.145", "0.15"]);
+        assert_eq!(labels(&[0.0, 3e6], false), ["0", "500k", "1M", "1.5M", "2M", "2.5M", "3M"]);
+        assert_eq!(labels(&[7.0], false), ["0", "2", "4", "6", "8", "10", "12", "14"]);
+    }
+
+    /// Points that a logarithmic axis cannot show interrupt the line.
+    #[test]
+    fn gaps_interrupt_the_line() {
+        let points = [1.0, 0.5, 0.0, 0.2, f64::NAN, 0.1, 0.05].iter().zip(1..).map(|(&y, x)| (f64::from(x), y));
+        let svg = chart(points.collect(), true).svg();
+        assert_eq!(curve_of(&svg).matches('M').count(), 3);
+        assert_eq!(curve_of(&svg).matches('L').count(), 2);
+    }
+
+    /// Long curves are thinned to about 800 points, and a single outlier survives it.
+    #[test]
+    fn long_curves_are_thinned() {
+        let mut points: Vec<(f64, f64)> = (0..50_000).map(|i| (f64::from(i), f64::from(i % 97))).collect();
+        points[31_234].1 = 1000.0;
+        let plain = chart(points, false);
+        let pixels: Vec<Place> = plain.series[0].points.iter().map(|&(x, y)| Some((x / 100.0, -y))).collect();
+        assert!(thin(&pixels).contains(&31_234));
+        let svg = plain.svg();
+        assert!((100..=850).contains(&curve_of(&svg).matches('L').count()));
+    }
+
+    /// Names that are too long for the legend keep start and end, and even then it stands beside the curves.
+    #[test]
+    fn long_names_fit_beside_the_plot() {
+        let name = "bcpfw-gap-cache with a long description, delay 100 µs";
+        assert_eq!(shorten(name), "bcpfw-gap-cache w…, delay 100 µs");
+        let mut chart = chart(vec![(1.0, 1.0), (2.0, 0.5)], false);
+        chart.series[0].name = name.to_owned();
+        let svg = chart.svg();
+        let entry = svg.lines().find(|line| line.contains('…')).and_then(|line| line.split('"').nth(1));
+        let left: f64 = entry.and_then(|x| x.parse().ok()).expect("the entry's x");
+        let end = curve_of(&svg).rsplit('L').next().and_then(|point| point.split(' ').next());
+        let end: f64 = end.and_then(|x| x.parse().ok()).expect("the curve's last x");
+        assert!(end < left - 40.0 && left + 32.0 * 6.8 < WIDTH, "curve to {end}, names from {left}");
+    }
+}
