@@ -5,9 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "multiplane", version, about = "Train, certify and use structural support vector machines",
+#[command(
+    name = "multiplane",
+    version,
+    about = "Train, certify and use structural support vector machines",
     after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses and formats.\n\
-                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model saved).")]
+                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model saved)."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

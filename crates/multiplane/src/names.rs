@@ -37,9 +37,6 @@ mod tests {
     fn suggests_what_is_near() {
         let known = ["bcfw", "mp-bcfw", "ssg"];
         assert_eq!(unknown("solver", "mp-bcwf", known), "unknown solver `mp-bcwf`: did you mean `mp-bcfw`?");
-        assert_eq!(
-            unknown("solver", "adam", known),
-            "unknown solver `adam`: expected one of `bcfw`, `mp-bcfw`, `ssg`"
-        );
+        assert_eq!(unknown("solver", "adam", known), "unknown solver `adam`: expected one of `bcfw`, `mp-bcfw`, `ssg`");
     }
 }

@@ -389,7 +389,10 @@ mod tests {
             (json!({"task": "chains"}), "did you mean `chain`"),
             (json!({"task": "chain", "solver": "bcwf"}), "did you mean `bcfw`"),
             (json!({"task": {"name": "chain", "ens": true}}), "did you mean `ends`"),
-            (json!({"task": "chain", "solver": {"name": "bcfw", "planes": {"name": "multi-plane", "max_planes": -1}}}), "-1"),
+            (
+                json!({"task": "chain", "solver": {"name": "bcfw", "planes": {"name": "multi-plane", "max_planes": -1}}}),
+                "-1",
+            ),
             (json!({"task": "chain", "lamda": 1}), "did you mean `lambda`"),
             (json!({"task": "chain", "stop": {"gap": "x%"}}), "gap = x%"),
             (json!({"task": "chain", "stop": {"passes": 0}}), "stop.passes = 0"),

@@ -101,9 +101,7 @@ pub struct Session {
 pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
     let data = Dataset::read(path, format)?;
     match folds {
-        Some(folds) => {
-            data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display())))
-        }
+        Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
         None => Ok(data),
     }
 }

@@ -52,7 +52,9 @@ impl CostTable {
         if let Some(weights) = class_weights {
             if weights.len() != labels {
                 let found = weights.len();
-                return Err(format!("task.class_weights has {found} entries, expected one for each of {labels} labels"));
+                return Err(format!(
+                    "task.class_weights has {found} entries, expected one for each of {labels} labels"
+                ));
             }
             for (row, &weight) in costs.chunks_exact_mut(labels).zip(weights) {
                 if !(weight.is_finite() && weight >= 0.0) {
@@ -117,9 +119,8 @@ mod tests {
     /// Tables that are no losses are refused with the entry and the rule.
     #[test]
     fn bad_tables_are_refused() {
-        let refuse = |matrix, weights: Option<&[f64]>| {
-            CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err()
-        };
+        let refuse =
+            |matrix, weights: Option<&[f64]>| CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err();
         assert!(refuse(vec![vec![0.0]], None).contains("2 x 2"));
         assert!(refuse(vec![vec![0.0, -1.0], vec![1.0, 0.0]], None).contains("[0][1] = -1"));
         assert!(refuse(vec![vec![0.5, 1.0], vec![1.0, 0.0]], None).contains("diagonal"));

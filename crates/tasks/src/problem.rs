@@ -165,9 +165,7 @@ impl<T: Builtin> Opened<T> {
         let mut scratch = T::Scratch::default();
         let Some(mut answer) = self.examples.labels.first().cloned() else { return Ok(()) };
         for (block, (x, truth)) in self.examples.inputs.iter().zip(&self.examples.labels).enumerate() {
-            self.task
-                .decode(x, w, None, &mut scratch, &mut answer)
-                .map_err(|reason| OracleError { block, reason })?;
+            self.task.decode(x, w, None, &mut scratch, &mut answer).map_err(|reason| OracleError { block, reason })?;
             each(truth, &answer);
         }
         Ok(())

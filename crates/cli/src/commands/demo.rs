@@ -1,5 +1,8 @@
 //! `multiplane demo`.
-use multiplane::Error;
 use crate::args::DemoArgs;
 use crate::commands::Done;
-pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> { let _ = (&args.out, args.seed, args.quiet); Ok(Done::Finished) }
+use multiplane::Error;
+pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
+    let _ = (&args.out, args.seed, args.quiet);
+    Ok(Done::Finished)
+}

@@ -47,9 +47,12 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         let text = serde_json::to_string_pretty(&json).map_err(|error| Error::failed(error.to_string()))?;
         print(&(text + "\n"))?;
     } else {
-        let sections = all.iter().map(|(kind, items)| {
-            if detailed { items.iter().map(Item::text).collect::<String>() } else { list(kind, items) }
-        });
+        let sections =
+            all.iter().map(
+                |(kind, items)| {
+                    if detailed { items.iter().map(Item::text).collect::<String>() } else { list(kind, items) }
+                },
+            );
         print(&sections.collect::<Vec<_>>().join("\n"))?;
         if !detailed {
             print("\n`multiplane describe KIND NAME` shows every parameter with its default.\n")?;
@@ -110,8 +113,10 @@ fn format(format: Format) -> Item {
 }
 
 fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
-    let mut items: Vec<Item> =
-        TASKS.iter().map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name))).collect();
+    let mut items: Vec<Item> = TASKS
+        .iter()
+        .map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name)))
+        .collect();
     let schema = from_schema(&multiplane::oracle_schema());
     let wrapper = "a wrapper of any of them: every training call costs oracle.delay_us microseconds more";
     items.push(Item { params: schema, prefix: "oracle", ..Item::short("delayed", wrapper.into()) });

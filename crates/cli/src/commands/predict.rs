@@ -10,7 +10,8 @@ use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     if let Some(path) = &args.out {
-        check_writable(path).map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
     let (model, problem) = open(&args.on, false)?;
     let mut text = String::new();

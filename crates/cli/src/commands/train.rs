@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
 use crate::commands::{Done, apply_sets, not_built};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print};
-use crate::interrupt;
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if args.checkpoint.is_some() || args.checkpoint_every.is_some() || args.resume.is_some() {
@@ -19,7 +19,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     let spec = RunSpec::from_tree(&tree(args)?)?;
     for path in [&args.out, &args.record].into_iter().flatten() {
-        check_writable(path).map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
     let session = Session::open(spec)?;
     if !args.quiet {

@@ -58,18 +58,19 @@ pub(super) fn open(
     };
     let known = vocabulary.features - usize::from(bias).min(vocabulary.features);
     let names: Vec<i64> = vocabulary.labels.iter().filter_map(|label| label.parse().ok()).collect();
-    let labels: Vec<u32> = data
-        .labels
-        .iter()
-        .map(|label| names.binary_search(label).map_or(UNSEEN, |position| position as u32))
-        .collect();
+    let labels: Vec<u32> =
+        data.labels.iter().map(|label| names.binary_search(label).map_or(UNSEEN, |position| position as u32)).collect();
     let unseen = labels.iter().filter(|&&label| label == UNSEEN).count();
     if unseen > 0 {
         warnings.push(format!("{unseen} examples have a label that training never saw: each counts as an error"));
     }
     if data.rows.columns() > known {
         let extra = data.rows.columns() - known;
-        warnings.push(format!("features {} to {} ({extra} in all) were never seen in training: ignored", known + 1, known + extra));
+        warnings.push(format!(
+            "features {} to {} ({extra} in all) were never seen in training: ignored",
+            known + 1,
+            known + extra
+        ));
     }
     let inputs = (0..data.rows.len()).map(|i| single_row(&data.rows, i, known, bias)).collect();
     Ok(Opening { inputs, labels, vocabulary, fingerprint, warnings })
