@@ -1,9 +1,13 @@
 //! The command line of multiplane. Commands live in `commands`, one file each; this file maps results to exit codes.
 
 mod args;
+mod chart;
 mod commands;
+mod demo_report;
 mod interrupt;
+mod letters;
 mod progress;
+mod report;
 mod terminal;
 
 use std::process::ExitCode;

@@ -11,7 +11,7 @@
 //!
 //! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
-//! let session = Session::on(spec, dataset::synthetic_words(60, 0), None)?;
+//! let session = Session::on(spec, dataset::Dataset::Words(dataset::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(Hooks::default())?;
 //! assert!(summary.certified && summary.gap.unwrap() <= 0.05 * summary.primal);
 //! assert_eq!(model.w.len(), 4004);

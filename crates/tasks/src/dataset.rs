@@ -4,7 +4,31 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::data::{Classified, DataError, Format, Words, csv, guess, letter, libsvm};
+use crate::data::{Classified, DataError, Format, SparseRows, Words, csv, guess, letter, libsvm};
+use crate::synth;
+
+/// `n` handwritten-like words (see [`synth`]), spread over ten folds in turn.
+pub fn synthetic_words(n: usize, seed: u64) -> Words {
+    let pixel_count = synth::ROWS * synth::COLUMNS;
+    let mut words =
+        Words { offsets: vec![0], letters: Vec::new(), pixels: SparseRows::new(pixel_count), folds: Vec::new() };
+    for (number, word) in synth::words(n, seed).into_iter().enumerate() {
+        words.letters.extend(&word.letters);
+        words.offsets.push(words.letters.len());
+        words.folds.push((number % 10) as u32);
+        for pixels in &word.pixels {
+            let ink: Vec<u32> = (0..pixel_count as u32).filter(|&pixel| pixels[pixel as usize]).collect();
+            words.pixels.push(&ink, &vec![1.0; ink.len()]);
+        }
+    }
+    words
+}
+
+/// The letters of words one by one, as a multi-class problem with labels 1 to 26.
+pub fn single_letters(words: &Words) -> Classified {
+    let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();
+    Classified { rows: words.pixels.clone(), labels }
+}
 
 /// Parsed data of any format.
 #[derive(Clone, Debug)]

@@ -12,4 +12,5 @@ pub mod dataset;
 pub mod losses;
 pub mod problem;
 mod reference;
+pub mod synth;
 pub mod tasks;

@@ -1,0 +1,160 @@
+//! What the demo found: a table and letters for the terminal, curves and a report for the browser.
+
+use std::path::Path;
+
+use multiplane::observe::Record;
+use multiplane::{Error, Evaluation};
+
+use crate::chart::{Chart, Series};
+use crate::commands::demo::{DELAY_US, Leg, Sample, TARGET, write_file};
+use crate::letters::draw_word;
+use crate::report::{Report, Section};
+use crate::terminal::number;
+
+/// All that the demo found.
+pub(crate) struct Findings {
+    /// Single letters on the test set.
+    pub(crate) letters: Evaluation,
+    /// The chain on the test set.
+    pub(crate) words: Evaluation,
+    /// The runs of the chain.
+    pub(crate) legs: Vec<Leg>,
+    /// Some predictions.
+    pub(crate) samples: Vec<Sample>,
+}
+
+const COLUMNS: [&str; 8] = ["solver", "oracle", "passes", "oracle calls", "seconds", "primal", "dual", "certified gap"];
+
+fn rows(legs: &[Leg]) -> Vec<Vec<String>> {
+    let row = |leg: &Leg| {
+        let summary = &leg.summary;
+        vec![
+            leg.solver.to_string(),
+            oracle(leg),
+            format!("{:.0}", summary.passes),
+            summary.oracle_calls.to_string(),
+            format!("{:.2}", summary.train_seconds),
+            format!("{:.4}", summary.primal),
+            summary.dual.map_or("-".into(), |dual| format!("{dual:.4}")),
+            summary.gap.map_or("-".into(), |gap| format!("{gap:.4}")),
+        ]
+    };
+    legs.iter().map(row).collect()
+}
+
+fn oracle(leg: &Leg) -> String {
+    if leg.delay_us > 0.0 { format!("+{} µs a call", leg.delay_us) } else { "as it is".into() }
+}
+
+/// What the numbers say, in words.
+fn lessons(findings: &Findings) -> Vec<String> {
+    let error = |evaluation: &Evaluation| 100.0 * (1.0 - evaluation.accuracy);
+    let mut lessons = vec![format!(
+        "Read letter by letter, {:.1} % of the test letters are wrong; read as words by the chain, {:.1} %.",
+        error(&findings.letters),
+        error(&findings.words)
+    )];
+    for delay in [0.0, DELAY_US] {
+        let find = |solver| findings.legs.iter().find(|leg| leg.delay_us == delay && leg.solver == solver);
+        if let (Some(plain), Some(multi)) = (find("bcfw"), find("mp-bcfw")) {
+            let reached = |leg: &Leg| leg.summary.gap.is_some_and(|gap| gap <= TARGET);
+            let least = if reached(plain) { "" } else { "more than " };
+            lessons.push(format!(
+                "{}: to a gap of {TARGET}, mp-bcfw needs {} oracle calls in {:.2} s, bcfw {least}{} in {:.2} s.",
+                if delay > 0.0 { format!("Costly oracle (+{delay} µs)") } else { "Fast oracle".into() },
+                multi.summary.oracle_calls,
+                multi.summary.train_seconds,
+                plain.summary.oracle_calls,
+                plain.summary.train_seconds,
+            ));
+        }
+    }
+    lessons
+}
+
+/// The table, what it says, and some predictions, for the terminal.
+pub(crate) fn text(findings: &Findings) -> String {
+    let mut table = vec![COLUMNS.iter().map(|column| column.to_string()).collect::<Vec<_>>()];
+    table.extend(rows(&findings.legs));
+    let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let mut text = String::from("\n");
+    for row in &table {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let pad = " ".repeat(width(column) - cell.chars().count());
+            if column < 2 { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text.push('\n');
+    for lesson in lessons(findings) {
+        text += &format!("{lesson}\n");
+    }
+    text + "\n" + &drawn(&findings.samples)
+}
+
+fn drawn(samples: &[Sample]) -> String {
+    let words = samples.iter().map(|sample| draw_word(&sample.pixels, &sample.truth, &sample.predicted));
+    words.collect::<Vec<_>>().join("\n")
+}
+
+/// Writes the curves and the report.
+pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
+    let calls = curves(findings, "Gap against oracle calls", "oracle calls", |_| true, |record| record.oracle_calls as f64);
+    let fast = curves(findings, "Gap against time, fast oracle", "training seconds", |leg| leg.delay_us == 0.0, |record| record.seconds);
+    let costly = curves(findings, "Gap against time, costly oracle", "training seconds", |leg| leg.delay_us > 0.0, |record| record.seconds);
+    for (name, svg) in [("gap-calls.svg", &calls), ("gap-seconds-fast.svg", &fast), ("gap-seconds-costly.svg", &costly)] {
+        write_file(dir, name, svg)?;
+    }
+    let report = Report {
+        title: "multiplane demo".into(),
+        lead: "A structural SVM learns to read handwritten-like words. Every run below ends with a certificate: the \
+               optimum lies between its dual and its primal value."
+            .into(),
+        sections: vec![
+            Section::Text { heading: "What to see".into(), body: lessons(findings).join("\n\n") },
+            Section::Table {
+                heading: "Runs".into(),
+                columns: COLUMNS.iter().map(|column| column.to_string()).collect(),
+                rows: rows(&findings.legs),
+                note: format!("All runs stop at a gap of {TARGET} or when their time is up; lambda = 1/n."),
+            },
+            Section::Figure {
+                heading: "By oracle calls".into(),
+                svg: calls,
+                caption: "What each oracle call buys. Dashed: the same solver with the costly oracle.".into(),
+            },
+            Section::Figure {
+                heading: "By time, with the oracle as it is".into(),
+                svg: fast,
+                caption: "A chain's oracle takes microseconds, so there is little to save.".into(),
+            },
+            Section::Figure {
+                heading: "By time, with a costly oracle".into(),
+                svg: costly,
+                caption: format!("Every call takes {DELAY_US} µs more, as a graph cut would."),
+            },
+            Section::Pre { heading: "Predictions on test words".into(), body: drawn(&findings.samples) },
+        ],
+    };
+    write_file(dir, "report.html", &report.html())
+}
+
+fn curves(
+    findings: &Findings,
+    title: &str,
+    x_label: &str,
+    include: impl Fn(&Leg) -> bool,
+    x: impl Fn(&Record) -> f64,
+) -> String {
+    let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
+        name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
+        points: leg.records.iter().filter_map(|record| Some((x(record), record.gap?))).collect(),
+        dashed: leg.delay_us > 0.0,
+        color: usize::from(leg.solver != "bcfw"),
+    });
+    let series = series.collect();
+    let (title, x_label) = (title.to_string(), x_label.to_string());
+    let y_label = format!("certified gap (target {})", number(TARGET));
+    Chart { title, x_label, y_label, x_log: false, y_log: true, target: Some(TARGET), series }.svg()
+}
