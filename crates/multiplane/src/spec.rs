@@ -152,7 +152,7 @@ impl RunSpec {
             return Err(Error::input(format!("no task given: --task is one of {known}")));
         };
         let stop: StopSpec = section(tree, "stop")?;
-        let spec = RunSpec {
+        let mut spec = RunSpec {
             data: section(tree, "data")?,
             task: resolve_task(task)?,
             oracle: section(tree, "oracle")?,
@@ -164,7 +164,22 @@ impl RunSpec {
             clock: scalar(tree, "clock", ClockKind::Wall)?,
         };
         spec.check()?;
+        spec.normalize()?;
         Ok(spec)
+    }
+
+    /// Writes what can be written in several ways in one: the same problem must give the same model bytes.
+    fn normalize(&mut self) -> Result<(), Error> {
+        self.stop.gap = self.gap_target()?.map(|target| match target {
+            GapTarget::Absolute(gap) => json!(gap),
+            GapTarget::Percent(percent) => json!(format!("{percent}%")),
+        });
+        self.data.folds = self.folds()?.map(|mut folds| {
+            folds.sort_unstable();
+            folds.dedup();
+            json!(folds)
+        });
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -368,6 +383,14 @@ mod tests {
         assert_eq!((spec.solver.name.as_str(), spec.lambda), ("mp-bcfw", Lambda::OneOverN));
         assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
         assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
+    }
+
+    /// However it is written, the same run has the same provenance.
+    #[test]
+    fn notations_are_normalized() {
+        let one = json!({"task": "chain", "stop": {"gap": "0.50"}, "data": {"folds": "3,0"}, "lambda": "1e-1"});
+        let other = json!({"task": {"name": "chain"}, "stop": {"gap": 0.5}, "data": {"folds": [0, 3]}, "lambda": 0.1});
+        assert_eq!(read(one).unwrap().provenance(), read(other).unwrap().provenance());
     }
 
     /// lambda in its three notations; n = 4.
