@@ -100,10 +100,24 @@ fn drawn(samples: &[Sample]) -> String {
 
 /// Writes the curves and the report.
 pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
-    let calls = curves(findings, "Gap against oracle calls", "oracle calls", |_| true, |record| record.oracle_calls as f64);
-    let fast = curves(findings, "Gap against time, fast oracle", "training seconds", |leg| leg.delay_us == 0.0, |record| record.seconds);
-    let costly = curves(findings, "Gap against time, costly oracle", "training seconds", |leg| leg.delay_us > 0.0, |record| record.seconds);
-    for (name, svg) in [("gap-calls.svg", &calls), ("gap-seconds-fast.svg", &fast), ("gap-seconds-costly.svg", &costly)] {
+    let calls =
+        curves(findings, "Gap against oracle calls", "oracle calls", |_| true, |record| record.oracle_calls as f64);
+    let fast = curves(
+        findings,
+        "Gap against time, fast oracle",
+        "training seconds",
+        |leg| leg.delay_us == 0.0,
+        |record| record.seconds,
+    );
+    let costly = curves(
+        findings,
+        "Gap against time, costly oracle",
+        "training seconds",
+        |leg| leg.delay_us > 0.0,
+        |record| record.seconds,
+    );
+    for (name, svg) in [("gap-calls.svg", &calls), ("gap-seconds-fast.svg", &fast), ("gap-seconds-costly.svg", &costly)]
+    {
         write_file(dir, name, svg)?;
     }
     let report = Report {

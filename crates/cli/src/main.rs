@@ -1,6 +1,7 @@
 //! The command line of multiplane. Commands live in `commands`, one file each; this file maps results to exit codes.
 
 mod args;
+mod axis;
 mod chart;
 mod commands;
 mod demo_report;

@@ -67,7 +67,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         let calls = self.counts.oracle_calls;
         let mean = self.counts.oracle_seconds / calls as f64;
         let all = calls <= TIMED_FIRST || mean > SHORT_CALL_SECONDS;
-        if !all && calls % TIMED_EVERY != 0 {
+        if !all && !calls.is_multiple_of(TIMED_EVERY) {
             return self.oracle.maximize(block, w, out);
         }
         let stopwatch = Stopwatch::start();

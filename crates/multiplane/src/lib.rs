@@ -23,6 +23,7 @@
 
 mod durable;
 mod error;
+mod lambda;
 mod model;
 mod names;
 pub mod params;
@@ -31,13 +32,14 @@ mod train;
 
 pub use durable::{check_writable, durable_write};
 pub use error::Error;
+pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
 pub use multiplane_core::{clock, observe, oracle, run, solvers};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use spec::{
-    DEFAULT_SOLVER, DataSpec, Lambda, Named, OracleSpec, RunSpec, StopSpec, find_solver, find_task, folds,
-    format_by_name, oracle_schema,
+    DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, find_solver, find_task, folds, format_by_name,
+    oracle_schema,
 };
 pub use train::{Hooks, Session, Summary, read_data};

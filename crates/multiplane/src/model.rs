@@ -68,7 +68,6 @@ pub struct Model {
 
 impl ModelInfo {
     /// Puts the parts together; the checksum is computed when the file is written.
-    #[allow(clippy::too_many_arguments)]
     pub(crate) fn new(
         problem: &dyn Problem,
         spec: Value,

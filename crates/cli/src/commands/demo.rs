@@ -119,7 +119,13 @@ fn letter_by_letter(args: &DemoArgs, train: &Words, test: &Words) -> Result<(Eva
     Ok((test.evaluate(&model.w)?, summary))
 }
 
-fn chain(args: &DemoArgs, solver: &'static str, delay_us: f64, train: &Words, test: &Words) -> Result<(Model, Leg), Error> {
+fn chain(
+    args: &DemoArgs,
+    solver: &'static str,
+    delay_us: f64,
+    train: &Words,
+    test: &Words,
+) -> Result<(Model, Leg), Error> {
     let spec = spec(json!({
         "task": "chain", "solver": solver, "seed": args.seed, "oracle": {"delay_us": delay_us},
         "stop": {"gap": TARGET, "seconds": LIMIT_SECONDS},

@@ -12,6 +12,9 @@ use serde_json::Value;
 use crate::dataset::Dataset;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
+/// Opens a task with parameters on data, with the vocabulary of a model where one is given.
+pub type OpenTask = fn(Value, Dataset, Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
+
 /// One line of the registry.
 pub struct TaskEntry {
     /// Its name on the command line.
@@ -29,7 +32,7 @@ pub struct TaskEntry {
     /// Names, types and documentation of the parameters.
     pub schema: fn() -> Schema,
     /// Opens the task on data, with the vocabulary of a model where one is given.
-    pub open: fn(Value, Dataset, Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>,
+    pub open: OpenTask,
 }
 
 macro_rules! tasks {
