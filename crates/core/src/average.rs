@@ -6,6 +6,7 @@
 //! kept in the space of w, which is linear in phi.
 
 use crate::linalg;
+use crate::plane::Star;
 
 /// Whether the corner of a step came from the oracle or from cached planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,17 +66,19 @@ impl Averages {
         Averages { exact: empty.clone(), approximate: empty }
     }
 
-    /// Follows a step: w moved by `alpha * direction` (at `indices`, or everywhere), phi's constant by `circ`.
-    pub fn follow(&mut self, indices: Option<&[u32]>, direction: &[f64], alpha: f64, circ: f64) {
+    /// Follows a step: w moved by `alpha` times a linear part, phi's constant by `circ`.
+    pub fn follow(&mut self, star: Star<'_>, alpha: f64, circ: f64) {
         for average in [&mut self.exact, &mut self.approximate] {
             let weight = average.weight();
             if weight == 0.0 {
                 continue;
             }
             average.lag_circ += weight * circ;
-            match indices {
-                Some(indices) => linalg::scatter_axpy(weight * alpha, indices, direction, &mut average.lag),
-                None => linalg::axpy(weight * alpha, direction, &mut average.lag),
+            match star {
+                Star::Sparse { indices, values } => {
+                    linalg::scatter_axpy(weight * alpha, indices, values, &mut average.lag);
+                }
+                Star::Dense(values) => linalg::axpy(weight * alpha, values, &mut average.lag),
             }
         }
     }
@@ -137,7 +140,7 @@ mod tests {
             let (alpha, shift) = (rng.unit() * 0.1, rng.unit() * 0.01);
             linalg::axpy(alpha, &direction, &mut w);
             circ += shift;
-            averages.follow(None, &direction, alpha, shift);
+            averages.follow(Star::Dense(&direction), alpha, shift);
             let approximate = rng.below(3) == 0;
             averages.count(if approximate { UpdateKind::Approximate } else { UpdateKind::Exact });
             let (mean, mean_circ, k) = &mut plain[usize::from(approximate)];

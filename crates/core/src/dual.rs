@@ -1,11 +1,11 @@
-//! The dual state: weights, the per-example planes they come from, and the only code that moves them.
+//! The dual state with one vector per example: its plane `phi^i`, a convex combination of planes seen.
 //!
-//! Example i owns a convex combination `phi^i` of its planes; `w = -sum_i phi^i_star / lambda` and
-//! `F = sum_i phi^i_circ - lambda/2 |w|^2` is a lower bound on the optimum (MP-BCFW, Eq. 5). A step costs
+//! What Frank-Wolfe steps need, and no more: which planes a block consists of is not remembered. A step costs
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
-use crate::average::{Averages, UpdateKind};
+use crate::average::UpdateKind;
+use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
 
@@ -39,9 +39,12 @@ impl Block {
     }
 
     fn score(&self, w: &[f64]) -> f64 {
-        let linear =
-            if self.dense { linalg::dot(&self.values, w) } else { linalg::sparse_dot(&self.indices, &self.values, w) };
-        linear + self.circ
+        PlaneView { star: self.along(&self.values), circ: self.circ }.score(w)
+    }
+
+    /// Values aligned with the block's coordinates as a linear part.
+    fn along<'a>(&'a self, values: &'a [f64]) -> Star<'a> {
+        if self.dense { Star::Dense(values) } else { Star::Sparse { indices: &self.indices, values } }
     }
 
     /// Adds `alpha` times the linear part to `y`.
@@ -63,12 +66,8 @@ impl Block {
 /// Weights, per-example planes and their sums.
 #[derive(Clone, Debug)]
 pub struct DualState {
-    lambda: f64,
-    weights: Vec<f64>,
-    circ: f64,
-    value: f64,
+    iterate: Iterate,
     blocks: Vec<Block>,
-    averages: Option<Averages>,
     /// The direction of the step in hand, aligned with its block's coordinates.
     direction: Vec<f64>,
     /// Where a coordinate stands in the block in hand; valid only where the block agrees.
@@ -79,12 +78,8 @@ impl DualState {
     /// The origin: every block on its truth, w = 0, F = 0. `averaged` also keeps the running averages.
     pub fn new(blocks: usize, dim: usize, lambda: f64, averaged: bool) -> Self {
         DualState {
-            lambda,
-            weights: vec![0.0; dim],
-            circ: 0.0,
-            value: 0.0,
+            iterate: Iterate::new(dim, lambda, averaged),
             blocks: vec![Block::default(); blocks],
-            averages: averaged.then(|| Averages::new(dim)),
             direction: Vec::new(),
             position: vec![0; dim],
         }
@@ -92,22 +87,22 @@ impl DualState {
 
     /// The weights w.
     pub fn weights(&self) -> &[f64] {
-        &self.weights
+        self.iterate.weights()
     }
 
     /// The dual value F, a lower bound on the optimal primal value.
     pub fn value(&self) -> f64 {
-        self.value
+        self.iterate.value()
     }
 
     /// `score(phi^i; w)` of example `block`.
     pub fn block_score(&self, block: usize) -> f64 {
-        self.blocks[block].score(&self.weights)
+        self.blocks[block].score(self.weights())
     }
 
     /// The block gap `score(corner; w) - score(phi^i; w)`, never below 0 for the best corner.
     pub fn block_gap(&self, block: usize, corner: PlaneView<'_>) -> f64 {
-        corner.score(&self.weights) - self.block_score(block)
+        corner.score(self.weights()) - self.block_score(block)
     }
 
     /// Brings a block nearer that is about to be visited.
@@ -127,9 +122,7 @@ impl DualState {
     /// F never falls. A corner that is no better than the block leaves everything as it is.
     pub fn step_toward(&mut self, block: usize, corner: PlaneView<'_>, kind: UpdateKind) -> Step {
         let step = self.frank_wolfe(block, corner);
-        if let Some(averages) = &mut self.averages {
-            averages.count(kind);
-        }
+        self.iterate.count(kind);
         step
     }
 
@@ -140,29 +133,25 @@ impl DualState {
         let touched = self.blocks[block].values.len();
         self.direct_toward(block, corner);
         let here = &self.blocks[block];
+        let direction = here.along(&self.direction);
         let slope_circ = corner.circ - here.circ;
-        let linear = if here.dense {
-            linalg::dot(&self.direction, &self.weights)
-        } else {
-            linalg::sparse_dot(&here.indices, &self.direction, &self.weights)
-        };
-        let slope = linear + slope_circ;
-        let curvature = linalg::sum_squares(&self.direction) / self.lambda;
+        let slope = PlaneView { star: direction, circ: slope_circ }.score(self.iterate.weights());
+        let curvature = linalg::sum_squares(&self.direction) / self.iterate.lambda();
         let gamma = step_length(slope, curvature, 1.0);
         if gamma == 0.0 {
             self.forget_untouched(block, touched);
             return Step { gap: slope, gamma, gain: 0.0 };
         }
         let gain = gamma * slope - 0.5 * gamma * gamma * curvature;
-        self.move_weights(block, -gamma / self.lambda, gamma * slope_circ);
-        self.value += gain;
+        self.iterate.add(gamma, direction, gamma * slope_circ);
+        self.iterate.gain(gain);
         self.move_block(block, corner, gamma);
         Step { gap: slope, gamma, gain }
     }
 
     /// Fills `direction` with `corner - phi^i`, giving the block a (zero) coordinate wherever it lacks one.
     fn direct_toward(&mut self, block: usize, corner: PlaneView<'_>) {
-        let dim = self.weights.len();
+        let dim = self.position.len();
         let block = &mut self.blocks[block];
         if !block.dense {
             if let Star::Sparse { indices, values } = corner.star {
@@ -205,21 +194,6 @@ impl DualState {
         }
     }
 
-    /// Moves w by `alpha` times the direction, and the averages with it.
-    fn move_weights(&mut self, block: usize, alpha: f64, circ: f64) {
-        let block = &self.blocks[block];
-        self.circ += circ;
-        if block.dense {
-            linalg::axpy(alpha, &self.direction, &mut self.weights);
-        } else {
-            linalg::scatter_axpy(alpha, &block.indices, &self.direction, &mut self.weights);
-        }
-        if let Some(averages) = &mut self.averages {
-            let indices = if block.dense { None } else { Some(&block.indices[..]) };
-            averages.follow(indices, &self.direction, alpha, circ);
-        }
-    }
-
     /// Moves `phi^i` along the direction; a full step makes it the corner itself, with the corner's coordinates.
     fn move_block(&mut self, block: usize, corner: PlaneView<'_>, gamma: f64) {
         let block = &mut self.blocks[block];
@@ -246,52 +220,32 @@ impl DualState {
 
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.
     pub fn rebuild(&mut self) {
-        let mut weights = std::mem::take(&mut self.weights);
-        let circ = self.sum_blocks(&mut weights);
-        self.weights = weights;
-        self.circ = circ;
-        self.value = circ - 0.5 * self.lambda * linalg::sum_squares(&self.weights);
-    }
-
-    /// Writes `-sum_i phi^i_star / lambda` into `weights` and returns `sum_i phi^i_circ`.
-    fn sum_blocks(&self, weights: &mut [f64]) -> f64 {
-        weights.fill(0.0);
-        let mut circ = 0.0;
-        for block in &self.blocks {
-            block.add_to(1.0, weights);
-            circ += block.circ;
-        }
-        linalg::scale(-1.0 / self.lambda, weights);
-        circ
+        let blocks = &self.blocks;
+        self.iterate.rebuild(|sum| add_blocks(blocks, sum));
     }
 
     /// How far the running sums have drifted from the blocks: relative error of w and of F. For tests.
     pub fn drift(&self) -> (f64, f64) {
-        let mut weights = vec![0.0; self.weights.len()];
-        let circ = self.sum_blocks(&mut weights);
-        let norm = linalg::sum_squares(&weights).sqrt();
-        let value = circ - 0.5 * self.lambda * norm * norm;
-        linalg::axpy(-1.0, &self.weights, &mut weights);
-        let drift = linalg::sum_squares(&weights).sqrt() / (norm + 1.0);
-        (drift, (self.value - value).abs() / (value.abs() + circ.abs() + 1.0))
+        self.iterate.drift(|sum| add_blocks(&self.blocks, sum))
     }
 
     /// Writes the answer of the run so far into `out`, the averaged point where averages are kept, and returns
     /// that point's dual value.
     pub fn answer(&self, out: &mut Vec<f64>) -> f64 {
-        if let Some(averages) = &self.averages
-            && let Some(value) = averages.best(&self.weights, self.circ, self.lambda, out)
-        {
-            return value;
-        }
-        out.clear();
-        out.extend_from_slice(&self.weights);
-        self.value
+        self.iterate.answer(out)
     }
 }
 
+/// Adds the linear parts of all blocks to `sum` and returns the sum of their constant parts.
+fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
+    for block in blocks {
+        block.add_to(1.0, sum);
+    }
+    blocks.iter().map(|block| block.circ).sum()
+}
+
 /// `clip(slope / curvature, 0, largest)`; with no curvature the largest step uphill.
-fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
+pub(crate) fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
     if slope <= 0.0 {
         0.0
     } else if slope >= curvature * largest {

@@ -46,13 +46,14 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`plane`], [`oracle`], [`task`], { [`dual`], [`cache`], [`order`],
-//! [`average`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
+//! [`linalg`], [`rng`], [`clock`], [`plane`], [`oracle`], [`task`], [`average`], [`iterate`], { [`dual`], [`cache`],
+//! [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod average;
 pub mod cache;
 pub mod clock;
 pub mod dual;
+pub mod iterate;
 pub mod linalg;
 pub mod observe;
 pub mod oracle;
