@@ -154,6 +154,19 @@ impl PlaneView<'_> {
         }
     }
 
+    /// `<star, w>`, the score without the constant part.
+    pub fn linear(&self, w: &[f64]) -> f64 {
+        PlaneView { star: self.star, circ: 0.0 }.score(w)
+    }
+
+    /// Adds `alpha` times the linear part to `y`.
+    pub fn add_to(&self, alpha: f64, y: &mut [f64]) {
+        match self.star {
+            Star::Sparse { indices, values } => linalg::scatter_axpy(alpha, indices, values, y),
+            Star::Dense(values) => linalg::axpy(alpha, values, y),
+        }
+    }
+
     /// Stored coefficients.
     pub fn stored(&self) -> usize {
         match self.star {

@@ -10,6 +10,7 @@ pub use multi_plane::{MultiPlane, Slope};
 
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
+use crate::qp::Gram;
 use pool::{Pool, Slot};
 
 /// Dial 3.
@@ -32,19 +33,42 @@ struct Kept {
     last_active: u32,
 }
 
+/// The working set of one example.
+#[derive(Clone, Debug, Default)]
+struct Set {
+    kept: Vec<Kept>,
+    /// Mass on each plane, for solvers that remember what a block consists of.
+    alphas: Vec<f64>,
+    /// Inner products, lower triangle by rows; only where they are asked for.
+    gram: Vec<f64>,
+}
+
 /// The working sets `W_i` of all examples.
 #[derive(Clone, Debug)]
 pub struct WorkingSets {
-    sets: Vec<Vec<Kept>>,
+    sets: Vec<Set>,
     indices: Pool<u32>,
     values: Pool<f64>,
     planes: usize,
+    /// The newest plane spread over all coordinates, while its inner products are taken; empty without them.
+    spread: Vec<f64>,
 }
 
 impl WorkingSets {
     /// Empty sets (but for the truth) of `blocks` examples.
     pub fn new(blocks: usize) -> Self {
-        WorkingSets { sets: vec![Vec::new(); blocks], indices: Pool::new(), values: Pool::new(), planes: 0 }
+        WorkingSets::with_inner_products(blocks, 0)
+    }
+
+    /// Empty sets that also keep all inner products of an example's planes, in dimension `dim`.
+    pub fn with_inner_products(blocks: usize, dim: usize) -> Self {
+        WorkingSets {
+            sets: vec![Set::default(); blocks],
+            indices: Pool::new(),
+            values: Pool::new(),
+            planes: 0,
+            spread: vec![0.0; dim],
+        }
     }
 
     /// Planes stored over all examples.
@@ -54,17 +78,17 @@ impl WorkingSets {
 
     /// Planes stored for one example.
     pub fn len(&self, block: usize) -> usize {
-        self.sets[block].len()
+        self.sets[block].kept.len()
     }
 
     /// Whether an example has no plane but the truth's.
     pub fn is_empty(&self, block: usize) -> bool {
-        self.sets[block].is_empty()
+        self.sets[block].kept.is_empty()
     }
 
     /// Plane `k` of example `block`.
     pub fn plane(&self, block: usize, k: usize) -> PlaneView<'_> {
-        self.view(&self.sets[block][k])
+        self.view(&self.sets[block].kept[k])
     }
 
     fn view(&self, kept: &Kept) -> PlaneView<'_> {
@@ -80,7 +104,7 @@ impl WorkingSets {
     /// Ties go to the lower number.
     pub fn best(&self, block: usize, w: &[f64]) -> Option<usize> {
         let mut best = (None, 0.0);
-        for (k, kept) in self.sets[block].iter().enumerate() {
+        for (k, kept) in self.sets[block].kept.iter().enumerate() {
             let score = self.view(kept).score(w);
             if score > best.1 {
                 best = (Some(k), score);
@@ -91,7 +115,7 @@ impl WorkingSets {
 
     /// Brings the planes of a block nearer that is about to be visited.
     pub fn prefetch(&self, block: usize) {
-        for kept in &self.sets[block] {
+        for kept in &self.sets[block].kept {
             if let Some(slot) = kept.indices {
                 linalg::prefetch(self.indices.get(slot));
             }
@@ -99,48 +123,110 @@ impl WorkingSets {
         }
     }
 
-    /// Keeps `plane` (unless it is kept already, or is the truth's) and marks it active now.
-    pub fn keep(&mut self, block: usize, plane: PlaneView<'_>, now: u32) {
+    /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
+    /// truth's plane, which is not stored.
+    pub fn keep(&mut self, block: usize, plane: PlaneView<'_>, now: u32) -> Option<usize> {
         if plane == PlaneView::ZERO {
-            return;
+            return None;
         }
-        let known = self.sets[block].iter().position(|kept| self.view(kept) == plane);
+        let known = self.sets[block].kept.iter().position(|kept| self.view(kept) == plane);
         if let Some(k) = known {
-            self.sets[block][k].last_active = now;
-            return;
+            self.touch(block, k, now);
+            return Some(k);
+        }
+        if !self.spread.is_empty() {
+            self.take_inner_products(block, plane);
         }
         let (indices, values) = match plane.star {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
             Star::Dense(values) => (None, values),
         };
         let kept = Kept { indices, values: self.values.store(values), circ: plane.circ, last_active: now };
-        self.sets[block].push(kept);
+        self.sets[block].kept.push(kept);
+        self.sets[block].alphas.push(0.0);
         self.planes += 1;
+        Some(self.sets[block].kept.len() - 1)
+    }
+
+    /// Appends the inner products of `plane` with the planes of `block` and with itself.
+    fn take_inner_products(&mut self, block: usize, plane: PlaneView<'_>) {
+        let mut spread = std::mem::take(&mut self.spread);
+        plane.add_to(1.0, &mut spread);
+        let mut gram = std::mem::take(&mut self.sets[block].gram);
+        gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));
+        gram.push(plane.linear(&spread));
+        self.sets[block].gram = gram;
+        match plane.star {
+            Star::Sparse { indices, .. } => indices.iter().for_each(|&index| spread[index as usize] = 0.0),
+            Star::Dense(_) => spread.fill(0.0),
+        }
+        self.spread = spread;
+    }
+
+    /// Inner products and masses of an example's planes.
+    pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
+        let set = &mut self.sets[block];
+        (Gram(&set.gram), &mut set.alphas)
+    }
+
+    /// Mass on each plane of an example.
+    pub fn alphas(&self, block: usize) -> &[f64] {
+        &self.sets[block].alphas
+    }
+
+    /// Writes the scores of an example's planes at `w` into `out`.
+    pub fn scores(&self, block: usize, w: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).score(w)));
     }
 
     /// Marks plane `k` active now.
     pub fn touch(&mut self, block: usize, k: usize, now: u32) {
-        self.sets[block][k].last_active = now;
+        self.sets[block].kept[k].last_active = now;
     }
 
     /// Drops the planes last active before `oldest`, then the longest inactive ones until at most `limit` stay.
+    /// Planes that carry mass always stay.
     pub fn prune(&mut self, block: usize, oldest: u32, limit: usize) {
         let mut k = 0;
-        while k < self.sets[block].len() {
-            if self.sets[block][k].last_active < oldest {
+        while k < self.sets[block].kept.len() {
+            let set = &self.sets[block];
+            if set.kept[k].last_active < oldest && set.alphas[k] == 0.0 {
                 self.drop_plane(block, k);
             } else {
                 k += 1;
             }
         }
-        while self.sets[block].len() > limit {
-            let idle = (0..self.sets[block].len()).min_by_key(|&k| self.sets[block][k].last_active);
-            self.drop_plane(block, idle.unwrap_or(0));
+        while self.sets[block].kept.len() > limit {
+            let set = &self.sets[block];
+            let free = (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0);
+            let Some(idle) = free.min_by_key(|&k| set.kept[k].last_active) else { return };
+            self.drop_plane(block, idle);
         }
     }
 
+    /// Drops the plane without mass that has the lowest of `scores`, and its score; false if all carry mass.
+    pub fn drop_lowest(&mut self, block: usize, scores: &mut Vec<f64>) -> bool {
+        let alphas = &self.sets[block].alphas;
+        let free = (0..scores.len()).filter(|&k| alphas[k] == 0.0);
+        let Some(lowest) = free.min_by(|&i, &j| scores[i].total_cmp(&scores[j])) else { return false };
+        self.drop_plane(block, lowest);
+        scores.remove(lowest);
+        true
+    }
+
     fn drop_plane(&mut self, block: usize, k: usize) {
-        let kept = self.sets[block].remove(k);
+        let set = &mut self.sets[block];
+        let kept = set.kept.remove(k);
+        set.alphas.remove(k);
+        if !set.gram.is_empty() {
+            let mut at = (0, 0);
+            set.gram.retain(|_| {
+                let (i, j) = at;
+                at = if j == i { (i + 1, 0) } else { (i, j + 1) };
+                i != k && j != k
+            });
+        }
         if let Some(slot) = kept.indices {
             self.indices.release(slot);
         }

@@ -1,0 +1,252 @@
+//! The dual state with every example's plane as an explicit combination of planes kept.
+//!
+//! `phi^i = sum_p alpha_p p` over the working set, the rest of the mass on the truth. What pairwise and away steps
+//! and block solves need. A visit scores the planes once (O(planes x stored coefficients)), moves mass on cached
+//! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
+
+use crate::average::UpdateKind;
+use crate::cache::WorkingSets;
+use crate::iterate::Iterate;
+use crate::plane::PlaneView;
+use crate::qp::{QpStep, SimplexQp};
+
+/// What a visit did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Visit {
+    /// Gap of the block over its planes (the corner among them) before the step.
+    pub gap: f64,
+    /// Rise of F.
+    pub gain: f64,
+}
+
+/// How a visit moves mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Move {
+    /// One Frank-Wolfe step.
+    FrankWolfe,
+    /// One pairwise step.
+    Pairwise,
+    /// The better of a Frank-Wolfe and an away step.
+    Away,
+    /// The best of all three.
+    Best,
+    /// Pairwise steps until the gap over the planes kept is at most this.
+    Solve(f64),
+}
+
+/// Pairwise steps that a block solve may make, for each plane.
+const SOLVE_STEPS_PER_PLANE: usize = 20;
+
+/// Weights, and what every block consists of.
+#[derive(Clone, Debug)]
+pub struct HullState {
+    iterate: Iterate,
+    sets: WorkingSets,
+    /// Mass on the truth, by block.
+    truths: Vec<f64>,
+    scores: Vec<f64>,
+    /// Masses before the move in hand.
+    before: Vec<f64>,
+    /// Spare copies for trying a move.
+    trial: (Vec<f64>, Vec<f64>),
+}
+
+impl HullState {
+    /// The origin: every block on its truth, w = 0, F = 0.
+    pub fn new(blocks: usize, dim: usize, lambda: f64, averaged: bool) -> Self {
+        HullState {
+            iterate: Iterate::new(dim, lambda, averaged),
+            sets: WorkingSets::with_inner_products(blocks, dim),
+            truths: vec![1.0; blocks],
+            scores: Vec::new(),
+            before: Vec::new(),
+            trial: (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// The iterate.
+    pub fn iterate(&self) -> &Iterate {
+        &self.iterate
+    }
+
+    /// The planes kept.
+    pub fn sets(&self) -> &WorkingSets {
+        &self.sets
+    }
+
+    /// The planes kept, to add to and to prune.
+    pub fn sets_mut(&mut self) -> &mut WorkingSets {
+        &mut self.sets
+    }
+
+    /// Mass on the truth of an example.
+    pub fn truth(&self, block: usize) -> f64 {
+        self.truths[block]
+    }
+
+    /// Scores the planes of `block` at w; the moves after it use these scores.
+    pub fn score(&mut self, block: usize) {
+        self.sets.scores(block, self.iterate.weights(), &mut self.scores);
+    }
+
+    /// The scores of the last [`score`](HullState::score).
+    pub fn scores(&mut self) -> &mut Vec<f64> {
+        &mut self.scores
+    }
+
+    /// The best of the planes just scored; `None` is the truth.
+    pub fn best(&mut self, block: usize) -> Option<usize> {
+        self.qp(block).best()
+    }
+
+    fn qp(&mut self, block: usize) -> SimplexQp<'_> {
+        let (gram, alphas) = self.sets.gram_and_alphas(block);
+        let truth = &mut self.truths[block];
+        SimplexQp { lambda: self.iterate.lambda(), gram, scores: &mut self.scores, alphas, truth }
+    }
+
+    /// Moves the mass of `block` toward `corner` (a plane just scored, or the truth). F never falls.
+    pub fn go(&mut self, block: usize, corner: Option<usize>, how: Move, kind: UpdateKind) -> Visit {
+        self.before.clear();
+        self.before.extend_from_slice(self.sets.alphas(block));
+        let mut qp = self.qp(block);
+        let corner_score = corner.map_or(0.0, |p| qp.scores[p]);
+        let gap = corner_score - qp.mean();
+        let from = qp.worst();
+        let steps = SOLVE_STEPS_PER_PLANE * (qp.scores.len() + 1);
+        let step = match how {
+            Move::FrankWolfe => qp.toward(corner),
+            Move::Pairwise => qp.pairwise(corner, from),
+            Move::Solve(tolerance) => qp.solve(tolerance, steps),
+            Move::Away => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away]),
+            Move::Best => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away, Ray::Pairwise]),
+        };
+        if step.gamma > 0.0 {
+            self.write_back(block);
+            self.iterate.gain(step.gain);
+        }
+        self.iterate.count(kind);
+        Visit { gap, gain: step.gain }
+    }
+
+    /// Takes the step of the largest gain.
+    fn try_all(&mut self, block: usize, to: Option<usize>, from: Option<usize>, rays: &[Ray]) -> QpStep {
+        let truth = self.truths[block];
+        self.trial.0.clone_from(&self.scores);
+        self.trial.1.clone_from(&self.before);
+        let mut best = (QpStep::default(), None);
+        for &ray in rays {
+            let step = self.take(block, ray, to, from);
+            if step.gain > best.0.gain {
+                best = (step, Some(ray));
+            }
+            self.scores.clone_from(&self.trial.0);
+            self.sets.gram_and_alphas(block).1.copy_from_slice(&self.trial.1);
+            self.truths[block] = truth;
+        }
+        best.1.map_or(best.0, |ray| self.take(block, ray, to, from))
+    }
+
+    fn take(&mut self, block: usize, ray: Ray, to: Option<usize>, from: Option<usize>) -> QpStep {
+        let mut qp = self.qp(block);
+        match ray {
+            Ray::Toward => qp.toward(to),
+            Ray::Away => qp.away(from),
+            Ray::Pairwise => qp.pairwise(to, from),
+        }
+    }
+
+    /// Moves w by the change of masses since `before`.
+    fn write_back(&mut self, block: usize) {
+        for (p, (&now, &before)) in self.sets.alphas(block).iter().zip(&self.before).enumerate() {
+            let change = now - before;
+            if change != 0.0 {
+                let plane = self.sets.plane(block, p);
+                self.iterate.add(change, plane.star, change * plane.circ);
+            }
+        }
+    }
+
+    /// Recomputes w and F from the planes and their masses.
+    pub fn rebuild(&mut self) {
+        let (sets, blocks) = (&self.sets, self.truths.len());
+        self.iterate.rebuild(|sum| add_phi(sets, blocks, sum));
+    }
+
+    /// How far w and F have drifted from the planes, relative. For tests.
+    pub fn drift(&self) -> (f64, f64) {
+        self.iterate.drift(|sum| add_phi(&self.sets, self.truths.len(), sum))
+    }
+
+    /// Score of example `block`'s plane at the present w. For tests and exact gaps.
+    pub fn block_score(&self, block: usize) -> f64 {
+        let score = |(p, alpha): (usize, &f64)| match *alpha {
+            0.0 => 0.0,
+            alpha => alpha * self.sets.plane(block, p).score(self.iterate.weights()),
+        };
+        self.sets.alphas(block).iter().enumerate().map(score).sum()
+    }
+
+    /// The block gap at `corner`, which need not be a plane kept.
+    pub fn block_gap(&self, block: usize, corner: PlaneView<'_>) -> f64 {
+        corner.score(self.iterate.weights()) - self.block_score(block)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Ray {
+    Toward,
+    Away,
+    Pairwise,
+}
+
+fn add_phi(sets: &WorkingSets, blocks: usize, sum: &mut [f64]) -> f64 {
+    let mut circ = 0.0;
+    for block in 0..blocks {
+        for (p, &alpha) in sets.alphas(block).iter().enumerate() {
+            if alpha != 0.0 {
+                let plane = sets.plane(block, p);
+                plane.add_to(alpha, sum);
+                circ += alpha * plane.circ;
+            }
+        }
+    }
+    circ
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plane::Plane;
+    use crate::rng::Rng;
+
+    /// All moves: F never falls, w and F stay those of the masses, masses stay in the simplex.
+    #[test]
+    fn moves_keep_every_promise() {
+        for seed in 0..60 {
+            let mut rng = Rng::new(seed, 0);
+            let dim = 1 + rng.below(8) as usize;
+            let mut hull = HullState::new(2, dim, 0.2, seed % 2 == 0);
+            for round in 0..150 {
+                let block = rng.below(2) as usize;
+                let mut plane = Plane::new();
+                (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
+                plane.set_circ((rng.below(8) as f64) / 8.0);
+                plane.seal();
+                let corner = hull.sets_mut().keep(block, plane.view(), round);
+                hull.score(block);
+                let moves = [Move::FrankWolfe, Move::Pairwise, Move::Away, Move::Best, Move::Solve(1e-12)];
+                let how = moves[rng.below(5) as usize];
+                let corner = if how == Move::Solve(1e-12) { hull.best(block) } else { corner };
+                let before = hull.iterate().value();
+                let visit = hull.go(block, corner, how, UpdateKind::Exact);
+                assert!(visit.gain >= 0.0 && hull.iterate().value() >= before, "seed {seed}: F fell");
+                let (w, value) = hull.drift();
+                assert!(w < 1e-11 && value < 1e-11, "seed {seed} round {round} {how:?}: drift {w} {value}");
+                let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truth(block);
+                assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");
+                hull.sets_mut().prune(block, round.saturating_sub(5), 6);
+            }
+        }
+    }
+}

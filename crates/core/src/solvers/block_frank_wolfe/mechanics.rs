@@ -1,0 +1,120 @@
+//! How the family's visits are carried out: on one vector per block, or on explicit masses over planes kept.
+
+use crate::average::UpdateKind;
+use crate::cache::WorkingSets;
+use crate::dual::DualState;
+use crate::hull::{HullState, Move, Visit};
+use crate::plane::PlaneView;
+
+/// The dual state that the step rule needs, with the planes kept.
+#[derive(Clone, Debug)]
+pub(super) enum Mechanics {
+    /// Frank-Wolfe steps only: what a block consists of is not remembered.
+    Vectors { dual: DualState, sets: WorkingSets },
+    /// Everything else.
+    Hull(HullState),
+}
+
+impl Mechanics {
+    pub(super) fn weights(&self) -> &[f64] {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.weights(),
+            Mechanics::Hull(hull) => hull.iterate().weights(),
+        }
+    }
+
+    pub(super) fn value(&self) -> f64 {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.value(),
+            Mechanics::Hull(hull) => hull.iterate().value(),
+        }
+    }
+
+    pub(super) fn answer(&self, out: &mut Vec<f64>) -> f64 {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.answer(out),
+            Mechanics::Hull(hull) => hull.iterate().answer(out),
+        }
+    }
+
+    pub(super) fn rebuild(&mut self) {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.rebuild(),
+            Mechanics::Hull(hull) => hull.rebuild(),
+        }
+    }
+
+    pub(super) fn sets(&self) -> &WorkingSets {
+        match self {
+            Mechanics::Vectors { sets, .. } => sets,
+            Mechanics::Hull(hull) => hull.sets(),
+        }
+    }
+
+    /// Brings a block nearer that is about to be visited; `planes` also those kept.
+    pub(super) fn prefetch(&self, block: usize, planes: bool) {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                dual.prefetch(block);
+                if planes {
+                    sets.prefetch(block);
+                }
+            }
+            Mechanics::Hull(hull) => hull.sets().prefetch(block),
+        }
+    }
+
+    /// Keeps `corner` where planes are kept, and steps toward it.
+    pub(super) fn exact(&mut self, block: usize, corner: PlaneView<'_>, how: Move, keep: bool, now: u32) -> Visit {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                if keep {
+                    sets.keep(block, corner, now);
+                }
+                // A sub-optimal oracle may return a plane below the truth's, which is then the better corner.
+                let corner = if corner.score(dual.weights()) < 0.0 { PlaneView::ZERO } else { corner };
+                let step = dual.step_toward(block, corner, UpdateKind::Exact);
+                Visit { gap: step.gap, gain: step.gain }
+            }
+            Mechanics::Hull(hull) => {
+                hull.sets_mut().keep(block, corner, now);
+                hull.score(block);
+                let best = hull.best(block); // the corner, if the oracle is exact
+                hull.go(block, best, how, UpdateKind::Exact)
+            }
+        }
+    }
+
+    /// Steps toward the best plane kept.
+    pub(super) fn cached(&mut self, block: usize, how: Move, now: u32) -> Visit {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                let corner = match sets.best(block, dual.weights()) {
+                    Some(k) => {
+                        sets.touch(block, k, now);
+                        sets.plane(block, k)
+                    }
+                    None => PlaneView::ZERO,
+                };
+                let step = dual.step_toward(block, corner, UpdateKind::Approximate);
+                Visit { gap: step.gap, gain: step.gain }
+            }
+            Mechanics::Hull(hull) => {
+                hull.score(block);
+                let best = hull.best(block);
+                if let Some(k) = best {
+                    hull.sets_mut().touch(block, k, now);
+                }
+                hull.go(block, best, how, UpdateKind::Approximate)
+            }
+        }
+    }
+
+    /// Drops planes that were last active before `oldest`, and down to `limit`.
+    pub(super) fn prune(&mut self, block: usize, oldest: u32, limit: usize) {
+        match self {
+            Mechanics::Vectors { sets, .. } => sets.prune(block, oldest, limit),
+            Mechanics::Hull(hull) => hull.sets_mut().prune(block, oldest, limit),
+        }
+    }
+}
