@@ -79,6 +79,11 @@ impl HullState {
         &mut self.sets
     }
 
+    /// See [`WorkingSets::prune_lowest`].
+    pub fn prune_lowest(&mut self, block: usize, limit: usize) {
+        self.sets.prune_lowest(block, self.iterate.weights(), limit);
+    }
+
     /// Mass on the truth of an example.
     pub fn truth(&self, block: usize) -> f64 {
         self.truths[block]
@@ -89,14 +94,14 @@ impl HullState {
         self.sets.scores(block, self.iterate.weights(), &mut self.scores);
     }
 
-    /// The scores of the last [`score`](HullState::score).
-    pub fn scores(&mut self) -> &mut Vec<f64> {
-        &mut self.scores
-    }
-
     /// The best of the planes just scored; `None` is the truth.
     pub fn best(&mut self, block: usize) -> Option<usize> {
         self.qp(block).best()
+    }
+
+    /// Gap of the block over the planes just scored.
+    pub fn gap(&mut self, block: usize) -> f64 {
+        self.qp(block).gap()
     }
 
     fn qp(&mut self, block: usize) -> SimplexQp<'_> {

@@ -76,9 +76,13 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
-    /// Counts a step on cached planes that looked at `planes` of them.
-    pub fn count_cached(&mut self, planes: usize) {
+    /// Counts a step on cached planes.
+    pub fn count_cached(&mut self) {
         self.counts.cached_steps += 1;
+    }
+
+    /// Charges the work of scoring `planes` cached planes, and of what follows.
+    pub fn charge_planes(&mut self, planes: usize) {
         self.clock.charge(crate::clock::CACHED_PLANE_WORK * (planes + 1) as f64);
     }
 

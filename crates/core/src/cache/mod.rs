@@ -3,9 +3,11 @@
 //! The ground truth's plane (zero) is always in the working set without being stored. Storage comes from pools,
 //! so that keeping and dropping planes does not touch the allocator once the run is warm.
 
+mod gap_cache;
 mod multi_plane;
 mod pool;
 
+pub use gap_cache::GapCache;
 pub use multi_plane::{MultiPlane, Slope};
 
 use crate::linalg;
@@ -22,6 +24,8 @@ pub enum Planes {
     None,
     /// Working sets with approximate passes between the exact ones (MP-BCFW, Alg. 3).
     MultiPlane(MultiPlane),
+    /// A cached corner replaces the oracle's while its gap is large enough (Osokin et al. 2016, 3.2).
+    GapCache(GapCache),
 }
 
 /// A plane kept.
@@ -205,14 +209,15 @@ impl WorkingSets {
         }
     }
 
-    /// Drops the plane without mass that has the lowest of `scores`, and its score; false if all carry mass.
-    pub fn drop_lowest(&mut self, block: usize, scores: &mut Vec<f64>) -> bool {
-        let alphas = &self.sets[block].alphas;
-        let free = (0..scores.len()).filter(|&k| alphas[k] == 0.0);
-        let Some(lowest) = free.min_by(|&i, &j| scores[i].total_cmp(&scores[j])) else { return false };
-        self.drop_plane(block, lowest);
-        scores.remove(lowest);
-        true
+    /// Drops planes without mass, those of the lowest score at `w` first, until at most `limit` stay.
+    pub fn prune_lowest(&mut self, block: usize, w: &[f64], limit: usize) {
+        while self.sets[block].kept.len() > limit {
+            let set = &self.sets[block];
+            let free = (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0);
+            let score = |k: usize| self.view(&set.kept[k]).score(w);
+            let Some(lowest) = free.min_by(|&i, &j| score(i).total_cmp(&score(j))) else { return };
+            self.drop_plane(block, lowest);
+        }
     }
 
     fn drop_plane(&mut self, block: usize, k: usize) {

@@ -2,21 +2,55 @@
 //!
 //! An order is an enum variant with its state in a file of its own; all draws come from the run's generator.
 
+mod fenwick;
+mod largest;
 mod permutation;
 mod uniform;
+mod weighted;
 
 use crate::rng::Rng;
+use largest::Largest;
 use permutation::Permutation;
+use weighted::Weighted;
 
 /// Dial 1. A pass is n visits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Order {
     /// Every visit draws any block with equal probability (Lacoste-Julien et al. 2013).
     Uniform,
     /// Every pass visits each block once, in a fresh random order (MP-BCFW, Alg. 3).
     #[default]
     Permutation,
+    /// Draws blocks in proportion to a power of their last seen gap (Osokin et al. 2016, 3.1).
+    Gap(GapOrder),
+    /// Always the block of the largest last seen gap.
+    MaxGap,
+    /// Draws blocks in proportion to their curvature, the largest squared length of a corner seen.
+    Lipschitz,
+}
+
+/// Parameters of gap sampling.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GapOrder {
+    /// The power.
+    pub degree: f64,
+}
+
+impl Default for GapOrder {
+    fn default() -> Self {
+        GapOrder { degree: 1.0 }
+    }
+}
+
+/// What a call of the oracle taught about its block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// The block gap before the step.
+    pub gap: f64,
+    /// `|corner|^2 / lambda`.
+    pub curvature: f64,
 }
 
 /// The state of an order: draws the blocks of one pass after the other.
@@ -30,6 +64,9 @@ pub struct Visits {
 enum Kind {
     Uniform,
     Permutation(Permutation),
+    Gap(Weighted, GapOrder),
+    MaxGap(Largest),
+    Lipschitz(Weighted),
 }
 
 impl Visits {
@@ -38,14 +75,19 @@ impl Visits {
         let kind = match order {
             Order::Uniform => Kind::Uniform,
             Order::Permutation => Kind::Permutation(Permutation::new(blocks)),
+            Order::Gap(config) => Kind::Gap(Weighted::new(blocks), config),
+            Order::MaxGap => Kind::MaxGap(Largest::new(blocks)),
+            Order::Lipschitz => Kind::Lipschitz(Weighted::new(blocks)),
         };
         Visits { blocks, kind }
     }
 
     /// Starts a pass.
     pub fn begin_pass(&mut self, rng: &mut Rng) {
-        if let Kind::Permutation(permutation) = &mut self.kind {
-            permutation.begin(rng);
+        match &mut self.kind {
+            Kind::Permutation(permutation) => permutation.begin(rng),
+            Kind::Gap(weighted, _) | Kind::Lipschitz(weighted) => weighted.begin(rng, self.blocks),
+            Kind::Uniform | Kind::MaxGap(_) => {}
         }
     }
 
@@ -54,14 +96,32 @@ impl Visits {
         match &mut self.kind {
             Kind::Uniform => uniform::draw(self.blocks, rng),
             Kind::Permutation(permutation) => permutation.next(),
+            Kind::Gap(weighted, _) | Kind::Lipschitz(weighted) => weighted.next(rng, self.blocks),
+            Kind::MaxGap(largest) => largest.next(),
+        }
+    }
+
+    /// Whether draws depend on what [`observe`](Visits::observe) was told.
+    pub fn is_adaptive(&self) -> bool {
+        matches!(self.kind, Kind::Gap(..) | Kind::MaxGap(_) | Kind::Lipschitz(_))
+    }
+
+    /// Learns from a call of the oracle.
+    pub fn observe(&mut self, block: usize, seen: Seen) {
+        match &mut self.kind {
+            Kind::Uniform | Kind::Permutation(_) => {}
+            Kind::Gap(weighted, config) if config.degree == 1.0 => weighted.observe(block, seen.gap),
+            Kind::Gap(weighted, config) => weighted.observe(block, seen.gap.max(0.0).powf(config.degree)),
+            Kind::MaxGap(largest) => largest.observe(block, seen.gap),
+            Kind::Lipschitz(weighted) => weighted.observe_at_least(block, seen.curvature),
         }
     }
 
     /// The block that the next call of [`next`](Visits::next) will return, where that is settled already.
     pub fn upcoming(&self) -> Option<usize> {
         match &self.kind {
-            Kind::Uniform => None,
             Kind::Permutation(permutation) => permutation.upcoming(),
+            _ => None,
         }
     }
 }

@@ -19,6 +19,11 @@ use crate::solver::{Ctx, Progress, Solver, StepReport};
 pub struct BatchFrankWolfe {}
 
 impl BatchFrankWolfe {
+    /// The rule that these parameters break, if any.
+    pub fn fault(&self) -> Option<String> {
+        None
+    }
+
     /// A solver for `blocks` examples and `dim` weights.
     pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> BatchFrankWolfeSolver {
         BatchFrankWolfeSolver {

@@ -47,6 +47,9 @@ macro_rules! solvers {
             schema: || schemars::schema_for!($config),
             build: |parameters, blocks, dim, lambda| {
                 let config: $config = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
+                if let Some(fault) = config.fault() {
+                    return Err(fault);
+                }
                 Ok(Box::new(config.solver(blocks, dim, lambda)))
             },
         }),*];
@@ -64,6 +67,20 @@ solvers! {
         "multi-plane BCFW: keeps oracle answers and reuses them between exact passes", "MP-BCFW paper, Alg. 3";
     "mp-bcfw-avg", BlockFrankWolfe, BlockFrankWolfe::mp_bcfw_avg(), true,
         "mp-bcfw with weighted averaging", "MP-BCFW paper, 3.5";
+    "bcfw-gap", BlockFrankWolfe, BlockFrankWolfe::osokin(false, true, false), true,
+        "bcfw that draws blocks by their gaps", "Osokin et al. 2016, 3.1";
+    "bcfw-cache", BlockFrankWolfe, BlockFrankWolfe::osokin(false, false, true), true,
+        "bcfw (uniform order) that uses cached corners while their gap is large", "Osokin et al. 2016, 3.2";
+    "bcfw-gap-cache", BlockFrankWolfe, BlockFrankWolfe::osokin(false, true, true), true,
+        "gap order and gap-criterion cache", "Osokin et al. 2016, 3";
+    "bcpfw", BlockFrankWolfe, BlockFrankWolfe::osokin(true, false, false), true,
+        "pairwise steps, uniform order", "Osokin et al. 2016, 3.3";
+    "bcpfw-gap", BlockFrankWolfe, BlockFrankWolfe::osokin(true, true, false), true,
+        "pairwise steps, gap order", "Osokin et al. 2016, 3";
+    "bcpfw-cache", BlockFrankWolfe, BlockFrankWolfe::osokin(true, false, true), true,
+        "pairwise steps, gap-criterion cache", "Osokin et al. 2016, 3";
+    "bcpfw-gap-cache", BlockFrankWolfe, BlockFrankWolfe::osokin(true, true, true), true,
+        "pairwise steps, gap order, gap-criterion cache: the authors' recommendation", "Osokin et al. 2016, 3";
     "ssg", Subgradient, Subgradient::ssg(), false,
         "stochastic subgradient: the baseline without a certificate", "Lacoste-Julien et al. 2013";
     "ssg-avg", Subgradient, Subgradient::ssg_avg(), false,

@@ -14,7 +14,7 @@ use crate::plane::{Plane, Star};
 use crate::solver::{Ctx, Progress, Solver, StepReport};
 
 /// Parameters of the subgradient method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Subgradient {
     /// Which example is visited next.
@@ -32,6 +32,11 @@ impl Subgradient {
     /// Preset `ssg-avg`: `ssg` with weighted averaging.
     pub fn ssg_avg() -> Self {
         Subgradient { averaging: Averaging::Weighted, ..Subgradient::ssg() }
+    }
+
+    /// The rule that these parameters break, if any.
+    pub fn fault(&self) -> Option<String> {
+        None
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.

@@ -117,4 +117,34 @@ impl Mechanics {
             Mechanics::Hull(hull) => hull.sets_mut().prune(block, oldest, limit),
         }
     }
+
+    /// Drops planes of low score, down to `limit`.
+    pub(super) fn prune_lowest(&mut self, block: usize, limit: usize) {
+        match self {
+            Mechanics::Vectors { dual, sets } => sets.prune_lowest(block, dual.weights(), limit),
+            Mechanics::Hull(hull) => hull.prune_lowest(block, limit),
+        }
+    }
+
+    /// Gap of a block at the best of its planes kept.
+    pub(super) fn cached_gap(&mut self, block: usize) -> f64 {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                let best = sets.best(block, dual.weights());
+                dual.block_gap(block, best.map_or(PlaneView::ZERO, |k| sets.plane(block, k)))
+            }
+            Mechanics::Hull(hull) => {
+                hull.score(block);
+                hull.gap(block)
+            }
+        }
+    }
+
+    /// Exact gap of a block whose best corner is at hand.
+    pub(super) fn exact_gap(&self, block: usize, corner: PlaneView<'_>) -> f64 {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.block_gap(block, corner),
+            Mechanics::Hull(hull) => hull.block_gap(block, corner),
+        }
+    }
 }

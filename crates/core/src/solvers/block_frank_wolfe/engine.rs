@@ -1,0 +1,322 @@
+//! The engine of the family: passes, and what a visit does in each kind of them.
+//!
+//! A visit costs one oracle call, or the scores of the planes kept; then O(stored coefficients).
+
+use super::mechanics::Mechanics;
+use super::{BlockFrankWolfe, StepRule};
+use crate::average::Averaging;
+use crate::cache::{GapCache, MultiPlane, Planes, Slope, WorkingSets};
+use crate::dual::DualState;
+use crate::hull::{HullState, Move};
+use crate::linalg;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::{Seen, Visits};
+use crate::plane::{Plane, Star};
+use crate::solver::{Ctx, Progress, Solver, StepReport};
+
+/// Passes (exact and approximate) after which w and F are recomputed from the blocks.
+const REBUILD_PASSES: u64 = 64;
+
+/// Factor by which the remembered gap of a block grows each time that an approximate pass leaves it out.
+const SKIP_AGING: f64 = 1.3;
+
+/// Where in an outer iteration the solver stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// The next step begins an outer iteration.
+    Between,
+    /// Corners come from the oracle, or from the gap-criterion cache where that is in use.
+    Exact,
+    /// Corners come from the planes kept.
+    Approximate,
+    /// Gaps are measured, nothing moves.
+    Gap,
+}
+
+/// The state of a run of the family.
+#[derive(Clone, Debug)]
+pub struct BlockFrankWolfeSolver {
+    config: BlockFrankWolfe,
+    multi_plane: MultiPlane,
+    gap_cache: Option<GapCache>,
+    blocks: usize,
+    lambda: f64,
+    mechanics: Mechanics,
+    visits: Visits,
+    slope: Slope,
+    corner: Plane,
+    pass: Pass,
+    visited: usize,
+    iterations: u64,
+    approximate_passes: u64,
+    passes_of_iteration: u32,
+    gaps: Gaps,
+}
+
+/// What is known of the block gaps.
+#[derive(Clone, Debug)]
+struct Gaps {
+    /// At the last oracle call, by block; infinite before the first.
+    exact: Vec<f64>,
+    /// Over the planes kept at the last visit, by block; ages while a block is left out.
+    cached: Vec<f64>,
+    /// Mean at the last gap pass; until then the largest loss seen, which bounds it.
+    mean_exact: f64,
+    measured: bool,
+    /// Mean over the visits of the last pass.
+    mean_visited: f64,
+    sum: f64,
+    visits: usize,
+}
+
+impl Gaps {
+    fn new(blocks: usize) -> Self {
+        let unknown = vec![f64::INFINITY; blocks];
+        Gaps {
+            exact: unknown.clone(),
+            cached: unknown,
+            mean_exact: 0.0,
+            measured: false,
+            mean_visited: 0.0,
+            sum: 0.0,
+            visits: 0,
+        }
+    }
+
+    fn visit(&mut self, block: usize, gap: f64) {
+        self.cached[block] = gap;
+        self.sum += gap;
+        self.visits += 1;
+    }
+
+    fn end_pass(&mut self) -> f64 {
+        let mean = self.sum / self.visits.max(1) as f64;
+        (self.sum, self.visits) = (0.0, 0);
+        mean
+    }
+}
+
+impl BlockFrankWolfeSolver {
+    pub(super) fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, lambda: f64) -> Self {
+        let multi_plane = match config.planes {
+            Planes::MultiPlane(multi_plane) => multi_plane,
+            _ => MultiPlane { max_planes: 0, ..MultiPlane::default() },
+        };
+        let averaged = config.averaging == Averaging::Weighted;
+        let mechanics = match config.step {
+            StepRule::FrankWolfe => Mechanics::Vectors {
+                dual: DualState::new(blocks, dim, lambda, averaged),
+                sets: WorkingSets::new(blocks),
+            },
+            _ => Mechanics::Hull(HullState::new(blocks, dim, lambda, averaged)),
+        };
+        BlockFrankWolfeSolver {
+            multi_plane,
+            gap_cache: if let Planes::GapCache(cache) = config.planes { Some(cache) } else { None },
+            blocks,
+            lambda,
+            mechanics,
+            visits: Visits::new(config.order, blocks),
+            slope: Slope::default(),
+            corner: Plane::new(),
+            pass: Pass::Between,
+            visited: 0,
+            iterations: 0,
+            approximate_passes: 0,
+            passes_of_iteration: 0,
+            gaps: Gaps::new(blocks),
+            config,
+        }
+    }
+
+    /// The dual state, where blocks are kept as vectors (Frank-Wolfe steps). For inspection.
+    pub fn dual(&self) -> Option<&DualState> {
+        match &self.mechanics {
+            Mechanics::Vectors { dual, .. } => Some(dual),
+            Mechanics::Hull(_) => None,
+        }
+    }
+
+    /// The dual state, where blocks are kept as masses over planes (all other steps). For inspection.
+    pub fn hull(&self) -> Option<&HullState> {
+        match &self.mechanics {
+            Mechanics::Vectors { .. } => None,
+            Mechanics::Hull(hull) => Some(hull),
+        }
+    }
+
+    fn how(&self) -> Move {
+        match self.config.step {
+            StepRule::FrankWolfe => Move::FrankWolfe,
+            StepRule::Pairwise => Move::Pairwise,
+            StepRule::Away => Move::Away,
+            StepRule::Best => Move::Best,
+            StepRule::Solve(solve) => Move::Solve(solve.accuracy * self.gaps.mean_visited),
+        }
+    }
+
+    /// Whether planes are kept beyond those with mass.
+    fn keeps_planes(&self) -> bool {
+        self.multi_plane.max_planes > 0 || self.gap_cache.is_some()
+    }
+
+    /// A visit of an exact pass: the cached corner where it is good enough, else the oracle's.
+    fn exact_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        let block = self.visits.next(ctx.rng);
+        if let Some(next) = self.visits.upcoming() {
+            ctx.expect(next);
+            self.mechanics.prefetch(next, self.gap_cache.is_some());
+        }
+        if let Some(cache) = self.gap_cache
+            && self.gaps.exact[block].is_finite()
+        {
+            ctx.charge_planes(self.mechanics.sets().len(block));
+            let gap = self.mechanics.cached_gap(block);
+            if cache.is_hit(gap, self.gaps.exact[block], self.gaps.mean_exact) {
+                ctx.count_cached();
+                self.mechanics.cached(block, self.how(), self.iterations as u32);
+                return Ok(());
+            }
+        }
+        self.oracle_visit(block, ctx)
+    }
+
+    /// Calls the oracle for `block`, keeps the plane, steps toward it.
+    fn oracle_visit<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
+        let now = self.iterations as u32;
+        let how = self.how();
+        let visit = self.mechanics.exact(block, self.corner.view(), how, self.keeps_planes(), now);
+        self.learn(block, visit.gap);
+        self.gaps.visit(block, visit.gap);
+        match self.gap_cache {
+            Some(cache) => self.mechanics.prune_lowest(block, cache.max_planes as usize),
+            None => {
+                let oldest = now.saturating_sub(self.multi_plane.max_idle);
+                self.mechanics.prune(block, oldest, self.multi_plane.max_planes as usize);
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers what a call of the oracle taught about a block.
+    fn learn(&mut self, block: usize, gap: f64) {
+        self.gaps.exact[block] = gap;
+        if !self.gaps.measured {
+            self.gaps.mean_exact = self.gaps.mean_exact.max(self.corner.view().circ);
+        }
+        if self.visits.is_adaptive() {
+            let (Star::Sparse { values, .. } | Star::Dense(values)) = self.corner.view().star;
+            let curvature = linalg::sum_squares(values) / self.lambda;
+            self.visits.observe(block, Seen { gap, curvature });
+        }
+    }
+
+    /// Steps toward the best plane kept of the next block.
+    fn approximate_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        let block = self.visits.next(ctx.rng);
+        if let StepRule::Solve(solve) = self.config.step
+            && self.gaps.cached[block] < solve.skip_below * self.gaps.mean_visited
+        {
+            self.gaps.cached[block] *= SKIP_AGING;
+            return;
+        }
+        ctx.charge_planes(self.mechanics.sets().len(block));
+        ctx.count_cached();
+        if let Some(next) = self.visits.upcoming() {
+            self.mechanics.prefetch(next, true);
+        }
+        let visit = self.mechanics.cached(block, self.how(), self.iterations as u32);
+        self.gaps.visit(block, visit.gap);
+    }
+
+    /// Measures the gap of the next block; nothing moves.
+    fn gap_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        let block = self.visited;
+        ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
+        let gap = self.mechanics.exact_gap(block, self.corner.view());
+        self.learn(block, gap);
+        self.gaps.visit(block, gap);
+        Ok(())
+    }
+
+    /// Whether a gap pass is due.
+    fn gap_pass_due(&self) -> bool {
+        let by_gaps = self.visits.is_adaptive() || self.gap_cache.is_some();
+        let every = u64::from(self.config.gap_check);
+        by_gaps && every > 0 && self.iterations.is_multiple_of(every)
+    }
+
+    /// Whether a further approximate pass follows the pass that just ended.
+    fn another_pass(&self, now: f64) -> bool {
+        let limit = self.multi_plane.pass_limit();
+        let by_slope = self.multi_plane.slope_rule;
+        self.passes_of_iteration < limit
+            && (self.pass == Pass::Exact || self.slope.go_on(now, self.mechanics.value(), by_slope))
+    }
+
+    /// Ends a pass; returns whether the outer iteration ends with it.
+    fn end_pass<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
+        let mean = self.gaps.end_pass();
+        if self.pass == Pass::Gap {
+            self.gaps.mean_exact = mean;
+            self.gaps.measured = true;
+            self.pass = Pass::Between;
+            return true;
+        }
+        self.gaps.mean_visited = mean;
+        if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
+            self.mechanics.rebuild();
+        }
+        if self.another_pass(ctx.now()) {
+            self.pass = Pass::Approximate;
+            self.passes_of_iteration += 1;
+            self.approximate_passes += 1;
+            self.slope.begin_pass(ctx.now(), self.mechanics.value());
+            self.visits.begin_pass(ctx.rng);
+            return false;
+        }
+        if self.gap_pass_due() {
+            self.pass = Pass::Gap;
+            return false;
+        }
+        self.pass = Pass::Between;
+        true
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        if self.pass == Pass::Between {
+            self.pass = Pass::Exact;
+            self.iterations += 1;
+            self.passes_of_iteration = 0;
+            self.slope.begin_iteration(ctx.now(), self.mechanics.value());
+            self.visits.begin_pass(ctx.rng);
+        }
+        match self.pass {
+            Pass::Approximate => self.approximate_visit(ctx),
+            Pass::Gap => self.gap_visit(ctx)?,
+            Pass::Exact | Pass::Between => self.exact_visit(ctx)?,
+        }
+        self.visited += 1;
+        if self.visited < self.blocks {
+            return Ok(StepReport::default());
+        }
+        self.visited = 0;
+        Ok(StepReport { iteration_ended: self.end_pass(ctx) })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.mechanics.answer(w))
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            iterations: self.iterations,
+            approximate_passes: self.approximate_passes,
+            planes: Some(self.mechanics.sets().planes() as f64 / self.blocks as f64),
+            dual: Some(self.mechanics.value()),
+        }
+    }
+}
