@@ -238,7 +238,7 @@ mod tests {
                 (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
                 plane.set_circ((rng.below(8) as f64) / 8.0);
                 plane.seal();
-                let corner = hull.sets_mut().keep(block, plane.view(), round);
+                let corner = hull.sets_mut().keep(block, &plane, round);
                 hull.score(block);
                 let moves = [Move::FrankWolfe, Move::Pairwise, Move::Away, Move::Best, Move::Solve(1e-12)];
                 let how = moves[rng.below(5) as usize];

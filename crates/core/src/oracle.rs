@@ -39,6 +39,19 @@ pub trait MaxOracle {
     /// factor 1/n. The ground truth's plane is the zero plane.
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError>;
 
+    /// Whether [`recombine`](MaxOracle::recombine) works and pays.
+    fn recombines(&self) -> bool {
+        false
+    }
+
+    /// The best labelling that can be put together from parts of labellings seen before: at every variable one of
+    /// the labels that `codes` (of planes of this block, one after the other, all of one length) or the truth
+    /// have there. Writes its plane into `out` (sealed). At least as good as the best of these planes, and much
+    /// cheaper than [`maximize`](MaxOracle::maximize); `Ok(false)` where the oracle cannot do it.
+    fn recombine(&mut self, _block: usize, _w: &[f64], _codes: &[u32], _out: &mut Plane) -> Result<bool, OracleError> {
+        Ok(false)
+    }
+
     /// A hint: `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
     fn expect(&self, _block: usize) {}
 
@@ -57,6 +70,12 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         (**self).maximize(block, w, out)
+    }
+    fn recombines(&self) -> bool {
+        (**self).recombines()
+    }
+    fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
+        (**self).recombine(block, w, codes, out)
     }
     fn expect(&self, block: usize) {
         (**self).expect(block);
@@ -97,6 +116,12 @@ impl<O: MaxOracle> MaxOracle for Delayed<O> {
             clock::sleep(self.seconds);
         }
         self.inner.maximize(block, w, out)
+    }
+    fn recombines(&self) -> bool {
+        self.inner.recombines()
+    }
+    fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
+        self.inner.recombine(block, w, codes, out) // the costly part is the search over everything
     }
     fn expect(&self, block: usize) {
         self.inner.expect(block);

@@ -16,6 +16,7 @@ pub struct Plane {
     values: Vec<f64>,
     circ: f64,
     dense: bool,
+    code: Vec<u32>,
     sorter: Vec<(u32, f64)>,
 }
 
@@ -31,6 +32,20 @@ impl Plane {
         self.values.clear();
         self.circ = 0.0;
         self.dense = false;
+        self.code.clear();
+    }
+
+    /// Attaches what the oracle needs to know its labelling again, for [`MaxOracle::recombine`]; solvers keep it
+    /// with the plane and do not look inside.
+    ///
+    /// [`MaxOracle::recombine`]: crate::oracle::MaxOracle::recombine
+    pub fn code_mut(&mut self) -> &mut Vec<u32> {
+        &mut self.code
+    }
+
+    /// What the oracle attached.
+    pub fn code(&self) -> &[u32] {
+        &self.code
     }
 
     /// Adds `value` at `index` of a sparse plane.

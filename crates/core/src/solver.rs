@@ -58,6 +58,17 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
+    /// Has the oracle recombine labellings: checked, and charged like `2` cached planes. See
+    /// [`MaxOracle::recombine`].
+    pub fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
+        if !self.oracle.recombine(block, w, codes, out)? {
+            return Ok(false);
+        }
+        self.clock.charge(2.0 * crate::clock::CACHED_PLANE_WORK);
+        check_answer(block, w.len(), out, Quality::Heuristic)?;
+        Ok(true)
+    }
+
     /// Tells the oracle which block comes next; see [`MaxOracle::expect`].
     pub fn expect(&self, block: usize) {
         self.oracle.expect(block);

@@ -36,6 +36,28 @@ pub trait Task {
         out: &mut Self::Label,
     ) -> Result<Quality, String>;
 
+    /// Whether [`recombine`](Task::recombine) works.
+    fn recombines(&self) -> bool {
+        false
+    }
+
+    /// Writes `y` as numbers, as many for every labelling of one input.
+    fn encode(&self, _y: &Self::Label, _code: &mut Vec<u32>) {}
+
+    /// Like loss-augmented [`decode`](Task::decode), but at every variable only over the labels that the truth or
+    /// one of the encoded labellings has there; `codes` holds them one after the other.
+    fn recombine(
+        &self,
+        _x: &Self::Input,
+        _w: &[f64],
+        _truth: &Self::Label,
+        _codes: &[u32],
+        _scratch: &mut Self::Scratch,
+        _out: &mut Self::Label,
+    ) -> Result<(), String> {
+        Err("this task cannot recombine labellings".into())
+    }
+
     /// A hint: `x` will be decoded next; its numbers may be brought nearer.
     fn expect(&self, _x: &Self::Input) {}
 
@@ -96,6 +118,22 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
     fn dim(&self) -> usize {
         self.task.dim()
     }
+    fn recombines(&self) -> bool {
+        self.task.recombines()
+    }
+    fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
+        if !self.task.recombines() {
+            return Ok(false);
+        }
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        self.task
+            .recombine(x, w, truth, codes, &mut self.scratch, &mut self.answer)
+            .map_err(|reason| OracleError { block, reason })?;
+        let scale = 1.0 / self.examples.labels.len() as f64;
+        self.task.plane(x, truth, &self.answer, scale, &mut self.scratch, out);
+        self.task.encode(&self.answer, out.code_mut());
+        Ok(true)
+    }
     fn expect(&self, block: usize) {
         self.task.expect(&self.examples.inputs[block]);
     }
@@ -107,6 +145,7 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
             .map_err(|reason| OracleError { block, reason })?;
         let scale = 1.0 / self.examples.labels.len() as f64;
         self.task.plane(x, truth, &self.answer, scale, &mut self.scratch, out);
+        self.task.encode(&self.answer, out.code_mut());
         Ok(match quality {
             Quality::UpperBound(bound) => {
                 self.truth.clear();

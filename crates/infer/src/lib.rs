@@ -6,8 +6,10 @@
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`viterbi`] | chains | exact |
+//! | [`lattice`] | chains with a few candidate labels per position | exact |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 
 pub mod brute;
 pub mod chain;
+pub mod lattice;
 pub mod viterbi;

@@ -11,7 +11,7 @@ pub use gap_cache::GapCache;
 pub use multi_plane::{MultiPlane, Slope};
 
 use crate::linalg;
-use crate::plane::{PlaneView, Star};
+use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::Gram;
 use pool::{Pool, Slot};
 
@@ -33,6 +33,7 @@ pub enum Planes {
 struct Kept {
     indices: Option<Slot>,
     values: Slot,
+    code: Slot,
     circ: f64,
     last_active: u32,
 }
@@ -129,7 +130,8 @@ impl WorkingSets {
 
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
     /// truth's plane, which is not stored.
-    pub fn keep(&mut self, block: usize, plane: PlaneView<'_>, now: u32) -> Option<usize> {
+    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
+        let (code, plane) = (plane.code(), plane.view());
         if plane == PlaneView::ZERO {
             return None;
         }
@@ -145,7 +147,13 @@ impl WorkingSets {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
             Star::Dense(values) => (None, values),
         };
-        let kept = Kept { indices, values: self.values.store(values), circ: plane.circ, last_active: now };
+        let kept = Kept {
+            indices,
+            values: self.values.store(values),
+            code: self.indices.store(code),
+            circ: plane.circ,
+            last_active: now,
+        };
         self.sets[block].kept.push(kept);
         self.sets[block].alphas.push(0.0);
         self.planes += 1;
@@ -171,6 +179,11 @@ impl WorkingSets {
     pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
         let set = &mut self.sets[block];
         (Gram(&set.gram), &mut set.alphas)
+    }
+
+    /// Appends to `codes` what the oracle attached to each plane of an example.
+    pub fn codes(&self, block: usize, codes: &mut Vec<u32>) {
+        self.sets[block].kept.iter().for_each(|kept| codes.extend_from_slice(self.indices.get(kept.code)));
     }
 
     /// Mass on each plane of an example.
@@ -235,6 +248,7 @@ impl WorkingSets {
         if let Some(slot) = kept.indices {
             self.indices.release(slot);
         }
+        self.indices.release(kept.code);
         self.values.release(kept.values);
         self.planes -= 1;
     }
@@ -243,7 +257,6 @@ impl WorkingSets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plane::Plane;
 
     fn plane(index: u32, value: f64, circ: f64) -> Plane {
         let mut plane = Plane::new();
@@ -257,12 +270,12 @@ mod tests {
     #[test]
     fn sets_keep_find_and_drop() {
         let mut sets = WorkingSets::new(2);
-        sets.keep(0, PlaneView::ZERO, 1);
+        sets.keep(0, &Plane::new(), 1);
         assert!(sets.is_empty(0));
-        sets.keep(0, plane(0, 1.0, 0.0).view(), 1);
-        sets.keep(0, plane(1, 1.0, 0.0).view(), 2);
-        sets.keep(0, plane(0, 1.0, 0.0).view(), 3); // known: only touched
-        sets.keep(1, plane(0, 1.0, 0.0).view(), 1); // another example's
+        sets.keep(0, &plane(0, 1.0, 0.0), 1);
+        sets.keep(0, &plane(1, 1.0, 0.0), 2);
+        sets.keep(0, &plane(0, 1.0, 0.0), 3); // known: only touched
+        sets.keep(1, &plane(0, 1.0, 0.0), 1); // another example's
         assert_eq!((sets.len(0), sets.len(1), sets.planes()), (2, 1, 3));
         assert_eq!(sets.best(0, &[1.0, 2.0]), Some(1));
         assert_eq!(sets.best(0, &[1.0, 1.0]), Some(0), "ties go to the lower number");
@@ -279,8 +292,8 @@ mod tests {
         let mut sets = WorkingSets::new(1);
         let mut dense = Plane::new();
         dense.dense(3).copy_from_slice(&[1.0, 2.0, 3.0]);
-        sets.keep(0, dense.view(), 0);
-        sets.keep(0, dense.view(), 0);
+        sets.keep(0, &dense, 0);
+        sets.keep(0, &dense, 0);
         assert_eq!((sets.planes(), sets.plane(0, 0)), (1, dense.view()));
     }
 }

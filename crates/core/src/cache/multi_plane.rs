@@ -14,11 +14,14 @@ pub struct MultiPlane {
     /// Stop the approximate passes when the last one gained less per second than the outer iteration so far;
     /// without it all `max_passes` run unless nothing is gained.
     pub slope_rule: bool,
+    /// Before each approximate step, have the oracle put together the best labelling from parts of those kept;
+    /// only where the task offers it.
+    pub recombine: bool,
 }
 
 impl Default for MultiPlane {
     fn default() -> Self {
-        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, slope_rule: true }
+        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, slope_rule: true, recombine: false }
     }
 }
 

@@ -11,6 +11,7 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{Examples, Task};
 use multiplane_infer::chain::ChainView;
+use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,7 @@ impl Chain {
 pub struct ChainScratch {
     unary: Vec<f64>,
     viterbi: Viterbi,
+    lattice: Lattice,
     difference: Difference,
 }
 
@@ -137,6 +139,46 @@ impl Task for Chain {
         let pair = &w[self.pair_start()..self.ends_start()];
         scratch.viterbi.solve(ChainView { labels: self.labels, unary: &scratch.unary, pair }, out);
         Ok(Quality::Exact)
+    }
+
+    fn recombines(&self) -> bool {
+        true
+    }
+
+    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
+        code.clone_from(y);
+    }
+
+    fn recombine(
+        &self,
+        x: &SparseRows,
+        w: &[f64],
+        truth: &Vec<u32>,
+        codes: &[u32],
+        scratch: &mut ChainScratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), String> {
+        let lattice = &mut scratch.lattice;
+        lattice.clear();
+        for (t, &label) in truth.iter().enumerate() {
+            lattice.add_candidate(label);
+            codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
+            lattice.end_position();
+        }
+        let (pair_start, factor) = (self.pair_start(), self.costs.factor(truth.len()));
+        let ends = self.ends.then(|| &w[self.ends_start()..]);
+        let unary = |t: usize, label: u32| {
+            let (row, label) = (x.row(t), label as usize);
+            let mut score = [0.0];
+            let weights = &w[label * self.features..][..self.features];
+            linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
+            let start = ends.filter(|_| t == 0).map_or(0.0, |ends| ends[label]);
+            let end = ends.filter(|_| t + 1 == truth.len()).map_or(0.0, |ends| ends[self.labels + label]);
+            score[0] + factor * self.costs.row(truth[t])[label] + start + end
+        };
+        let pair = |from: u32, to: u32| w[pair_start + from as usize * self.labels + to as usize];
+        lattice.solve(unary, pair, out);
+        Ok(())
     }
 
     fn expect(&self, x: &SparseRows) {

@@ -51,6 +51,8 @@ pub struct BlockFrankWolfeSolver {
     approximate_passes: u64,
     passes_of_iteration: u32,
     gaps: Gaps,
+    /// What the oracle attached to the planes of the block in hand.
+    codes: Vec<u32>,
 }
 
 /// What is known of the block gaps.
@@ -125,6 +127,7 @@ impl BlockFrankWolfeSolver {
             approximate_passes: 0,
             passes_of_iteration: 0,
             gaps: Gaps::new(blocks),
+            codes: Vec::new(),
             config,
         }
     }
@@ -186,7 +189,7 @@ impl BlockFrankWolfeSolver {
         ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
         let now = self.iterations as u32;
         let how = self.how();
-        let visit = self.mechanics.exact(block, self.corner.view(), how, self.keeps_planes(), now);
+        let visit = self.mechanics.exact(block, &self.corner, how, self.keeps_planes(), now);
         self.learn(block, visit.gap);
         self.gaps.visit(block, visit.gap);
         match self.gap_cache {
@@ -213,21 +216,35 @@ impl BlockFrankWolfeSolver {
     }
 
     /// Steps toward the best plane kept of the next block.
-    fn approximate_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+    fn approximate_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visits.next(ctx.rng);
         if let StepRule::Solve(solve) = self.config.step
             && self.gaps.cached[block] < solve.skip_below * self.gaps.mean_visited
         {
             self.gaps.cached[block] *= SKIP_AGING;
-            return;
+            return Ok(());
         }
         ctx.charge_planes(self.mechanics.sets().len(block));
         ctx.count_cached();
         if let Some(next) = self.visits.upcoming() {
             self.mechanics.prefetch(next, true);
         }
+        if self.multi_plane.recombine && self.mechanics.sets().len(block) > 1 {
+            self.recombine(block, ctx)?;
+        }
         let visit = self.mechanics.cached(block, self.how(), self.iterations as u32);
         self.gaps.visit(block, visit.gap);
+        Ok(())
+    }
+
+    /// Has the oracle put a plane together from parts of those kept, and keeps it.
+    fn recombine<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        self.codes.clear();
+        self.mechanics.sets().codes(block, &mut self.codes);
+        if ctx.recombine(block, self.mechanics.weights(), &self.codes, &mut self.corner)? {
+            self.mechanics.keep(block, &self.corner, self.iterations as u32);
+        }
+        Ok(())
     }
 
     /// Measures the gap of the next block; nothing moves.
@@ -295,7 +312,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
             self.visits.begin_pass(ctx.rng);
         }
         match self.pass {
-            Pass::Approximate => self.approximate_visit(ctx),
+            Pass::Approximate => self.approximate_visit(ctx)?,
             Pass::Gap => self.gap_visit(ctx)?,
             Pass::Exact | Pass::Between => self.exact_visit(ctx)?,
         }

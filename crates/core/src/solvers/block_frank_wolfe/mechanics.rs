@@ -4,7 +4,7 @@ use crate::average::UpdateKind;
 use crate::cache::WorkingSets;
 use crate::dual::DualState;
 use crate::hull::{HullState, Move, Visit};
-use crate::plane::PlaneView;
+use crate::plane::{Plane, PlaneView};
 
 /// The dual state that the step rule needs, with the planes kept.
 #[derive(Clone, Debug)]
@@ -65,13 +65,14 @@ impl Mechanics {
     }
 
     /// Keeps `corner` where planes are kept, and steps toward it.
-    pub(super) fn exact(&mut self, block: usize, corner: PlaneView<'_>, how: Move, keep: bool, now: u32) -> Visit {
+    pub(super) fn exact(&mut self, block: usize, corner: &Plane, how: Move, keep: bool, now: u32) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 if keep {
                     sets.keep(block, corner, now);
                 }
                 // A sub-optimal oracle may return a plane below the truth's, which is then the better corner.
+                let corner = corner.view();
                 let corner = if corner.score(dual.weights()) < 0.0 { PlaneView::ZERO } else { corner };
                 let step = dual.step_toward(block, corner, UpdateKind::Exact);
                 Visit { gap: step.gap, gain: step.gain }
@@ -108,6 +109,14 @@ impl Mechanics {
                 hull.go(block, best, how, UpdateKind::Approximate)
             }
         }
+    }
+
+    /// Keeps a plane that came from parts of others.
+    pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32) {
+        match self {
+            Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
+            Mechanics::Hull(hull) => hull.sets_mut().keep(block, plane, now),
+        };
     }
 
     /// Drops planes that were last active before `oldest`, and down to `limit`.
