@@ -118,3 +118,16 @@ fn unwritable_outputs_are_found_first() {
     assert_refused(&scratch, &format!("{predict} nowhere/labels"), "error: nowhere/labels: cannot be written: ");
     assert_refused(&scratch, &format!("{predict} folder"), "error: folder: cannot be written: it is a directory");
 }
+
+/// An output that is the same file as another output or as an input is refused before anything is touched.
+#[test]
+fn outputs_do_not_overwrite_what_the_command_uses() {
+    let scratch = folder();
+    let before = scratch.bytes("good.svm");
+    for arguments in ["--out good.svm", "--record good.svm", "--out same --record same", "--out ./x --record x"] {
+        let ran = scratch.run(&format!("train --task binary --data good.svm {arguments}"));
+        assert_eq!(ran.code, Some(2), "`{arguments}`: {}", ran.stderr);
+        assert!(ran.stderr.contains("would overwrite"), "`{arguments}`: {}", ran.stderr);
+    }
+    assert!(scratch.bytes("good.svm") == before);
+}

@@ -111,7 +111,10 @@ fn huge_dimensions_are_cheap_to_refuse() {
         ("train --task binary --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
         ("train --task multiclass --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
         ("evaluate --model svm.model --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
-        ("train --task multiclass --data wide.svm", "error: 2 labels x 268435456 features need weights of 4.0 GiB"),
+        (
+            "train --task multiclass --data wide.svm",
+            "error: wide.svm: 2 labels x 268435456 features need weights of 4.0 GiB",
+        ),
     ] {
         let ran = limited(arguments);
         assert_eq!(ran.code, Some(2), "`{arguments}`: {}", ran.stderr);
@@ -195,7 +198,6 @@ fn bad_values_are_refused() {
 
 /// A stop or a list that is not a number is refused: it is not the same as none given.
 #[test]
-#[ignore = "known fault: nan and inf are read as if nothing had been given"]
 fn not_a_number_is_not_nothing() {
     let scratch = folder();
     for arguments in
@@ -226,9 +228,9 @@ fn missing_arguments_are_named() {
 fn bad_run_files() {
     let scratch = folder();
     for (content, message) in [
-        ("task = \"binary\"\nlambda = = 1\n", "error: run.toml: TOML parse error at line 2, column 10"),
-        ("task = \"binary\"\n\n[stop\n", "error: run.toml: TOML parse error at line 3, column 6"),
-        ("task = \"binary\"\ntask = \"chain\"\n", "error: run.toml: TOML parse error at line 2, column 1"),
+        ("task = \"binary\"\nlambda = = 1\n", "error: run.toml:2:10: "),
+        ("task = \"binary\"\n\n[stop\n", "error: run.toml:3:6: "),
+        ("task = \"binary\"\ntask = \"chain\"\n", "error: run.toml:2:1: "),
         ("task = \"binary\"\nlamda = 1\n", "unknown parameter `lamda`: did you mean `lambda`?"),
         ("task = \"binary\"\n[solver]\nname = \"bcfw\"\nordr = \"uniform\"\n", "`ordr`: did you mean `order`?"),
         ("task = \"binary\"\n[stop]\npases = 3\n", "`pases`: did you mean `passes`?"),
