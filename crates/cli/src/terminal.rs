@@ -26,7 +26,10 @@ pub(crate) fn number(value: f64) -> String {
         return format!("{value}");
     }
     let digits = (5 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
-    let text = if value.abs() < 1e-6 { return format!("{value:.5e}") } else { format!("{value:.digits$}") };
+    if !(1e-6..1e9).contains(&value.abs()) {
+        return format!("{value:.5e}");
+    }
+    let text = format!("{value:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 

@@ -43,22 +43,6 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     fold(sums)
 }
 
-/// Sum of all entries.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub fn sum(a: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (chunks, rest) = a.as_chunks::<LANES>();
-    for x in chunks {
-        for k in 0..LANES {
-            sums[k] += x[k];
-        }
-    }
-    for (k, x) in rest.iter().enumerate() {
-        sums[k] += x;
-    }
-    fold(sums)
-}
-
 /// Squared Euclidean norm.
 pub fn sum_squares(a: &[f64]) -> f64 {
     dot(a, a)

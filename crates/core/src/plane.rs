@@ -116,9 +116,12 @@ impl Plane {
         if !self.circ.is_finite() {
             return Some(format!("its constant part is {}", self.circ));
         }
-        // A sum is finite unless a term is not (or the terms overflow, which is as bad): one cheap look at all.
-        if !linalg::sum(&self.values).is_finite() {
-            return Some("one of its coefficients is not a finite number".into());
+        // The squared length is what line searches divide by. One look at all coefficients finds both faults.
+        if !linalg::sum_squares(&self.values).is_finite() {
+            let finite = self.values.iter().all(|value| value.is_finite());
+            let fault =
+                if finite { "its squared length is too large" } else { "one of its coefficients is not finite" };
+            return Some(fault.into());
         }
         if self.dense {
             let len = self.values.len();
@@ -225,6 +228,9 @@ mod tests {
         plane.clear();
         plane.push(0, f64::NAN);
         assert!(plane.fault(4).unwrap().contains("finite"));
+        plane.clear();
+        plane.push(0, 1e200);
+        assert!(plane.fault(4).unwrap().contains("too large"));
         plane.clear();
         plane.set_circ(f64::INFINITY);
         assert!(plane.fault(4).unwrap().contains("inf"));

@@ -90,7 +90,7 @@ pub enum RunError {
     Record(#[from] std::io::Error),
 }
 
-/// Mean task losses of predictions at `w`: training set, test set; and how many predictions that took.
+/// Measures mean task losses of predictions at `w`.
 pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Losses, OracleError>>;
 
 /// Mean task losses of predictions.
@@ -100,8 +100,6 @@ pub struct Losses {
     pub train: Option<f64>,
     /// On the test set.
     pub test: Option<f64>,
-    /// Predictions made.
-    pub decodes: u64,
 }
 
 /// What a run arrives at.
@@ -290,24 +288,24 @@ impl<O: MaxOracle> Run<O> {
         let dual = [dual, self.solver.progress().dual, self.dual].into_iter().flatten().reduce(f64::max);
         let (primal, proven) = self.primal(&candidate)?;
         self.dual = dual;
-        let mut losses = Losses::default();
-        if let Some(meter) = &mut self.losses {
-            losses = meter(&candidate)?;
-        }
+        let calls = self.oracle.blocks() as u64;
+        self.evaluation_calls += calls;
+        // Losses come after the time is taken: whether they are measured must not change how often bounds are.
+        self.evaluation_seconds += match self.clock.kind() {
+            ClockKind::Wall => stopwatch.seconds(),
+            ClockKind::Work => calls as f64 * self.judge.work(),
+        };
+        let losses = match &mut self.losses {
+            Some(meter) => meter(&candidate)?,
+            None => Losses::default(),
+        };
         if self.best.as_ref().is_none_or(|best| primal < best.primal) {
             let old = self.best.replace(Best { w: candidate, primal, proven });
             candidate = old.map(|best| best.w).unwrap_or_default();
         }
         self.candidate = candidate;
         self.evaluated_at = Some(self.steps);
-        let calls = self.oracle.blocks() as u64;
-        self.evaluation_calls += calls;
-        self.evaluation_seconds += match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => (calls + losses.decodes) as f64 * self.judge.work(),
-        };
-        self.record(losses)?;
-        Ok(())
+        self.record(losses)
     }
 
     /// P at `w` by one call per example, and whether that is proven to be no less than the true P.

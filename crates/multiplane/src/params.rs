@@ -158,7 +158,18 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
 pub fn parse_value(text: &str) -> Value {
     let table: Result<toml::Table, _> = format!("v = {text}").parse();
     let parsed = table.ok().and_then(|mut table| table.remove("v"));
-    parsed.and_then(|value| serde_json::to_value(value).ok()).unwrap_or_else(|| Value::String(text.into()))
+    let value = parsed.and_then(|value| serde_json::to_value(value).ok()).filter(|value| !has_null(value));
+    value.unwrap_or_else(|| Value::String(text.into()))
+}
+
+/// Whether there is a null inside: what becomes of nan and inf, which JSON does not have.
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(table) => table.values().any(has_null),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -220,5 +231,7 @@ mod tests {
         assert_eq!(parse_value("[0, 3]"), json!([0, 3]));
         assert_eq!(parse_value("0,3"), json!("0,3"));
         assert_eq!(parse_value("mp-bcfw"), json!("mp-bcfw"));
+        assert_eq!(parse_value("nan"), json!("nan"));
+        assert_eq!(parse_value("[1, inf]"), json!("[1, inf]"));
     }
 }

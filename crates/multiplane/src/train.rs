@@ -1,6 +1,6 @@
 //! From a [`RunSpec`] to a certified [`Model`]: opens the data, drives the solver, sums up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -124,13 +124,24 @@ impl Session {
     /// Opens the task on data that was read already.
     pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let problem = open_task(&spec, data, None)?;
-        let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose()?;
+        let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
+            (Error::Input(reason), Some(path)) => Error::input(format!("{}: {reason}", path.display())),
+            (error, _) => error,
+        };
+        let problem = open_task(&spec, data, None).map_err(|error| named(error, &spec.data.path))?;
+        let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose();
+        let test = test.map_err(|error| named(error, &spec.data.test))?;
         let mut warnings = problem.warnings().to_vec();
         for warning in test.iter().flat_map(|test| test.warnings()) {
             warnings.push(format!("test data: {warning}"));
         }
         let lambda = spec.lambda.value(problem.blocks());
+        if !(lambda.is_finite() && lambda > 0.0) {
+            return Err(Error::input(format!(
+                "lambda = {lambda} for {} examples: must be greater than 0",
+                problem.blocks()
+            )));
+        }
         let target = spec.gap_target()?;
         let solver = spec.solver_entry()?;
         if target.is_some() && !solver.has_dual {
@@ -215,8 +226,7 @@ impl Session {
         Box::new(move |w| {
             let train = problem.evaluate(w)?;
             let test = test.as_ref().map(|test| test.evaluate(w)).transpose()?;
-            let decodes = (train.n + test.map_or(0, |test| test.n)) as u64;
-            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss), decodes })
+            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
         })
     }
 

@@ -44,6 +44,9 @@ impl Dataset {
     pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
         let format = match format {
             Some(format) => format,
+            None if is_stream(path) => {
+                return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it"));
+            }
             None => guess(path)?,
         };
         Ok(match format {
@@ -89,4 +92,9 @@ impl Dataset {
         }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Whether `path` can be read only once.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }

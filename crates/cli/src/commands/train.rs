@@ -1,6 +1,7 @@
 //! `multiplane train`.
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
@@ -18,6 +19,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         return not_built("checkpointing (--checkpoint, --checkpoint-every, --resume)");
     }
     let spec = RunSpec::from_tree(&tree(args)?)?;
+    refuse_overwriting(args, &spec)?;
     for path in [&args.out, &args.record].into_iter().flatten() {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
@@ -35,13 +37,49 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     Ok(if summary.stop_reason == StopReason::Interrupt { Done::Interrupted } else { Done::Finished })
 }
 
+/// `path:line:column: what is wrong`.
+fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    format!("{}:{line}:{column}: {message}", path.display())
+}
+
+/// Refuses outputs that are the same file as each other or as an input.
+fn refuse_overwriting(args: &TrainArgs, spec: &RunSpec) -> Result<(), Error> {
+    let inputs = [&args.spec, &spec.data.path, &spec.data.test].into_iter().flatten();
+    let named: Vec<&PathBuf> = inputs.chain(&args.out).collect();
+    for output in [&args.out, &args.record].into_iter().flatten() {
+        let others = named.iter().filter(|path| !std::ptr::eq(**path, output));
+        if let Some(other) = others.into_iter().find(|path| is_same_file(path, output)) {
+            let (output, other) = (output.display(), other.display());
+            return Err(Error::input(format!("{output}: it would overwrite {other}, which the same command uses")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one regular file, which need not exist yet.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    if one.exists() && !one.is_file() {
+        return false;
+    }
+    let place = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(parent.canonicalize().ok()?.join(path.file_name()?))
+        })
+    };
+    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
+}
+
 /// File, flags and `--set`, later ones over earlier ones.
 fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     let mut tree = Map::new();
     if let Some(path) = &args.spec {
         let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        let file: Value =
-            toml::from_str(&text).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+        let file: Value = toml::from_str(&text).map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
         tree = file.as_object().cloned().unwrap_or_default();
     }
     let texts = [

@@ -1,8 +1,9 @@
 //! Which letters follow which: words that look like English without being any.
 //!
 //! A word is a Markov chain over letters with a stop rule, so a linear-chain model has the right form for it. The
-//! tables hold digits that rank how common a start, a pair or an end is in English spelling; the chance of a draw is
-//! proportional to the digit squared, which tells the usual from the possible about as sharply as real text does.
+//! tables hold digits that rank, from general knowledge, how common a start, a pair or an end is in English spelling;
+//! the chance of a draw is proportional to the digit squared. That is sharper than English, on purpose, so that
+//! neighbours help: a letter carries about 4.2 bits alone, and about 2.1 once the letter before it is known.
 
 use super::Dice;
 

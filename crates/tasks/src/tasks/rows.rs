@@ -62,7 +62,8 @@ pub(super) fn open(
         data.labels.iter().map(|label| names.binary_search(label).map_or(UNSEEN, |position| position as u32)).collect();
     let unseen = labels.iter().filter(|&&label| label == UNSEEN).count();
     if unseen > 0 {
-        warnings.push(format!("{unseen} examples have a label that training never saw: each counts as an error"));
+        let noun = if unseen == 1 { "example has" } else { "examples have" };
+        warnings.push(format!("{unseen} {noun} a label that training never saw: each counts as an error"));
     }
     if data.rows.columns() > known {
         let extra = data.rows.columns() - known;

@@ -1,0 +1,265 @@
+//! Bad data and bad parameters: each is refused with exit code 2 and one line that says what and where, and nothing
+//! is written or lost.
+
+mod common;
+
+use std::process::Command;
+
+use common::refusals::{assert_refused, folder};
+use common::{BINARY, Scratch, run, samples};
+
+/// A faulty file is refused with the same words, and the place, by every command that reads data.
+fn assert_faulty(scratch: &Scratch, file: &str, message: &str) {
+    let (task, model, good) = match file.contains("letter") {
+        true => ("chain", "letter.model", "letter.data"),
+        false => ("binary", "svm.model", "good.svm"),
+    };
+    let outputs = "--out out --record record";
+    let message = format!("error: {file}{message}");
+    for arguments in [
+        format!("train --task {task} --data {file} {outputs}"),
+        format!("train --task {task} --data {good} --test {file} {outputs}"),
+        format!("predict --model {model} --data {file} --out labels"),
+        format!("evaluate --model {model} --data {file} --json"),
+        format!("verify --model {model} --data {file} --json"),
+    ] {
+        assert_refused(scratch, &arguments, &message);
+    }
+}
+
+/// Faults of a LIBSVM or CSV file are told with path, line and column.
+#[test]
+fn faults_in_rows() {
+    let scratch = folder();
+    for (content, message) in [
+        ("1 1:1\n-1 1:x\n", ":2:6: found `x` as value, expected a finite number"),
+        ("1 1:1\nspam 1:1\n", ":2:1: found `spam` as label, expected an integer"),
+        ("1 1:1\n-1 1:2 2:nan\n", ":2:10: found `nan` as value, expected a finite number"),
+        ("1 1:1\n-1 1:-inf\n", ":2:6: found `-inf` as value, expected a finite number"),
+        ("1 1:1\n-1 1:1e999\n", ":2:6: found `1e999` as value, expected a finite number"),
+        ("nan 1:1\n", ":1:1: found `nan` as label, expected an integer"),
+        ("1 1:1\n-1 0:1\n", ":2:4: found index 0, expected indices from 1"),
+        ("1 2:1 1:1\n", ":1:7: found index 1 after 2, expected strictly ascending indices"),
+        ("1 2:1 2:1\n", ":1:7: found index 2 twice, expected strictly ascending indices"),
+        ("1 1:1\n-1 2147483648:1\n", ":2:4: found index `2147483648`, expected at most 268435456"),
+        ("1 1:1\n-1 18446744073709551616:1\n", ":2:4: found index `18446744073709551616`, expected at most"),
+        ("1 1:1\n-1 5\n", ":2:4: found `5` as feature, expected index:value"),
+        ("0.5,1\nnan,1\n", ":2:1: found `nan` as value, expected a finite number"),
+        ("0.5,1\n0.5,0.5,1\n", ":2:10: found 3 columns, expected 2 as on line 1"),
+        ("0.5,1\n0.5,b\n", ":2:5: found `b` as label, expected an integer"),
+        ("call me Ishmael\n", ":1:1: found `call me Ishmael`, expected a line of a known format"),
+    ] {
+        scratch.write("bad", content);
+        assert_faulty(&scratch, "bad", message);
+    }
+}
+
+/// Faults of a letter.data file are told with path, line and column.
+#[test]
+fn faults_in_letters() {
+    let scratch = folder();
+    let line = |id: u32, letter: &str, next: i32, position: u32, pixels: &str| {
+        format!("{id}\t{letter}\t{next}\t1\t{position}\t0\t{pixels}\n")
+    };
+    let good = line(1, "a", 2, 1, "0\t1");
+    for (second, message) in [
+        (line(2, "b", -1, 2, "0\t1\t1"), ":2:19: found 9 columns (3 pixels), expected 8 (2 pixels) as on line 1"),
+        (line(2, "b", -1, 2, "0"), ":2:15: found 7 columns (1 pixels), expected 8 (2 pixels) as on line 1"),
+        (line(2, "", -1, 2, "0\t1"), ":2:3: found no letter, expected one from a to z"),
+        (line(2, "B", -1, 2, "0\t1"), ":2:3: found letter `B`, expected one from a to z"),
+        (line(2, "b", -1, 2, "0\tx"), ":2:16: found `x` as pixel, expected a finite number"),
+        (line(2, "b", -1, 2, "inf\t0"), ":2:14: found `inf` as pixel, expected a finite number"),
+        (line(2, "b", -1, 3, "0\t1"), ":2:10: found position 3, expected 2"),
+        (line(2, "b", 3, 2, "0\t1"), ":2:5: found the end of the file in mid-word"),
+    ] {
+        scratch.write("bad.letter", format!("{good}{second}"));
+        assert_faulty(&scratch, "bad.letter", message);
+    }
+}
+
+/// What is not a data file at all is refused by its path.
+#[test]
+fn faults_of_whole_files() {
+    let mut cut = samples::gzip(samples::letters(40, 128));
+    cut.truncate(cut.len() / 2);
+    let scratch = folder().with("empty.svm", "").with("blank.svm", "\n# nothing\n").with("cut.letter.gz", cut);
+    for (file, message) in [
+        ("missing.svm", ": found no such file, expected a data file"),
+        ("folder", ": found a directory, expected a data file"),
+        ("empty.svm", ": found an empty file, expected"),
+        ("blank.svm", ": found only blank lines or comments, expected"),
+        ("cut.letter.gz", ": found gzip data that is cut off after line "),
+    ] {
+        assert_faulty(&scratch, file, message);
+    }
+}
+
+/// A huge index costs neither time nor memory, whether one row has it or the weights multiply it: refused within
+/// two seconds in an address space of 100 MB, in which good data can be trained on.
+#[test]
+#[cfg(target_os = "linux")]
+fn huge_dimensions_are_cheap_to_refuse() {
+    let scratch = folder().with("huge.svm", "1 1:1\n-1 2147483648:1\n").with("wide.svm", "1 1:1\n2 268435456:1\n");
+    let limited = |arguments: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v 97656 && exec \"$0\" \"$@\"", BINARY]).args(arguments.split_whitespace());
+        run(command.current_dir(scratch.path("")))
+    };
+    let good = limited("train --task binary --data good.svm --quiet");
+    assert_eq!(good.code, Some(0), "{}", good.stderr);
+    for (arguments, message) in [
+        ("train --task binary --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
+        ("train --task multiclass --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
+        ("evaluate --model svm.model --data huge.svm", "error: huge.svm:2:4: found index `2147483648`"),
+        (
+            "train --task multiclass --data wide.svm",
+            "error: wide.svm: 2 labels x 268435456 features need weights of 4.0 GiB",
+        ),
+    ] {
+        let ran = limited(arguments);
+        assert_eq!(ran.code, Some(2), "`{arguments}`: {}", ran.stderr);
+        assert!(ran.stderr.starts_with(message), "`{arguments}`: {}", ran.stderr);
+        assert!(ran.seconds < 2.0, "`{arguments}` took {} s", ran.seconds);
+    }
+}
+
+/// A name that does not exist is refused with the names that are near, whatever it names.
+#[test]
+fn unknown_names_come_with_a_suggestion() {
+    let scratch = folder();
+    let train = "train --task binary --data good.svm --out out --record record";
+    for (arguments, message) in [
+        ("--solver bcfv", "unknown solver `bcfv`: did you mean `bcfw`"),
+        ("--format libsvn", "unknown format `libsvn`: did you mean `libsvm`?"),
+        ("--set data.format=letters", "unknown format `letters`: did you mean `letter`?"),
+        ("--set task.loss=haming", "`haming`: did you mean `hamming`"),
+        ("--set task.biass=true", "`biass`: did you mean `bias`?"),
+        ("--set solver.planes.max_plane=3", "`max_plane`: did you mean `max_planes`"),
+        ("--set solver.order=permutations", "`permutations`: did you mean `permutation`?"),
+        ("--set sover.order=uniform", "unknown parameter `sover`: did you mean `solver`?"),
+        ("--set data.fold=1", "`fold`: did you mean `folds`?"),
+        ("--set oracle.delay=1", "`delay`: did you mean `delay_us`?"),
+        ("--set stop.pass=1", "`pass`: did you mean `passes`?"),
+        ("--clock sun", "clock = sun: unknown variant `sun`, expected `wall` or `work`"),
+        ("--pases 3", "unexpected argument '--pases' found"),
+    ] {
+        assert_refused(&scratch, &format!("{train} {arguments}"), message);
+    }
+    assert_refused(&scratch, "train --task chian --data letter.data", "unknown task `chian`: did you mean `chain`?");
+    assert_refused(&scratch, "trian --data letter.data", "unrecognized subcommand 'trian'");
+    assert_refused(&scratch, "describe solver bcwf", "unknown solver `bcwf`: did you mean `bcfw`");
+    let evaluate = "evaluate --model svm.model --data good.svm";
+    assert_refused(&scratch, &format!("{evaluate} --set data.fold=1"), "`fold`: did you mean `folds`?");
+    assert_refused(&scratch, &format!("{evaluate} --format libsvn"), "`libsvn`: did you mean `libsvm`?");
+}
+
+/// A value out of range, or of the wrong type, is refused with the value and the rule.
+#[test]
+fn bad_values_are_refused() {
+    let scratch = folder();
+    let mut cases: Vec<(String, String)> = Vec::new();
+    for value in ["0", "-1", "nan", "inf", "-inf", "text", "2/n", "c:0", "c:-1", "c:nan", "c:", "1e999"] {
+        let message = format!("lambda = {value}: must be a number > 0, `1/n`, or `c:X` with X > 0");
+        cases.push((format!("--lambda {value}"), message));
+    }
+    for value in ["-1", "-1%", "nan", "inf", "text", "x%", "%"] {
+        let message = format!("gap = {value}: must be a number >= 0, or percent as in 1%");
+        cases.push((format!("--gap {value}"), message));
+    }
+    for (arguments, message) in [
+        ("--passes 0", "stop.passes = 0: must be greater than 0"),
+        ("--passes -1", "stop.passes = -1: must be greater than 0"),
+        ("--passes text", "stop: invalid type: string \"text\", expected f64"),
+        ("--seconds 0", "stop.seconds = 0: must be greater than 0"),
+        ("--calls 0", "stop.calls = 0: must be at least 1"),
+        ("--calls 1.5", "1.5"),
+        ("--seed -1", "seed = -1"),
+        ("--seed x", "seed = x"),
+        ("--threads 0", "threads = 0: must be at least 1"),
+        ("--threads -1", "threads = -1"),
+        ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be a finite number >= 0"),
+        ("--set solver.planes.max_planes=-1", "solver `mp-bcfw`: "),
+        ("--set task.bias=perhaps", "task parameters: "),
+        ("--set task.class_weights=[1]", "task.class_weights has 1 entries, expected one for each of 2 labels"),
+        ("--set data.folds=1", "good.svm: data.folds: this format has no folds"),
+        ("--set data.folds=x", "data.folds = x: must be fold numbers as in 0,3"),
+        ("--set solver", "--set solver: expected KEY=VALUE, as in solver.order=uniform"),
+        ("--set =3", "--set =3: expected KEY=VALUE, as in solver.order=uniform"),
+    ] {
+        cases.push((arguments.into(), message.into()));
+    }
+    for (arguments, message) in cases {
+        let train = "train --task binary --data good.svm --out out --record record";
+        assert_refused(&scratch, &format!("{train} {arguments}"), &message);
+    }
+    let folds = "train --task chain --data letter.data --set data.folds=77";
+    assert_refused(&scratch, folds, "letter.data: ");
+}
+
+/// A stop or a list that is not a number is refused: it is not the same as none given.
+#[test]
+fn not_a_number_is_not_nothing() {
+    let scratch = folder();
+    for arguments in
+        ["--passes nan", "--calls nan", "--seconds nan", "--set data.folds=nan", "--set task.class_weights=nan"]
+    {
+        let train = "train --task binary --data good.svm --out out --record record";
+        assert_refused(&scratch, &format!("{train} {arguments}"), "nan");
+    }
+}
+
+/// What a command cannot do without is asked for.
+#[test]
+fn missing_arguments_are_named() {
+    let scratch = folder();
+    for (arguments, message) in [
+        ("train --data good.svm", "no task given: --task is one of binary, multiclass, chain"),
+        ("train --task binary", "no data given: --data PATH"),
+        ("predict --model svm.model", "required arguments were not provided"),
+        ("evaluate --data good.svm", "required arguments were not provided"),
+        ("train --task binary --data good.svm --out", "a value is required for '--out <MODEL>'"),
+    ] {
+        assert_refused(&scratch, arguments, message);
+    }
+}
+
+/// Mistakes in a run file are told with its path and the line, or with the key and what was meant.
+#[test]
+fn bad_run_files() {
+    let scratch = folder();
+    for (content, message) in [
+        ("task = \"binary\"\nlambda = = 1\n", "error: run.toml:2:10: "),
+        ("task = \"binary\"\n\n[stop\n", "error: run.toml:3:6: "),
+        ("task = \"binary\"\ntask = \"chain\"\n", "error: run.toml:2:1: "),
+        ("task = \"binary\"\nlamda = 1\n", "unknown parameter `lamda`: did you mean `lambda`?"),
+        ("task = \"binary\"\n[solver]\nname = \"bcfw\"\nordr = \"uniform\"\n", "`ordr`: did you mean `order`?"),
+        ("task = \"binary\"\n[stop]\npases = 3\n", "`pases`: did you mean `passes`?"),
+        ("task = 3\n", "task: expected a name, found 3"),
+        ("task = \"binary\"\nseed = \"x\"\n", "seed = x"),
+    ] {
+        scratch.write("run.toml", content);
+        assert_refused(&scratch, "train run.toml --data good.svm --out out --record record", message);
+    }
+    scratch.write("run.toml", b"task = \"\xff\"\n");
+    assert_refused(&scratch, "train run.toml --data good.svm --out out", "error: run.toml: ");
+    assert_refused(&scratch, "train missing.toml --data good.svm --out out", "error: missing.toml: ");
+    assert_refused(&scratch, "train folder --data good.svm --out out", "error: folder: ");
+}
+
+/// What the contract names and this version lacks says so, whatever else is on the line.
+#[test]
+fn what_is_not_built_says_so() {
+    let scratch = folder();
+    for command in ["path", "infer", "check", "reproduce"] {
+        for rest in ["", "--help", "--eps 0.1 --lambda-min 1e-3 fig4 --json"] {
+            assert_refused(&scratch, &format!("{command} {rest}"), &format!("error: {command} ("));
+            assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
+        }
+    }
+    let train = "train --task binary --data good.svm --out out --record record";
+    for rest in ["--checkpoint c", "--checkpoint c --checkpoint-every 60", "--resume c"] {
+        assert_refused(&scratch, &format!("{train} {rest}"), "is not built yet in version");
+    }
+    assert_refused(&scratch, "train --resume c", "--resume) is not built yet in version");
+    assert_refused(&scratch, "verify --model svm.model --data good.svm --checkpoint c", "is not built yet in version");
+}

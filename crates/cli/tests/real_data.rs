@@ -1,0 +1,83 @@
+//! The program on the public data sets: certified brackets that must hold the published or long-computed optima.
+//!
+//! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
+//! a test whose file is absent says so and passes.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{Scratch, number, run};
+use serde_json::{Map, Value};
+
+/// No training here may take longer, in seconds.
+const PATIENCE: f64 = 20.0;
+
+fn file(test: &str, name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("MULTIPLANE_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"), PathBuf::from);
+    let path = folder.join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED {test}: no data at {}", path.display());
+        return None;
+    }
+    // Runs take place in folders of their own.
+    Some(path.canonicalize().unwrap())
+}
+
+/// Trains with a certificate, checks the bracket against the optimal value, rounded to `digits` decimals, and has the
+/// model verified.
+fn certified(data: &Path, test: Option<&Path>, arguments: &str, optimum: f64, digits: i32) -> Map<String, Value> {
+    let scratch = Scratch::new();
+    let mut train = scratch.command("train --json --out model --data");
+    train.arg(data).args(arguments.split(' '));
+    if let Some(test) = test {
+        train.arg("--test").arg(test);
+    }
+    let ran = run(&mut train);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.seconds < PATIENCE, "it took {} s", ran.seconds);
+    let summary = ran.object();
+    let (primal, dual) = (number(&summary, "primal"), number(&summary, "dual"));
+    assert_eq!((&summary["certified"], &summary["stop_reason"]), (&true.into(), &"gap".into()));
+    let rounding = 0.5 * 10f64.powi(-digits);
+    assert!(dual <= optimum + rounding && primal >= optimum - rounding, "[{dual}, {primal}] lacks {optimum}");
+    let verified = run(scratch.command("verify --model model --data").arg(data));
+    assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+    summary
+}
+
+/// "OCR small": fold 0 has 626 words and 4004 weights; its optimum at lambda = 1/n is 0.0764.
+#[test]
+fn ocr_fold_0() {
+    let Some(data) = file("ocr_fold_0", "ocr/letter.data.gz") else { return };
+    let arguments = "--task chain --solver mp-bcfw --set data.folds=0 --gap 0.05";
+    let summary = certified(&data, None, arguments, 0.0764, 4);
+    assert_eq!((&summary["n"], &summary["d"]), (&626.into(), &4004.into()));
+    assert!(number(&summary, "gap") <= 0.05);
+    assert!((number(&summary, "lambda") - 1.0 / 626.0).abs() < 1e-15);
+}
+
+/// USPS digits: 7291 rows of 256 pixels in ten classes; the optimum at lambda = 1/n is 0.01659. Of the test digits
+/// one in ten is wrong.
+#[test]
+fn usps_digits() {
+    let Some(data) = file("usps_digits", "usps/usps.gz") else { return };
+    let Some(test) = file("usps_digits", "usps/usps.t.gz") else { return };
+    let summary = certified(&data, Some(&test), "--task multiclass --gap 0.05", 0.01659, 5);
+    assert_eq!((&summary["n"], &summary["d"]), (&7291.into(), &2560.into()));
+    assert!(number(&summary, "gap") <= 0.05);
+    assert!((0.09..0.12).contains(&number(&summary, "test_loss")));
+}
+
+/// a9a: 32561 rows of 123 features to 1 %; the optimum at lambda = 1/n is 0.351 to that accuracy, and the test error
+/// of a linear SVM 15 %.
+#[test]
+fn a9a() {
+    let Some(data) = file("a9a", "binary/a9a.gz") else { return };
+    let Some(test) = file("a9a", "binary/a9a.t.gz") else { return };
+    let summary = certified(&data, Some(&test), "--task binary --gap 1%", 0.351, 3);
+    assert_eq!((&summary["n"], &summary["d"]), (&32561.into(), &123.into()));
+    assert!(number(&summary, "gap") <= 0.01 * number(&summary, "primal"));
+    assert!((0.145..0.16).contains(&number(&summary, "test_loss")));
+}

@@ -1,0 +1,165 @@
+//! Ways to say what to train: tasks, formats, folds, lambda, layouts, run files and overrides.
+
+mod common;
+
+use common::{Scratch, number, samples};
+use serde_json::json;
+
+/// Binary and multi-class problems train to a certificate with the dimensions of the contract, from LIBSVM or CSV.
+#[test]
+fn rows_of_every_kind() {
+    let scratch = Scratch::new()
+        .with("two.svm", samples::rows(60, &[-1, 1], 4))
+        .with("three.svm", samples::rows(60, &[7, -2, 30], 4))
+        .with("three.csv", "a,b,label\n0.5,1,3\n-1,0.25,-7\n2,2,0\n0.5,0.75,3\n");
+    for (arguments, n, d) in [
+        ("--task binary --data two.svm", 60, 4),
+        ("--task binary --data two.svm --set task.bias=true", 60, 5),
+        ("--task multiclass --data two.svm", 60, 8),
+        ("--task multiclass --data three.svm", 60, 12),
+        ("--task multiclass --data three.svm --set task.bias=true", 60, 15),
+        ("--task multiclass --data three.csv", 4, 6),
+    ] {
+        let summary = scratch.json(&format!("train {arguments} --gap 1% --out model"));
+        assert_eq!((&summary["n"], &summary["d"]), (&json!(n), &json!(d)), "{arguments}");
+        assert_eq!((&summary["certified"], &summary["stop_reason"]), (&json!(true), &json!("gap")), "{arguments}");
+        assert!(number(&summary, "gap") <= 0.01 * number(&summary, "primal"), "{arguments}");
+        assert_eq!(scratch.weights("model").len(), d, "{arguments}");
+    }
+}
+
+/// With one class only there is nothing to learn: a warning, and a model all the same.
+#[test]
+fn one_class_warns_and_trains() {
+    let scratch = Scratch::new();
+    for label in [1, -1, 0, 5] {
+        scratch.write("one.svm", format!("{label} 1:1 2:1\n{label} 1:-1 2:3\n"));
+        for task in ["binary", "multiclass"] {
+            let train = format!("train --task {task} --data one.svm --gap 1% --out model --json");
+            let ran = scratch.succeed(&train);
+            let warning = format!("warning: all examples have the label {label}: there is nothing to learn");
+            assert_eq!(ran.complaints(""), [warning]);
+            assert_eq!(ran.object()["certified"], true, "{task}, label {label}");
+            let labels = scratch.succeed("predict --model model --data one.svm").stdout;
+            assert_eq!(labels, format!("{label}\n{label}\n"), "{task}");
+            scratch.succeed("verify --model model --data one.svm");
+        }
+    }
+}
+
+/// Weights of a chain by the contract: unary, pair, then a bias feature and start and end weights where asked for;
+/// the summary names their number.
+#[test]
+fn chain_layouts() {
+    let scratch = Scratch::new().with("letter.data", samples::letters(20, 128));
+    for (settings, d) in [
+        ("", 26 * 128 + 26 * 26),
+        ("--set task.bias=true", 26 * 129 + 26 * 26),
+        ("--set task.ends=true", 26 * 128 + 26 * 26 + 2 * 26),
+        ("--set task.bias=true --set task.ends=true", 26 * 129 + 26 * 26 + 2 * 26),
+    ] {
+        let train = format!("train --task chain --data letter.data --lambda 1 --gap 10% {settings}");
+        assert_eq!(scratch.json(&format!("{train} --out model"))["d"], d, "{settings}");
+        assert_eq!(scratch.weights("model").len(), d, "{settings}");
+        let text = scratch.succeed(&train).stdout;
+        assert!(text.contains(&format!("20 examples, {d} weights")), "{text}");
+        scratch.succeed("verify --model model --data letter.data");
+    }
+}
+
+/// lambda is 1/n unless given, as a number or by C = 1/(lambda n); equal ones give equal models.
+#[test]
+fn lambda_in_three_notations() {
+    let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4));
+    for (setting, lambda) in
+        [("", 0.02), ("--lambda 1/n", 0.02), ("--lambda c:4", 0.005), ("--lambda 0.005", 0.005), ("--lambda 1e1", 10.0)]
+    {
+        let summary = scratch.json(&format!("train --task binary --data good.svm {setting}"));
+        assert_eq!(number(&summary, "lambda"), lambda, "{setting}");
+    }
+    let train = "train --task binary --data good.svm --clock work --quiet";
+    scratch.succeed(&format!("{train} --lambda c:4 --out by-c"));
+    scratch.succeed(&format!("{train} --lambda 0.005 --out by-lambda"));
+    assert_eq!(scratch.weights("by-c"), scratch.weights("by-lambda"));
+}
+
+/// Compressed data is read directly, a format may be given instead of guessed, and folds select words.
+#[test]
+fn gzip_format_and_folds() {
+    let text = samples::letters(40, 16);
+    let scratch = Scratch::new()
+        .with("words", &text)
+        .with("words.gz", samples::gzip(&text))
+        .with("misnamed.csv", samples::rows(30, &[-1, 1], 4));
+    let train = |arguments: &str| scratch.json(&format!("train --task chain --lambda 1 --gap 10% --data {arguments}"));
+    assert_eq!(train("words")["n"], 40);
+    assert_eq!(train("words.gz")["n"], 40);
+    assert_eq!(train("words.gz --format letter")["n"], 40);
+    assert_eq!(train("words --set data.format=letter")["n"], 40);
+    assert_eq!(train("words --set data.folds=0")["n"], 4);
+    assert_eq!(train("words.gz --set data.folds=0,3,9")["n"], 12);
+    let summary = scratch.json("train --task binary --format libsvm --data misnamed.csv");
+    assert_eq!(summary["n"], 30);
+}
+
+/// A run file says all that flags say; flags and `--set` override it, the rest of it stays.
+#[test]
+fn run_files_and_overrides() {
+    let scratch = Scratch::new().with("letter.data", samples::letters(20, 16)).with(
+        "run.toml",
+        "task = \"chain\"\nlambda = 0.5\nseed = 3\nclock = \"work\"\n\n[data]\npath = \"letter.data\"\nfolds = [0, 1]\n\n\
+         [stop]\npasses = 7\n\n[solver]\nname = \"bcfw\"\norder = \"uniform\"\n",
+    );
+    let summary = scratch.json("train run.toml");
+    for (key, value) in [
+        ("n", json!(4)),
+        ("lambda", json!(0.5)),
+        ("seed", json!(3)),
+        ("clock", json!("work")),
+        ("solver", json!("bcfw")),
+        ("stop_reason", json!("passes")),
+        ("oracle_calls", json!(28)),
+    ] {
+        assert_eq!(summary[key], value, "{key}");
+    }
+    let flags = "--lambda 0.25 --seed 4 --passes 2 --set data.folds=2 --set task.ends=true";
+    let summary = scratch.json(&format!("train run.toml {flags}"));
+    for (key, value) in [
+        ("n", json!(2)),
+        ("d", json!(26 * 16 + 26 * 26 + 52)),
+        ("lambda", json!(0.25)),
+        ("seed", json!(4)),
+        ("clock", json!("work")),
+        ("solver", json!("bcfw")),
+        ("oracle_calls", json!(4)),
+    ] {
+        assert_eq!(summary[key], value, "{key}");
+    }
+
+    // The same run told by flags alone: the same bytes.
+    scratch.succeed("train run.toml --quiet --out by-file");
+    scratch.succeed(
+        "train --task chain --lambda 0.5 --seed 3 --clock work --data letter.data --set data.folds=0,1 --passes 7 \
+         --solver bcfw --set solver.order=uniform --quiet --out by-flags",
+    );
+    assert!(scratch.bytes("by-file") == scratch.bytes("by-flags"));
+}
+
+/// A parameter of a solver reaches it by its dotted name, with or without the name of the choice it belongs to.
+#[test]
+fn dotted_parameters_reach_the_solver() {
+    let scratch = Scratch::new().with("letter.data", samples::letters(20, 16));
+    let train = |settings: &str| {
+        let train = "train --task chain --data letter.data --passes 5 --gap 0 --clock work";
+        scratch.json(&format!("{train} {settings}"))
+    };
+    let free = train("");
+    assert!(number(&free, "planes") > 1.0 && number(&free, "cached_steps") > 0.0);
+    let one = train("--set solver.planes.max_planes=1");
+    assert!((0.0..=1.0).contains(&number(&one, "planes")));
+    let once = train("--set solver.planes.max_passes=1");
+    assert_eq!(once["cached_steps"], 80, "20 after every exact pass but the last, which spends the budget");
+    let none = train("--set solver.planes=none");
+    assert_eq!((number(&none, "planes"), number(&none, "cached_steps")), (0.0, 0.0));
+    assert_ne!(train("--set solver.order=uniform")["primal"], free["primal"]);
+}
