@@ -226,9 +226,14 @@ impl WorkingSets {
     pub fn prune_lowest(&mut self, block: usize, w: &[f64], limit: usize) {
         while self.sets[block].kept.len() > limit {
             let set = &self.sets[block];
-            let free = (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0);
-            let score = |k: usize| self.view(&set.kept[k]).score(w);
-            let Some(lowest) = free.min_by(|&i, &j| score(i).total_cmp(&score(j))) else { return };
+            let mut lowest = (None, f64::INFINITY);
+            for k in (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0) {
+                let score = self.view(&set.kept[k]).score(w);
+                if score < lowest.1 {
+                    lowest = (Some(k), score);
+                }
+            }
+            let Some(lowest) = lowest.0 else { return };
             self.drop_plane(block, lowest);
         }
     }
