@@ -20,13 +20,15 @@ pub(super) struct Pool<T> {
     chunks: Vec<Vec<T>>,
     /// The chunk that new slots are cut from.
     current: usize,
-    /// Freed slots by size class.
+    /// Freed slots by size class, with room for all slots of the class: giving back never allocates.
     free: Vec<Vec<(u32, u32)>>,
+    /// Slots cut so far, by size class.
+    cut: Vec<usize>,
 }
 
 impl<T: Copy> Pool<T> {
     pub(super) fn new() -> Self {
-        Pool { chunks: Vec::new(), current: 0, free: Vec::new() }
+        Pool { chunks: Vec::new(), current: 0, free: Vec::new(), cut: Vec::new() }
     }
 
     /// Copies `items` into a slot.
@@ -37,7 +39,7 @@ impl<T: Copy> Pool<T> {
         let class = class_of(items.len());
         let (chunk, start) = match self.free.get_mut(class).and_then(Vec::pop) {
             Some(place) => place,
-            None => self.cut(size_of(class), filler),
+            None => self.cut(class, filler),
         };
         let from = start as usize;
         self.chunks[chunk as usize][from..from + items.len()].copy_from_slice(items);
@@ -58,15 +60,19 @@ impl<T: Copy> Pool<T> {
         if slot.len == 0 {
             return;
         }
-        let class = class_of(slot.len as usize);
-        if self.free.len() <= class {
-            self.free.resize(class + 1, Vec::new());
-        }
-        self.free[class].push((slot.chunk, slot.start));
+        self.free[class_of(slot.len as usize)].push((slot.chunk, slot.start));
     }
 
-    /// Cuts a fresh slot of `size` numbers.
-    fn cut(&mut self, size: usize, filler: T) -> (u32, u32) {
+    /// Cuts a fresh slot of a size class.
+    fn cut(&mut self, class: usize, filler: T) -> (u32, u32) {
+        if self.free.len() <= class {
+            self.free.resize(class + 1, Vec::new());
+            self.cut.resize(class + 1, 0);
+        }
+        self.cut[class] += 1;
+        let spare = self.free[class].len();
+        self.free[class].reserve(self.cut[class] - spare);
+        let size = size_of(class);
         let room = self.chunks.get(self.current).map_or(0, |chunk| chunk.capacity() - chunk.len());
         if room < size {
             self.chunks.push(Vec::with_capacity(size.max(CHUNK)));

@@ -1,0 +1,76 @@
+//! A step allocates nothing once a run is warm: counted by the allocator, for every registered solver.
+
+#![allow(unsafe_code)] // a global allocator cannot be written without
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::rng::Rng;
+use multiplane_core::solver::{Counts, Ctx};
+use multiplane_core::solvers::SOLVERS;
+use multiplane_tasks::dataset::{Dataset, synthetic_words};
+use multiplane_tasks::tasks;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is handed to the system allocator unchanged; counting touches no memory of its own.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Steps after which a run counts as warm: its buffers have met the largest word, its working sets have settled.
+const WARM_STEPS: u64 = 150_000;
+
+/// Strong enough for few planes to matter.
+const LAMBDA: f64 = 1.0;
+
+/// Steps that are watched.
+const WATCHED_STEPS: u64 = 20_000;
+
+/// A chain problem small enough for its working sets to settle: 12 words, strongly regularised.
+fn oracle() -> BoxedOracle {
+    let entry = tasks::find("chain").unwrap();
+    let problem = (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(12, 3)), None).unwrap();
+    problem.oracle().unwrap()
+}
+
+/// No solver of the registry allocates in a step after warm-up. (One test function: the counter is global.)
+#[test]
+fn steps_do_not_allocate_when_warm() {
+    for entry in SOLVERS {
+        let mut oracle = oracle();
+        let (n, d) = (oracle.blocks(), oracle.dim());
+        let mut solver = (entry.build)((entry.preset)(), n, d, LAMBDA).unwrap();
+        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+        let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        for _ in 0..WARM_STEPS {
+            solver.step(&mut ctx).unwrap();
+        }
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..WATCHED_STEPS {
+            solver.step(&mut ctx).unwrap();
+        }
+        let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        assert_eq!(allocated, 0, "{}: {allocated} allocations in {WATCHED_STEPS} steps", entry.name);
+    }
+}
