@@ -1,1 +1,6 @@
-//! placeholder
+//! How multiplane is judged: random problems small enough to enumerate, brute force, an independent QP solver, and
+//! contract suites that every registered solver and task has to pass.
+
+pub mod contract;
+pub mod reference;
+pub mod small;

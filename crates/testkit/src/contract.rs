@@ -1,0 +1,129 @@
+//! What every oracle and every solver has to satisfy; call these from a test of your own task or solver.
+
+use std::sync::{Arc, Mutex};
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::observe::{JsonLines, Observer, Record};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::plane::{Plane, PlaneView};
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Outcome, Run, Stop};
+use multiplane_core::solvers::SolverEntry;
+
+use crate::reference;
+use crate::small::{Small, densify, score, weights};
+
+/// An oracle's answer is a plane of its example and scores as high as any.
+pub fn check_oracle(problem: &Small, seed: u64) {
+    let mut rng = Rng::new(seed, 1);
+    let mut oracle = problem.oracle();
+    let mut plane = Plane::new();
+    let name = &problem.name;
+    for round in 0..8 {
+        let w = weights(&mut rng, problem.dim);
+        for block in 0..problem.blocks() {
+            oracle.maximize(block, &w, &mut plane).unwrap();
+            assert_eq!(plane.fault(problem.dim), None, "{name}, round {round}");
+            let best = problem.hinge(block, &w);
+            let found = plane.view().score(&w);
+            assert!((found - best).abs() <= 1e-12 * (1.0 + best.abs()), "{name}, round {round}: {found}, best {best}");
+            let dense = densify(&plane, problem.dim);
+            let near = |other: &crate::small::DensePlane| {
+                (other.1 - dense.1).abs() < 1e-12 && other.0.iter().zip(&dense.0).all(|(a, b)| (a - b).abs() < 1e-12)
+            };
+            assert!(problem.planes[block].iter().any(near), "{name}: block {block} got a plane of no labelling");
+            assert!(plane.view() != PlaneView::ZERO || best.abs() < 1e-12, "{name}: the truth is not the best");
+        }
+    }
+}
+
+/// A run of `solver` on a small problem, with its records as JSON Lines.
+pub fn run(
+    entry: &SolverEntry,
+    parameters: serde_json::Value,
+    problem: &Small,
+    lambda: f64,
+    seed: u64,
+    stop: Stop,
+) -> (Outcome, Vec<u8>) {
+    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, lambda).unwrap();
+    let lines = Shared::default();
+    let mut run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
+        .with_seed(seed)
+        .with_clock(ClockKind::Work)
+        .with_observer(Box::new(JsonLines::new(lines.clone())));
+    let outcome = run.to_end().unwrap();
+    let bytes = lines.0.lock().unwrap().clone();
+    (outcome, bytes)
+}
+
+/// Bytes that a recorder writes and a test reads.
+#[derive(Clone, Default)]
+pub struct Shared(pub Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Keeps records.
+#[derive(Clone, Default)]
+pub struct Kept(pub Arc<Mutex<Vec<Record>>>);
+
+impl Observer for Kept {
+    fn evaluated(&mut self, record: &Record) -> std::io::Result<()> {
+        self.0.lock().unwrap().push(record.clone());
+        Ok(())
+    }
+}
+
+/// A solver's brackets are true, its dual never falls, and it gets near the optimum.
+///
+/// `passes` must be enough for the solver to close the gap to `within`.
+pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f64, within: f64) {
+    let name = format!("{} on {}", entry.name, problem.name);
+    let (optimum, doubt) = reference::optimum(problem, lambda);
+    assert!(doubt < 1e-6 * (1.0 + optimum), "{name}: the reference solver is off by {doubt}");
+    let solver = (entry.build)((entry.preset)(), problem.blocks(), problem.dim, lambda).unwrap();
+    let kept = Kept::default();
+    let stop = Stop { passes: Some(passes), ..Stop::default() };
+    let mut run: Run<BoxedOracle> = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
+        .with_clock(ClockKind::Work)
+        .with_observer(Box::new(kept.clone()));
+    let outcome = run.to_end().unwrap();
+    let slack = doubt + 1e-9;
+    assert!(outcome.w.iter().all(|w| w.is_finite()), "{name}: w is not finite");
+    let primal = problem.primal(&outcome.w, lambda);
+    assert!((outcome.primal - primal).abs() <= 1e-10 * (1.0 + primal), "{name}: primal {} is {primal}", outcome.primal);
+    assert!(primal >= optimum - slack, "{name}: primal {primal} below the optimum {optimum}");
+    assert!(primal - optimum <= within + slack, "{name}: primal {primal} not near the optimum {optimum}");
+    assert_eq!(outcome.certified, entry.has_dual, "{name}");
+    assert_eq!(outcome.dual.is_some(), entry.has_dual, "{name}");
+    let Some(dual) = outcome.dual else { return };
+    assert!(dual <= optimum + slack, "{name}: dual {dual} above the optimum {optimum}");
+    assert!(primal - dual <= within + slack, "{name}: gap {}", primal - dual);
+    let mut rng = Rng::new(1, 2);
+    for _ in 0..20 {
+        let other = problem.primal(&weights(&mut rng, problem.dim), lambda);
+        assert!(dual <= other + 1e-12 * (1.0 + other.abs()), "{name}: dual {dual} above a primal value {other}");
+    }
+    let records = kept.0.lock().unwrap();
+    let duals: Vec<f64> = records.iter().filter_map(|record| record.dual).collect();
+    assert!(duals.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{name}: F fell");
+    for record in records.iter() {
+        let gap = record.gap.unwrap();
+        assert!((gap - (record.primal - record.dual.unwrap())).abs() <= 1e-9, "{name}: gap is not P - F");
+        assert!(gap >= -1e-12, "{name}: negative gap {gap}");
+    }
+}
+
+/// The sum of a state's block gaps at the best planes: what `P - F` must equal. `block_score` is the state's.
+pub fn sum_of_gaps(problem: &Small, w: &[f64], block_score: impl Fn(usize) -> f64) -> f64 {
+    let best = |block: usize| problem.planes[block].iter().map(|plane| score(plane, w)).fold(f64::MIN, f64::max);
+    (0..problem.blocks()).map(|block| best(block) - block_score(block)).sum()
+}

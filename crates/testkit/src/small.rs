@@ -1,0 +1,237 @@
+//! Random problems with so few labellings that every plane can be written down.
+
+use std::sync::Arc;
+
+use multiplane_core::linalg;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::plane::{Plane, Star};
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{Examples, Task, TaskOracle};
+use multiplane_tasks::data::SparseRows;
+use multiplane_tasks::losses::{CostTable, LossSpec};
+use multiplane_tasks::tasks::binary::Binary;
+use multiplane_tasks::tasks::chain::Chain;
+use multiplane_tasks::tasks::multiclass::Multiclass;
+
+/// A plane with all coordinates written out: `[d]` and the constant part.
+pub type DensePlane = (Vec<f64>, f64);
+
+/// A problem with all its planes.
+pub struct Small {
+    /// What it is, for messages.
+    pub name: String,
+    /// Length of w.
+    pub dim: usize,
+    /// Every plane of every example, the truth's (zero) among them; computed from `features` and `loss` alone.
+    pub planes: Vec<Vec<DensePlane>>,
+    make: Box<dyn Fn() -> BoxedOracle + Send>,
+}
+
+impl Small {
+    /// Number of examples.
+    pub fn blocks(&self) -> usize {
+        self.planes.len()
+    }
+
+    /// A max-oracle of the problem.
+    pub fn oracle(&self) -> BoxedOracle {
+        (self.make)()
+    }
+
+    /// `H_i(w)` by looking at every plane.
+    pub fn hinge(&self, block: usize, w: &[f64]) -> f64 {
+        self.planes[block].iter().map(|plane| score(plane, w)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// P(w) by looking at every plane.
+    pub fn primal(&self, w: &[f64], lambda: f64) -> f64 {
+        let hinges: f64 = (0..self.blocks()).map(|block| self.hinge(block, w)).sum();
+        0.5 * lambda * linalg::dot(w, w) + hinges
+    }
+}
+
+/// `<star, w> + circ`.
+pub fn score(plane: &DensePlane, w: &[f64]) -> f64 {
+    linalg::dot(&plane.0, w) + plane.1
+}
+
+/// All coordinates of a plane.
+pub fn densify(plane: &Plane, dim: usize) -> DensePlane {
+    let mut values = vec![0.0; dim];
+    match plane.view().star {
+        Star::Sparse { indices, values: entries } => linalg::scatter_axpy(1.0, indices, entries, &mut values),
+        Star::Dense(entries) => values.copy_from_slice(entries),
+    }
+    (values, plane.view().circ)
+}
+
+fn small<T>(
+    name: String,
+    task: T,
+    examples: Examples<T::Input, T::Label>,
+    all: impl Fn(&T::Label) -> Vec<T::Label>,
+) -> Small
+where
+    T: Task + Send + Sync + 'static,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync,
+    T::Scratch: Send,
+{
+    let dim = task.dim();
+    let scale = 1.0 / examples.labels.len() as f64;
+    let plane = |x: &T::Input, truth: &T::Label, y: &T::Label| {
+        let mut difference = Plane::new();
+        task.features(x, y, scale, &mut difference);
+        task.features(x, truth, -scale, &mut difference);
+        difference.set_circ(scale * task.loss(truth, y));
+        difference.seal();
+        densify(&difference, dim)
+    };
+    let pairs = examples.inputs.iter().zip(&examples.labels);
+    let planes = pairs.map(|(x, truth)| all(truth).iter().map(|y| plane(x, truth, y)).collect()).collect();
+    let (task, examples) = (Arc::new(task), Arc::new(examples));
+    let make = move || -> BoxedOracle { Box::new(TaskOracle::new(task.clone(), examples.clone()).unwrap()) };
+    Small { name, dim, planes, make: Box::new(make) }
+}
+
+/// A random problem of a random task; the same for the same seed. One to five examples.
+pub fn random(seed: u64) -> Small {
+    let mut rng = Rng::new(seed, 9);
+    let n = 1 + rng.below(5) as usize;
+    let features = 1 + rng.below(4) as usize;
+    match seed % 3 {
+        0 => random_chain(seed, &mut rng, n, features),
+        1 => {
+            let labels = 1 + rng.below(4) as usize;
+            let examples = rows(&mut rng, n, features, labels);
+            let task = Multiclass::new(labels, features, costs(&mut rng, labels));
+            let name = format!("multiclass, seed {seed}");
+            small(name, task, examples, move |_| (0..labels as u32).collect())
+        }
+        _ => {
+            let examples = rows(&mut rng, n, features, 2);
+            let task = Binary::new(features, costs(&mut rng, 2));
+            small(format!("binary, seed {seed}"), task, examples, |_| vec![0, 1])
+        }
+    }
+}
+
+fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
+    let labels = 1 + rng.below(3) as usize;
+    let ends = rng.below(2) == 0;
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let len = rng.below(5) as usize; // the empty sequence among them
+        let mut x = SparseRows::new(features);
+        (0..len).for_each(|_| push_row(rng, &mut x, features));
+        examples.inputs.push(x);
+        examples.labels.push((0..len).map(|_| rng.below(labels as u64) as u32).collect());
+    }
+    let task = Chain::new(labels, features, ends, costs(rng, labels));
+    small(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+}
+
+/// All label sequences of a length.
+fn sequences(len: usize, labels: usize) -> Vec<Vec<u32>> {
+    let mut all = Vec::new();
+    multiplane_infer::brute::best(len, labels, |y| {
+        all.push(y.to_vec());
+        0.0
+    });
+    all
+}
+
+/// A row of small integers, real numbers, or nothing at all.
+fn push_row(rng: &mut Rng, x: &mut SparseRows, features: usize) {
+    let kind = rng.below(3);
+    let value = |rng: &mut Rng| match kind {
+        0 => 0.0,
+        1 => rng.below(3) as f64 - 1.0,
+        _ => rng.unit() * 2.0 - 1.0,
+    };
+    let values: Vec<f64> = (0..features).map(|_| value(rng)).collect();
+    let indices: Vec<u32> = (0..features as u32).collect();
+    x.push(&indices, &values);
+}
+
+fn rows(rng: &mut Rng, n: usize, features: usize, labels: usize) -> Examples<SparseRows, u32> {
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let mut x = SparseRows::new(features);
+        push_row(rng, &mut x, features);
+        examples.inputs.push(x);
+        examples.labels.push(rng.below(labels as u64) as u32);
+    }
+    examples
+}
+
+/// One of the losses, with or without class weights.
+fn costs(rng: &mut Rng, labels: usize) -> CostTable {
+    let spec = match rng.below(3) {
+        0 => LossSpec::Hamming,
+        1 => LossSpec::HammingSum,
+        _ => {
+            let cost = |rng: &mut Rng, t: usize, y: usize| if t == y { 0.0 } else { rng.below(4) as f64 };
+            let row = |rng: &mut Rng, t: usize| (0..labels).map(|y| cost(rng, t, y)).collect();
+            LossSpec::CostMatrix { matrix: (0..labels).map(|t| row(rng, t)).collect() }
+        }
+    };
+    let weights: Option<Vec<f64>> = (rng.below(2) == 0).then(|| (0..labels).map(|_| 0.5 + rng.unit()).collect());
+    CostTable::new(&spec, weights.as_deref(), labels).unwrap()
+}
+
+/// Random weights of a random scale.
+pub fn weights(rng: &mut Rng, dim: usize) -> Vec<f64> {
+    let scale = [0.0, 0.1, 1.0, 10.0][rng.below(4) as usize];
+    (0..dim).map(|_| scale * (rng.unit() - 0.5)).collect()
+}
+
+/// An oracle of a small problem that answers badly on purpose: a labelling drawn at random, honestly declared.
+pub struct Careless {
+    inner: Small,
+    rng: Rng,
+    /// What it declares.
+    pub quality: Declared,
+}
+
+/// What a [`Careless`] oracle says of its answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// Heuristic: nothing known.
+    Heuristic,
+    /// With the true maximum plus something as upper bound.
+    Bounded,
+}
+
+impl Careless {
+    /// Answers for `inner` at random.
+    pub fn new(inner: Small, quality: Declared) -> Self {
+        Careless { inner, rng: Rng::new(4, 4), quality }
+    }
+}
+
+impl MaxOracle for Careless {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim
+    }
+    fn maximize(
+        &mut self,
+        block: usize,
+        w: &[f64],
+        out: &mut Plane,
+    ) -> Result<multiplane_core::oracle::Quality, multiplane_core::oracle::OracleError> {
+        let planes = &self.inner.planes[block];
+        let (star, circ) = &planes[self.rng.below(planes.len() as u64) as usize];
+        out.clear();
+        star.iter().enumerate().filter(|(_, value)| **value != 0.0).for_each(|(k, value)| out.push(k as u32, *value));
+        out.set_circ(*circ);
+        out.seal();
+        Ok(match self.quality {
+            Declared::Heuristic => multiplane_core::oracle::Quality::Heuristic,
+            Declared::Bounded => multiplane_core::oracle::Quality::UpperBound(self.inner.hinge(block, w) + 0.01),
+        })
+    }
+}

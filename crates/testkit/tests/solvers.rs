@@ -1,0 +1,176 @@
+//! Every registered solver against the contract, on random small problems with optima from an independent solver.
+
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Run, RunError, Stop, StopReason};
+use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
+use multiplane_core::solvers::{SOLVERS, find};
+use multiplane_testkit::contract::{check_solver, run, sum_of_gaps};
+use multiplane_testkit::small::{self, Careless, Declared};
+use serde_json::json;
+
+fn passes(passes: f64) -> Stop {
+    Stop { passes: Some(passes), ..Stop::default() }
+}
+
+/// Brackets hold the optimum, F never falls, gaps are P - F, and 1e-2 is reached (O(1/k) methods are slow).
+#[test]
+fn all_solvers_keep_the_contract() {
+    for entry in SOLVERS {
+        for seed in 0..30 {
+            let problem = small::random(seed);
+            let lambda = [1.0, 0.1][(seed % 2) as usize];
+            check_solver(entry, &problem, lambda, 3000.0, 2e-2);
+        }
+    }
+}
+
+/// Same seed, work clock: same weights and same records, to the bit; another seed visits in another order.
+#[test]
+fn runs_repeat_to_the_bit() {
+    for entry in SOLVERS {
+        for seed in [0, 3, 7] {
+            let problem = small::random(seed);
+            let go = |seed| run(entry, (entry.preset)(), &problem, 0.2, seed, passes(20.0));
+            let ((first, lines), (second, more)) = (go(seed), go(seed));
+            assert!(first.w == second.w && lines == more, "{} is not repeatable at seed {seed}", entry.name);
+        }
+    }
+}
+
+/// mp-bcfw that keeps no planes is bcfw, bit for bit; so it is with no approximate passes.
+#[test]
+fn multi_plane_without_planes_is_bcfw() {
+    let (multi, plain) = (find("mp-bcfw").unwrap(), find("bcfw").unwrap());
+    for seed in 0..40 {
+        let problem = small::random(seed);
+        let (expected, lines) = run(plain, (plain.preset)(), &problem, 0.2, seed, passes(15.0));
+        for (planes, limit) in [(0, 0), (0, 1000)] {
+            let mut parameters = (multi.preset)();
+            parameters["planes"]["max_planes"] = json!(planes);
+            parameters["planes"]["max_passes"] = json!(limit);
+            let (outcome, other) = run(multi, parameters, &problem, 0.2, seed, passes(15.0));
+            assert!(outcome.w == expected.w && other == lines, "N = {planes}, M = {limit}, seed {seed}");
+        }
+    }
+}
+
+/// At every step: F never falls, the running sums stay true, and P - F is the sum of the exact block gaps.
+#[test]
+fn the_gap_is_the_sum_of_block_gaps() {
+    for seed in 0..60 {
+        let problem = small::random(seed);
+        let (n, lambda) = (problem.blocks(), 0.3);
+        let mut oracle = problem.oracle();
+        let mut solver = BlockFrankWolfe::mp_bcfw().solver(n, problem.dim, lambda);
+        let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
+        let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        let mut before = 0.0f64;
+        for step in 0..300 {
+            solver.step(&mut ctx).unwrap();
+            let dual = solver.dual();
+            assert!(dual.value() >= before - 1e-12 * (1.0 + before.abs()), "seed {seed}, step {step}: F fell");
+            before = dual.value();
+            let (w, value) = dual.drift();
+            assert!(w < 1e-10 && value < 1e-10, "seed {seed}, step {step}: drift {w} {value}");
+            let primal = problem.primal(dual.weights(), lambda);
+            let gaps = sum_of_gaps(&problem, dual.weights(), |block| dual.block_score(block));
+            let off = primal - dual.value() - gaps;
+            assert!(off.abs() <= 1e-9 * (1.0 + primal), "seed {seed}, step {step}: off by {off}");
+        }
+    }
+}
+
+/// A heuristic oracle certifies nothing, however good the numbers look; its dual is a true bound all the same.
+#[test]
+fn heuristic_answers_never_certify() {
+    for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
+        let problem = small::random(6);
+        let (n, d, lambda) = (problem.blocks(), problem.dim, 0.5);
+        let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, lambda);
+        for (declared, certified) in [(Declared::Heuristic, false), (Declared::Bounded, true)] {
+            let oracle = || -> BoxedOracle { Box::new(Careless::new(small::random(6), declared)) };
+            let solver = (entry.build)((entry.preset)(), n, d, lambda).unwrap();
+            let mut run = Run::new(oracle(), oracle(), solver, lambda, passes(200.0)).with_clock(ClockKind::Work);
+            let outcome = run.to_end().unwrap();
+            assert_eq!(outcome.certified, certified, "{}, {declared:?}", entry.name);
+            assert!(outcome.dual.unwrap() <= optimum + doubt + 1e-9, "{}: false dual", entry.name);
+            if certified {
+                assert!(outcome.primal >= optimum - doubt - 1e-9, "{}: the bound is no bound", entry.name);
+            }
+        }
+    }
+}
+
+/// Answers with something unusable at the third call.
+struct Faulty {
+    inner: BoxedOracle,
+    kind: usize,
+    calls: usize,
+}
+
+impl MaxOracle for Faulty {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        let quality = self.inner.maximize(block, w, out)?;
+        self.calls += 1;
+        if self.calls < 3 {
+            return Ok(quality);
+        }
+        out.clear();
+        match self.kind {
+            0 => out.push(0, f64::NAN),
+            1 => out.push(self.dim() as u32, 1.0),
+            2 => out.set_circ(f64::INFINITY),
+            3 => out.push(0, 1e200),
+            4 => drop(out.dense(self.dim() + 1)),
+            5 => return Ok(Quality::UpperBound(f64::NAN)),
+            6 => [1, 0].iter().for_each(|&index| out.push(index, 1.0)), // not sealed
+            _ => return Err(OracleError { block, reason: "no answer".into() }),
+        }
+        Ok(quality)
+    }
+}
+
+/// Every fault of an oracle ends the run with an error that names the example; nothing unusable reaches w.
+#[test]
+fn faulty_oracles_are_caught() {
+    for entry in SOLVERS {
+        for kind in 0..8 {
+            let problem = small::random(3);
+            let (n, d) = (problem.blocks(), problem.dim);
+            let faulty: BoxedOracle = Box::new(Faulty { inner: problem.oracle(), kind, calls: 0 });
+            let solver = (entry.build)((entry.preset)(), n, d, 0.5).unwrap();
+            let mut run = Run::new(faulty, problem.oracle(), solver, 0.5, passes(9.0)).with_clock(ClockKind::Work);
+            match run.to_end() {
+                Err(RunError::Oracle(error)) => assert!(error.block < n, "{}, fault {kind}", entry.name),
+                other => panic!("{}, fault {kind}: {other:?}", entry.name),
+            }
+        }
+    }
+}
+
+/// Budgets stop where they say: calls to the call, passes to the pass; a set interrupt flag at once.
+#[test]
+fn budgets_are_kept() {
+    let problem = small::random(0);
+    let entry = find("mp-bcfw").unwrap();
+    let go = |stop| run(entry, (entry.preset)(), &problem, 0.1, 0, stop).0;
+    let calls = go(Stop { calls: Some(7), ..Stop::default() });
+    assert_eq!((calls.counts.oracle_calls, calls.stop_reason), (7, StopReason::Calls));
+    let passes = go(Stop { passes: Some(3.0), ..Stop::default() });
+    assert_eq!((passes.counts.oracle_calls, passes.stop_reason), (3 * problem.blocks() as u64, StopReason::Passes));
+    let seconds = go(Stop { seconds: Some(1e-4), ..Stop::default() });
+    assert!(seconds.stop_reason == StopReason::Seconds && seconds.train_seconds < 2e-4);
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let interrupt = go(Stop { interrupt: Some(flag), ..Stop::default() });
+    assert_eq!((interrupt.counts.oracle_calls, interrupt.stop_reason), (0, StopReason::Interrupt));
+}
