@@ -8,6 +8,7 @@ use crate::average::UpdateKind;
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
+use crate::qp::step_length;
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
@@ -242,17 +243,6 @@ fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
         block.add_to(1.0, sum);
     }
     blocks.iter().map(|block| block.circ).sum()
-}
-
-/// `clip(slope / curvature, 0, largest)`; with no curvature the largest step uphill.
-pub(crate) fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
-    if slope <= 0.0 {
-        0.0
-    } else if slope >= curvature * largest {
-        largest
-    } else {
-        slope / curvature
-    }
 }
 
 #[cfg(test)]

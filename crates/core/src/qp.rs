@@ -5,8 +5,6 @@
 //! inner products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
 //! planes' scores at the present w.
 
-use crate::dual::step_length;
-
 /// Inner products of planes, lower triangle by rows: entry (i, j), j <= i, at `i (i + 1) / 2 + j`.
 #[derive(Clone, Copy, Debug)]
 pub struct Gram<'a>(pub &'a [f64]);
@@ -24,6 +22,17 @@ impl Gram<'_> {
             (Some(p), Some(q)) => self.at(p, q),
             _ => 0.0,
         }
+    }
+}
+
+/// `clip(slope / curvature, 0, largest)`; with no curvature the largest step uphill.
+pub(crate) fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
+    if slope <= 0.0 {
+        0.0
+    } else if slope >= curvature * largest {
+        largest
+    } else {
+        slope / curvature
     }
 }
 

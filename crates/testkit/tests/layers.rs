@@ -14,13 +14,14 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
-const RANKS: [&[&str]; 10] = [
+const RANKS: [&[&str]; 11] = [
     &["linalg", "rng", "clock"],
     &["plane"],
     &["oracle"],
     &["task"],
     &["average"],
-    &["dual", "cache", "order"],
+    &["iterate", "qp"],
+    &["dual", "cache", "hull", "order"],
     &["solver"],
     &["observe"],
     &["run"],

@@ -71,7 +71,7 @@ fn the_gap_is_the_sum_of_block_gaps() {
         let mut before = 0.0f64;
         for step in 0..300 {
             solver.step(&mut ctx).unwrap();
-            let dual = solver.dual();
+            let dual = solver.dual().unwrap();
             assert!(dual.value() >= before - 1e-12 * (1.0 + before.abs()), "seed {seed}, step {step}: F fell");
             before = dual.value();
             let (w, value) = dual.drift();
@@ -173,4 +173,65 @@ fn budgets_are_kept() {
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let interrupt = go(Stop { interrupt: Some(flag), ..Stop::default() });
     assert_eq!((interrupt.counts.oracle_calls, interrupt.stop_reason), (0, StopReason::Interrupt));
+}
+
+/// Every combination of order, step, planes kept and averaging: brackets hold the optimum, F never falls.
+#[test]
+fn all_combinations_keep_the_bracket() {
+    let entry = find("bcfw").unwrap();
+    let orders = ["uniform", "permutation", "gap", "max-gap", "lipschitz"];
+    let steps = ["frank-wolfe", "pairwise", "away", "best", "solve"];
+    let planes = [
+        json!({"name": "none"}),
+        json!({"name": "multi-plane"}),
+        json!({"name": "multi-plane", "recombine": true, "max_idle": 2}),
+        json!({"name": "multi-plane", "max_planes": 1}),
+        json!({"name": "gap-cache"}),
+    ];
+    for seed in [0, 1, 5, 9, 12] {
+        let problem = small::random(seed);
+        let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, 0.2);
+        for (order, step) in orders.iter().flat_map(|order| steps.iter().map(move |step| (order, step))) {
+            for planes in &planes {
+                for averaging in ["none", "weighted"] {
+                    let name = format!("{order}, {step}, {planes}, {averaging} on {}", problem.name);
+                    let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
+                                            "averaging": {"name": averaging}});
+                    let (outcome, lines) = run(entry, parameters, &problem, 0.2, seed, passes(120.0));
+                    let (dual, primal) = (outcome.dual.unwrap(), outcome.primal);
+                    assert!(
+                        dual <= optimum + doubt + 1e-9 && primal >= optimum - doubt - 1e-9,
+                        "{name}: {dual} {primal}"
+                    );
+                    assert!((problem.primal(&outcome.w, 0.2) - primal).abs() <= 1e-10 * (1.0 + primal), "{name}");
+                    assert!(primal - dual < 0.1 * (1.0 + optimum), "{name}: gap {} is wide", primal - dual);
+                    let lines = String::from_utf8(lines).unwrap();
+                    let duals = lines
+                        .lines()
+                        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["dual"].as_f64().unwrap());
+                    let duals: Vec<f64> = duals.collect();
+                    assert!(duals.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{name}: F fell");
+                }
+            }
+        }
+    }
+}
+
+/// Pairwise, away, best and solve steps reach the optimum itself, to 1e-6 of the objective.
+#[test]
+fn linear_steps_reach_the_optimum() {
+    let entry = find("mp-bcfw").unwrap();
+    for seed in 0..40 {
+        let problem = small::random(seed);
+        let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, 0.2);
+        for step in ["pairwise", "away", "best", "solve"] {
+            let mut parameters = (entry.preset)();
+            parameters["step"] = json!({"name": step});
+            let stop = Stop { gap: Some(1e-7.into()), passes: Some(20_000.0), ..Stop::default() };
+            let (outcome, _) = run(entry, parameters, &problem, 0.2, seed, stop);
+            let off = outcome.primal - optimum;
+            assert!(off.abs() <= 1e-6 + doubt, "{step} on {}: off by {off}", problem.name);
+            assert_eq!(outcome.stop_reason, StopReason::Gap, "{step} on {}: gap {:?}", problem.name, outcome.gap);
+        }
+    }
 }

@@ -48,6 +48,9 @@ struct Set {
     gram: Vec<f64>,
 }
 
+/// Planes that an example with inner products gets room for when it keeps its first.
+const USUAL_PLANES: usize = 16;
+
 /// The working sets `W_i` of all examples.
 #[derive(Clone, Debug)]
 pub struct WorkingSets {
@@ -162,6 +165,12 @@ impl WorkingSets {
 
     /// Appends the inner products of `plane` with the planes of `block` and with itself.
     fn take_inner_products(&mut self, block: usize, plane: PlaneView<'_>) {
+        let set = &mut self.sets[block];
+        if set.kept.capacity() == 0 {
+            set.kept.reserve(USUAL_PLANES);
+            set.alphas.reserve(USUAL_PLANES);
+            set.gram.reserve(USUAL_PLANES * (USUAL_PLANES + 1) / 2);
+        }
         let mut spread = std::mem::take(&mut self.spread);
         plane.add_to(1.0, &mut spread);
         let mut gram = std::mem::take(&mut self.sets[block].gram);

@@ -12,6 +12,8 @@ pub(super) struct Slot {
     chunk: u32,
     start: u32,
     len: u32,
+    /// Size class of the place, which may be larger than the length asks for.
+    class: u32,
 }
 
 /// Storage for many short vectors of `T`.
@@ -34,16 +36,19 @@ impl<T: Copy> Pool<T> {
     /// Copies `items` into a slot.
     pub(super) fn store(&mut self, items: &[T]) -> Slot {
         let Some(&filler) = items.first() else {
-            return Slot { chunk: 0, start: 0, len: 0 };
+            return Slot { chunk: 0, start: 0, len: 0, class: 0 };
         };
         let class = class_of(items.len());
-        let (chunk, start) = match self.free.get_mut(class).and_then(Vec::pop) {
+        // A free place of up to twice the size is better than a new one: peaks of one class do not add up.
+        let free = (class..=class + STEPS as usize).find(|&class| self.free.get(class).is_some_and(|f| !f.is_empty()));
+        let class = free.unwrap_or(class);
+        let (chunk, start) = match free.and_then(|class| self.free[class].pop()) {
             Some(place) => place,
             None => self.cut(class, filler),
         };
         let from = start as usize;
         self.chunks[chunk as usize][from..from + items.len()].copy_from_slice(items);
-        Slot { chunk, start, len: items.len() as u32 }
+        Slot { chunk, start, len: items.len() as u32, class: class as u32 }
     }
 
     /// The numbers in a slot.
@@ -60,7 +65,7 @@ impl<T: Copy> Pool<T> {
         if slot.len == 0 {
             return;
         }
-        self.free[class_of(slot.len as usize)].push((slot.chunk, slot.start));
+        self.free[slot.class as usize].push((slot.chunk, slot.start));
     }
 
     /// Cuts a fresh slot of a size class.
