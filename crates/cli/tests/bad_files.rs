@@ -129,5 +129,22 @@ fn outputs_do_not_overwrite_what_the_command_uses() {
         assert_eq!(ran.code, Some(2), "`{arguments}`: {}", ran.stderr);
         assert!(ran.stderr.contains("would overwrite"), "`{arguments}`: {}", ran.stderr);
     }
+    for output in ["good.svm", "svm.model"] {
+        let ran = scratch.run(&format!("predict --model svm.model --data good.svm --out {output}"));
+        assert_eq!(ran.code, Some(2), "predict --out {output}: {}", ran.stderr);
+    }
     assert!(scratch.bytes("good.svm") == before);
+}
+
+/// A solver without a dual needs a stop that it can reach; a delay must be one that can be waited for.
+#[test]
+fn runs_that_could_not_end_are_refused() {
+    let scratch = folder();
+    for (arguments, message) in [
+        ("--solver ssg --gap 1%", "no gap to stop at: give --passes"),
+        ("--set oracle.delay_us=1e300", "must be between 0 and"),
+    ] {
+        let train = "train --task binary --data good.svm --out out --record record";
+        assert_refused(&scratch, &format!("{train} {arguments}"), message);
+    }
 }

@@ -169,7 +169,7 @@ fn bad_values_are_refused() {
     for (arguments, message) in [
         ("--passes 0", "stop.passes = 0: must be greater than 0"),
         ("--passes -1", "stop.passes = -1: must be greater than 0"),
-        ("--passes text", "stop: invalid type: string \"text\", expected f64"),
+        ("--passes text", "stop.passes = text: must be a number"),
         ("--seconds 0", "stop.seconds = 0: must be greater than 0"),
         ("--calls 0", "stop.calls = 0: must be at least 1"),
         ("--calls 1.5", "1.5"),
@@ -177,9 +177,9 @@ fn bad_values_are_refused() {
         ("--seed x", "seed = x"),
         ("--threads 0", "threads = 0: must be at least 1"),
         ("--threads -1", "threads = -1"),
-        ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be a finite number >= 0"),
-        ("--set solver.planes.max_planes=-1", "solver `mp-bcfw`: "),
-        ("--set task.bias=perhaps", "task parameters: "),
+        ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be between 0 and"),
+        ("--set solver.planes.max_planes=-1", "solver.planes.max_planes = -1: must be a whole number"),
+        ("--set task.bias=perhaps", "task.bias = perhaps: must be true or false"),
         ("--set task.class_weights=[1]", "task.class_weights has 1 entries, expected one for each of 2 labels"),
         ("--set data.folds=1", "good.svm: data.folds: this format has no folds"),
         ("--set data.folds=x", "data.folds = x: must be fold numbers as in 0,3"),
@@ -235,6 +235,9 @@ fn bad_run_files() {
         ("task = \"binary\"\n[solver]\nname = \"bcfw\"\nordr = \"uniform\"\n", "`ordr`: did you mean `order`?"),
         ("task = \"binary\"\n[stop]\npases = 3\n", "`pases`: did you mean `passes`?"),
         ("task = 3\n", "task: expected a name, found 3"),
+        ("task = \"binary\"\n[stop]\npasses = inf\n", "stop.passes = inf: must be a finite number"),
+        ("task = \"binary\"\nlambda = nan\n", "lambda = NaN: must be a finite number"),
+        ("[task]\nbias = true\n", "task.name is missing"),
         ("task = \"binary\"\nseed = \"x\"\n", "seed = x"),
     ] {
         scratch.write("run.toml", content);

@@ -174,3 +174,15 @@ fn people_get_a_summary_and_quiet_is_silent() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
     assert_eq!(scratch.weights("quiet.model").len(), 2);
 }
+
+/// A flag that names another solver drops the fields that the file gave to its own.
+#[test]
+fn a_solver_flag_replaces_the_solver_of_the_file() {
+    let scratch = words();
+    let file = "task = \"chain\"\n[solver]\nname = \"mp-bcfw\"\nplanes.max_idle = 5\n[stop]\npasses = 1\n";
+    scratch.write("run.toml", file);
+    for solver in ["bcfw", "ssg", "mp-bcfw"] {
+        let summary = scratch.json(&format!("train run.toml --data letter.data --solver {solver}"));
+        assert_eq!(summary["solver"], solver);
+    }
+}

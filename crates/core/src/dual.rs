@@ -112,11 +112,6 @@ impl DualState {
         linalg::prefetch(&self.blocks[block].values);
     }
 
-    /// Coefficients stored over all blocks; 8 to 12 bytes each.
-    pub fn stored(&self) -> usize {
-        self.blocks.iter().map(|block| block.values.len()).sum()
-    }
-
     /// Frank-Wolfe step of example `block` toward `corner` with exact line search:
     /// `gamma = clip(slope / curvature, 0, 1)`, `phi^i += gamma (corner - phi^i)` (MP-BCFW, Alg. 2).
     ///

@@ -46,8 +46,8 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`plane`], [`oracle`], [`task`], [`average`], [`iterate`], { [`dual`], [`cache`],
-//! [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
+//! [`linalg`], [`rng`], [`clock`], [`plane`], [`oracle`], [`task`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
+//! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod average;
 pub mod cache;

@@ -57,7 +57,7 @@ impl Plane {
 
     /// Adds `scale * values` at `start + indices` of a sparse plane.
     pub fn extend_scaled(&mut self, start: u32, indices: &[u32], scale: f64, values: Option<&[f64]>) {
-        debug_assert!(!self.dense, "extend a dense plane");
+        assert!(values.is_none_or(|values| values.len() == indices.len()), "one value per index");
         self.indices.extend(indices.iter().map(|index| start + index));
         match values {
             Some(values) => self.values.extend(values.iter().map(|value| scale * value)),
@@ -182,13 +182,6 @@ impl PlaneView<'_> {
         match self.star {
             Star::Sparse { indices, values } => linalg::scatter_axpy(alpha, indices, values, y),
             Star::Dense(values) => linalg::axpy(alpha, values, y),
-        }
-    }
-
-    /// Stored coefficients.
-    pub fn stored(&self) -> usize {
-        match self.star {
-            Star::Sparse { values, .. } | Star::Dense(values) => values.len(),
         }
     }
 }

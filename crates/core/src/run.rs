@@ -48,7 +48,7 @@ impl GapTarget {
 /// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// The gap is small enough.
+    /// The gap is small enough, and proven: a run with a heuristic oracle does not stop by it.
     pub gap: Option<GapTarget>,
     /// Oracle calls / n.
     pub passes: Option<f64>,
@@ -257,7 +257,7 @@ impl<O: MaxOracle> Run<O> {
 
     fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
-            (Some(target), Some(best), Some(dual)) => best.primal - dual <= target.at(best.primal),
+            (Some(target), Some(best), Some(dual)) => best.proven && best.primal - dual <= target.at(best.primal),
             _ => false,
         }
     }
@@ -299,7 +299,9 @@ impl<O: MaxOracle> Run<O> {
             Some(meter) => meter(&candidate)?,
             None => Losses::default(),
         };
-        if self.best.as_ref().is_none_or(|best| primal < best.primal) {
+        // A proven value is worth more than an unproven one, which may be too low to be true.
+        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal < best.primal);
+        if self.best.as_ref().is_none_or(better) {
             let old = self.best.replace(Best { w: candidate, primal, proven });
             candidate = old.map(|best| best.w).unwrap_or_default();
         }
@@ -340,7 +342,7 @@ impl<O: MaxOracle> Run<O> {
             oracle_calls: self.counts.oracle_calls,
             cached_steps: self.counts.cached_steps,
             seconds: self.clock.now(),
-            oracle_seconds: self.counts.oracle_seconds,
+            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
             primal: best.primal,
             dual: self.dual,
             gap: self.dual.map(|dual| best.primal - dual),
@@ -369,7 +371,8 @@ impl<O: MaxOracle> Run<O> {
             gap: self.dual.map(|dual| best.primal - dual),
             certified: best.proven && self.dual.is_some(),
             stop_reason,
-            counts: self.counts,
+            // Sampled times can overshoot; more than all the time there was cannot be true.
+            counts: Counts { oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()), ..self.counts },
             progress: self.solver.progress(),
             evaluation_calls: self.evaluation_calls,
             train_seconds: self.clock.now(),

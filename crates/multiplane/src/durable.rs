@@ -11,6 +11,8 @@ pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_special(path) {
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into()); // a link stays a link to the new content
+    let path = target.as_path();
     let (temporary, file) = create_beside(path)?;
     let written = fill(file, bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
@@ -84,6 +86,19 @@ mod tests {
         assert!(check_writable(dir.path()).is_err());
         assert!(check_writable(&dir.path().join("missing/model")).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// A link stays a link; what it points to is replaced.
+    #[test]
+    #[cfg(unix)]
+    fn links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        durable_write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        durable_write(&link, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 
     /// A device stays a device.

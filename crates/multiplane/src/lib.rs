@@ -34,7 +34,7 @@ pub use durable::{check_writable, durable_write};
 pub use error::Error;
 pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
-pub use multiplane_core::{clock, observe, oracle, run, solvers};
+pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;

@@ -153,6 +153,40 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
+/// Sets the name of a choice (or a plain value) as a flag does: another name drops the fields that the old one had.
+pub fn set_name(tree: &mut Map<String, Value>, key: &str, name: &str) {
+    if let Some(Value::Object(table)) = tree.get(key)
+        && table.get("name").and_then(Value::as_str) != Some(name)
+    {
+        tree.remove(key);
+    }
+    set(tree, key, Value::String(name.into()));
+}
+
+/// A TOML file as a tree. Numbers that are not finite and dates have no place in it.
+pub fn from_toml(table: toml::Table) -> Result<Map<String, Value>, String> {
+    let mut tree = Map::new();
+    for (key, value) in table {
+        let value = toml_value(value).map_err(|fault| format!("{key}{fault}"))?;
+        tree.insert(key, value);
+    }
+    Ok(tree)
+}
+
+/// One value; a fault begins with the rest of the key.
+fn toml_value(value: toml::Value) -> Result<Value, String> {
+    Ok(match value {
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Boolean(truth) => Value::Bool(truth),
+        toml::Value::Float(number) if number.is_finite() => number.into(),
+        toml::Value::Float(number) => return Err(format!(" = {number}: must be a finite number")),
+        toml::Value::Datetime(date) => return Err(format!(" = {date}: dates mean nothing here")),
+        toml::Value::Array(items) => Value::Array(items.into_iter().map(toml_value).collect::<Result<_, _>>()?),
+        toml::Value::Table(table) => Value::Object(from_toml(table).map_err(|fault| format!(".{fault}"))?),
+    })
+}
+
 /// A value as typed on a command line: a number, `true`, `false`, a list or a quoted string as in TOML; anything
 /// else is text.
 pub fn parse_value(text: &str) -> Value {
@@ -220,6 +254,16 @@ mod tests {
             json!({"solver": {"name": "mp-bcfw", "planes": {"name": "multi-plane", "max_planes": 5},
                    "order": {"name": "gap", "degree": 2}}})
         );
+    }
+
+    /// What JSON cannot hold is refused, with its key.
+    #[test]
+    fn toml_is_checked() {
+        let read = |text: &str| from_toml(text.parse().unwrap());
+        assert_eq!(read("a = 1\n[b]\nc = [0.5, true]").unwrap()["b"], json!({"c": [0.5, true]}));
+        assert_eq!(read("[stop]\nseconds = nan").unwrap_err(), "stop.seconds = NaN: must be a finite number");
+        assert_eq!(read("a = [inf]").unwrap_err(), "a = inf: must be a finite number");
+        assert!(read("a = 2026-11-20").unwrap_err().contains("dates"));
     }
 
     /// Values are typed as in TOML; what is not TOML is text.

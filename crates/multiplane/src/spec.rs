@@ -19,6 +19,9 @@ use crate::params::{self, Param};
 /// What `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "mp-bcfw";
 
+/// Longest delay of an oracle call, in microseconds.
+const MAX_DELAY_US: f64 = 3.6e9;
+
 /// Where the examples come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -116,11 +119,14 @@ impl RunSpec {
             oracle: section(tree, "oracle")?,
             solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
             lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
-            stop: if stop == StopSpec::default() { default_stop() } else { stop },
+            stop,
             seed: scalar(tree, "seed", 0)?,
             threads: scalar(tree, "threads", 1)?,
             clock: scalar(tree, "clock", ClockKind::Wall)?,
         };
+        if spec.stop == StopSpec::default() {
+            spec.stop = default_stop(spec.solver_entry()?.has_dual);
+        }
         spec.check()?;
         spec.normalize()?;
         Ok(spec)
@@ -142,8 +148,10 @@ impl RunSpec {
 
     fn check(&self) -> Result<(), Error> {
         let delay = self.oracle.delay_us;
-        if !(delay.is_finite() && delay >= 0.0) {
-            return Err(Error::input(format!("oracle.delay_us = {delay}: must be a finite number >= 0")));
+        if !(0.0..=MAX_DELAY_US).contains(&delay) {
+            return Err(Error::input(format!(
+                "oracle.delay_us = {delay}: must be between 0 and {MAX_DELAY_US} (an hour)"
+            )));
         }
         if self.threads == 0 {
             return Err(Error::input("threads = 0: must be at least 1"));
@@ -251,15 +259,18 @@ pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
         .ok_or_else(|| Error::input(names::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
 }
 
-fn default_stop() -> StopSpec {
-    StopSpec { gap: Some(json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
+/// The stops of a run that names none.
+fn default_stop(has_dual: bool) -> StopSpec {
+    StopSpec { gap: has_dual.then(|| json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
 }
 
 fn resolve_task(value: &Value) -> Result<Named, Error> {
     let (name, changes) = split_name(value, "task")?;
     let entry = find_task(&name)?;
     let params = params::from_schema(&(entry.schema)());
-    Ok(Named { params: overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?, name: entry.name.into() })
+    let table = overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?;
+    check_types("task", &table, entry.fault)?;
+    Ok(Named { params: table, name: entry.name.into() })
 }
 
 fn resolve_solver(value: &Value) -> Result<Named, Error> {
@@ -272,8 +283,7 @@ fn resolve_solver(value: &Value) -> Result<Named, Error> {
     let named =
         Named { params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?, name: entry.name.into() };
     // Building it for the smallest problem finds values of the wrong type now, before any data is read.
-    (entry.build)(Value::Object(named.params.clone()), 1, 1, 1.0)
-        .map_err(|reason| Error::input(format!("solver `{}`: {reason}", entry.name)))?;
+    check_types("solver", &named.params, |value| (entry.build)(value, 1, 1, 1.0).err())?;
     Ok(named)
 }
 
@@ -286,7 +296,8 @@ fn split_name(value: &Value, what: &str) -> Result<(String, Map<String, Value>),
             match table.remove("name") {
                 Some(Value::String(name)) => Ok((name, table)),
                 None if what == "solver" => Ok(("auto".into(), table)),
-                other => Err(Error::input(format!("{what}: expected a name, found {}", other.unwrap_or(Value::Null)))),
+                Some(other) => Err(Error::input(format!("{what}: expected a name, found {other}"))),
+                None => Err(Error::input(format!("{what}: no name given: {what}.name is missing"))),
             }
         }
         other => Err(Error::input(format!("{what}: expected a name, found {other}"))),
@@ -315,14 +326,45 @@ fn section<T: Default + Serialize + for<'a> Deserialize<'a> + JsonSchema>(
     let params = params::from_schema(&schemars::schema_for!(T));
     let mut base = Map::new();
     params::overlay(&mut base, value, &params, key).map_err(Error::Input)?;
+    check_types(key, &base, |value| serde_json::from_value::<T>(value).err().map(|error| error.to_string()))?;
     serde_json::from_value(Value::Object(base)).map_err(|error| Error::input(format!("{key}: {error}")))
+}
+
+/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it.
+fn check_types(what: &str, table: &Map<String, Value>, fault: impl Fn(Value) -> Option<String>) -> Result<(), Error> {
+    for (key, value) in table {
+        let Some(reason) = fault(json!({ key: value })) else { continue };
+        // Of a choice with fields, the field to blame.
+        for (field, inner) in value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
+            if let Some(reason) = fault(json!({ key: { "name": value["name"], field: inner } })) {
+                let shown = shown(inner);
+                return Err(Error::input(format!("{what}.{key}.{field} = {shown}: {}", plainly(&reason))));
+            }
+        }
+        return Err(Error::input(format!("{what}.{key} = {}: {}", shown(value), plainly(&reason))));
+    }
+    match fault(Value::Object(table.clone())) {
+        Some(reason) => Err(Error::input(format!("{what}: {}", plainly(&reason)))),
+        None => Ok(()),
+    }
+}
+
+/// A deserializer's complaint in words for users.
+fn plainly(reason: &str) -> String {
+    let expected = reason.rsplit_once("expected ").map_or(reason, |(_, expected)| expected);
+    match expected {
+        "f64" => "must be a number".into(),
+        "u64" | "u32" | "usize" => "must be a whole number >= 0".into(),
+        "a boolean" => "must be true or false".into(),
+        _ => reason.into(),
+    }
 }
 
 fn scalar<T: for<'a> Deserialize<'a>>(tree: &Map<String, Value>, key: &str, default: T) -> Result<T, Error> {
     match tree.get(key) {
         None => Ok(default),
         Some(value) => serde_json::from_value(value.clone())
-            .map_err(|error| Error::input(format!("{key} = {}: {error}", shown(value)))),
+            .map_err(|error| Error::input(format!("{key} = {}: {}", shown(value), plainly(&error.to_string())))),
     }
 }
 
@@ -369,6 +411,10 @@ mod tests {
             (json!({"task": "chain", "data": {"folds": "a"}}), "data.folds = a"),
             (json!({"task": "chain", "data": {"format": "leter"}}), "did you mean `letter`"),
             (json!({"task": "chain", "clock": "sun"}), "clock = sun"),
+            (json!({"task": "chain", "stop": {"passes": "abc"}}), "stop.passes = abc: must be a number"),
+            (json!({"task": "chain", "seed": -1}), "seed = -1"),
+            (json!({"task": {"name": "chain", "bias": "yes"}}), "task.bias = yes: must be true or false"),
+            (json!({"task": {"bias": true}}), "task.name is missing"),
             (json!({"task": "chain", "oracle": {"delay_us": -1}}), "oracle.delay_us = -1"),
         ] {
             let message = read(tree.clone()).unwrap_err();

@@ -144,9 +144,16 @@ impl Session {
         }
         let target = spec.gap_target()?;
         let solver = spec.solver_entry()?;
-        if target.is_some() && !solver.has_dual {
+        let other_stop = spec.stop.passes.is_some() || spec.stop.calls.is_some() || spec.stop.seconds.is_some();
+        if !solver.has_dual && target.is_some() && other_stop {
             let name = solver.name;
             warnings.push(format!("solver `{name}` has no dual value: it cannot stop at a gap or certify one"));
+        }
+        if !solver.has_dual && !other_stop {
+            let name = solver.name;
+            return Err(Error::input(format!(
+                "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
+            )));
         }
         Ok(Session { spec, problem, test, lambda, target, stopwatch, warnings })
     }

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use multiplane::{Error, check_writable, durable_write};
 
 use crate::args::PredictArgs;
-use crate::commands::{Done, open};
+use crate::commands::{Done, open, refuse_overwriting};
 use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
+    refuse_overwriting([&args.on.model, &args.on.data], &args.out)?;
     if let Some(path) = &args.out {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;

@@ -1,7 +1,7 @@
 //! `multiplane train`.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
@@ -9,7 +9,7 @@ use multiplane::{Error, Hooks, RunSpec, Session, Summary, check_writable, params
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
-use crate::commands::{Done, apply_sets, not_built};
+use crate::commands::{Done, apply_sets, not_built, refuse_overwriting};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print};
@@ -19,7 +19,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         return not_built("checkpointing (--checkpoint, --checkpoint-every, --resume)");
     }
     let spec = RunSpec::from_tree(&tree(args)?)?;
-    refuse_overwriting(args, &spec)?;
+    let inputs = [&args.spec, &spec.data.path, &spec.data.test];
+    refuse_overwriting(inputs.into_iter().flatten(), [&args.out, &args.record].into_iter().flatten())?;
     for path in [&args.out, &args.record].into_iter().flatten() {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
@@ -46,41 +47,13 @@ fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
     format!("{}:{line}:{column}: {message}", path.display())
 }
 
-/// Refuses outputs that are the same file as each other or as an input.
-fn refuse_overwriting(args: &TrainArgs, spec: &RunSpec) -> Result<(), Error> {
-    let inputs = [&args.spec, &spec.data.path, &spec.data.test].into_iter().flatten();
-    let named: Vec<&PathBuf> = inputs.chain(&args.out).collect();
-    for output in [&args.out, &args.record].into_iter().flatten() {
-        let others = named.iter().filter(|path| !std::ptr::eq(**path, output));
-        if let Some(other) = others.into_iter().find(|path| is_same_file(path, output)) {
-            let (output, other) = (output.display(), other.display());
-            return Err(Error::input(format!("{output}: it would overwrite {other}, which the same command uses")));
-        }
-    }
-    Ok(())
-}
-
-/// Whether two paths lead to one regular file, which need not exist yet.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    if one.exists() && !one.is_file() {
-        return false;
-    }
-    let place = |path: &Path| {
-        path.canonicalize().ok().or_else(|| {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(parent.canonicalize().ok()?.join(path.file_name()?))
-        })
-    };
-    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
-}
-
 /// File, flags and `--set`, later ones over earlier ones.
 fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     let mut tree = Map::new();
     if let Some(path) = &args.spec {
         let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        let file: Value = toml::from_str(&text).map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
-        tree = file.as_object().cloned().unwrap_or_default();
+        let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
+        tree = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
     }
     let texts = [
         ("task", &args.task),
@@ -92,7 +65,7 @@ fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     ];
     for (key, value) in texts {
         if let Some(value) = value {
-            params::set(&mut tree, key, Value::String(value.clone()));
+            params::set_name(&mut tree, key, value);
         }
     }
     let numbers = [
@@ -154,6 +127,7 @@ pub(crate) fn text(summary: &Summary) -> String {
     text += &format!("  primal  {}\n", number(summary.primal));
     if let (Some(dual), Some(gap)) = (summary.dual, summary.gap) {
         let proof = if summary.certified { "certified" } else { "estimated: the oracle is not exact" };
+        let gap = gap.max(0.0); // below 0 only by rounding, or where it is an estimate
         let percent = 100.0 * gap / summary.primal.max(f64::MIN_POSITIVE);
         text += &format!("  dual    {}\n", number(dual));
         text += &format!("  gap     {} ({percent:.2} % of the primal, {proof})\n", number(gap));

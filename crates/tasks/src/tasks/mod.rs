@@ -31,6 +31,8 @@ pub struct TaskEntry {
     pub defaults: fn() -> Value,
     /// Names, types and documentation of the parameters.
     pub schema: fn() -> Schema,
+    /// Why these parameters are of the wrong type, if they are.
+    pub fault: fn(Value) -> Option<String>,
     /// Opens the task on data, with the vocabulary of a model where one is given.
     pub open: OpenTask,
 }
@@ -46,6 +48,7 @@ macro_rules! tasks {
             layout: $layout,
             defaults: || serde_json::to_value(<$spec>::default()).unwrap_or(Value::Null),
             schema: || schemars::schema_for!($spec),
+            fault: |parameters| serde_json::from_value::<$spec>(parameters).err().map(|error| error.to_string()),
             open: |parameters, data, vocabulary| {
                 let spec: $spec = serde_json::from_value(parameters)?;
                 $open(&spec, data, vocabulary)
