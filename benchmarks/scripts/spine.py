@@ -48,12 +48,13 @@ def crfsuite_epoch(data):
 
 class Bench:
     def __init__(self, program, data):
-        self.program, self.raw, self.rows = program, [], []
+        self.program, self.raw, self.rows, self.data = program, [], [], str(data)
         self.ocr = str(data / "ocr/letter.data.gz")
         self.usps = str(data / "usps/usps.gz")
 
     def run(self, row, arguments, seed=0):
         result = {"row": row, **train(self.program, arguments, seed)}
+        result["command"] = result["command"].replace(self.data, "$MULTIPLANE_DATA")
         self.raw.append(result)
         return result
 
