@@ -56,7 +56,7 @@ impl HullState {
     pub fn new(blocks: usize, dim: usize, lambda: f64, averaged: bool) -> Self {
         HullState {
             iterate: Iterate::new(dim, lambda, averaged),
-            sets: WorkingSets::with_inner_products(blocks, dim),
+            sets: WorkingSets::with_inner_products(blocks, dim.max(1)),
             truths: vec![1.0; blocks],
             scores: Vec::new(),
             before: Vec::new(),

@@ -138,14 +138,17 @@ impl SimplexQp<'_> {
 
     /// Moves away from vertex `from`, which must have mass; a vertex with all the mass cannot be left that way.
     pub fn away(&mut self, from: Option<usize>) -> QpStep {
-        let mass = self.mass(from);
-        if mass >= 1.0 { QpStep::default() } else { self.along_ray(from, -1.0, mass / (1.0 - mass)) }
+        let (mass, others) = (self.mass(from), self.others(from));
+        if others <= NO_MASS { QpStep::default() } else { self.along_ray(from, -1.0, mass / others) }
     }
 
     /// What [`toward`](SimplexQp::toward) (`sign` 1) or [`away`](SimplexQp::away) (-1) do along
     /// `sign (vertex - alpha)`.
     fn along_ray(&mut self, vertex: Option<usize>, sign: f64, largest: f64) -> QpStep {
-        let slope = sign * (self.score(vertex) - self.mean());
+        let others = self.others(vertex);
+        let here = self.score(vertex);
+        let slope: f64 = self.scores.iter().zip(self.alphas.iter()).map(|(score, alpha)| alpha * (here - score)).sum();
+        let slope = sign * (slope + *self.truth * here);
         let curvature = self.ray_curvature(vertex);
         let gamma = step_length(slope, curvature, largest);
         if gamma == 0.0 {
@@ -154,9 +157,9 @@ impl SimplexQp<'_> {
         let change = sign * gamma;
         let scale = change / self.lambda;
         for p in 0..self.scores.len() {
-            let toward_vertex = self.gram.between(Some(p), vertex);
-            let toward_mean: f64 = self.alphas.iter().enumerate().map(|(q, alpha)| alpha * self.gram.at(p, q)).sum();
-            self.scores[p] -= scale * (toward_vertex - toward_mean);
+            let coefficient = |q: usize| if vertex == Some(q) { others } else { -self.alphas[q] };
+            let moved: f64 = (0..self.alphas.len()).map(|q| coefficient(q) * self.gram.at(p, q)).sum();
+            self.scores[p] -= scale * moved;
         }
         self.alphas.iter_mut().for_each(|alpha| *alpha *= 1.0 - change);
         *self.truth *= 1.0 - change;
@@ -165,12 +168,16 @@ impl SimplexQp<'_> {
         } else {
             self.add_mass(vertex, change);
         }
+        let sum = self.alphas.iter().sum::<f64>() + *self.truth;
+        self.alphas.iter_mut().for_each(|alpha| *alpha /= sum);
+        *self.truth /= sum;
         QpStep { gain: gamma * slope - 0.5 * gamma * gamma * curvature, gamma }
     }
 
     /// `|vertex - sum alpha p|^2 / lambda`, from the differences of masses: no cancelling of large terms.
     fn ray_curvature(&self, vertex: Option<usize>) -> f64 {
-        let coefficient = |p: usize| f64::from(u8::from(vertex == Some(p))) - self.alphas[p];
+        let others = self.others(vertex);
+        let coefficient = |p: usize| if vertex == Some(p) { others } else { -self.alphas[p] };
         let mut square = 0.0;
         for p in 0..self.alphas.len() {
             let c = coefficient(p);
@@ -204,6 +211,12 @@ impl SimplexQp<'_> {
 
     fn add_mass(&mut self, vertex: Option<usize>, mass: f64) {
         self.set_mass(vertex, self.mass(vertex) + mass);
+    }
+
+    /// Mass of all vertices but one, added up: `1 - mass` has no correct digit where they have little.
+    fn others(&self, vertex: Option<usize>) -> f64 {
+        let planes: f64 = (0..self.alphas.len()).filter(|&p| Some(p) != vertex).map(|p| self.alphas[p]).sum();
+        planes + if vertex.is_some() { *self.truth } else { 0.0 }
     }
 
     fn set_mass(&mut self, vertex: Option<usize>, mass: f64) {

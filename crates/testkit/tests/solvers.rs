@@ -235,3 +235,18 @@ fn linear_steps_reach_the_optimum() {
         }
     }
 }
+
+/// Away steps from a vertex with almost all the mass keep the masses in the simplex: no dual above a primal.
+#[test]
+fn away_steps_never_certify_falsely() {
+    let entry = find("bcfw").unwrap();
+    for seed in [74, 556, 2075, 5237] {
+        let problem = small::random(seed);
+        for step in ["away", "best"] {
+            let parameters = json!({"step": {"name": step}});
+            let (outcome, _) = run(entry, parameters, &problem, 0.2, seed, passes(60.0));
+            let dual = outcome.dual.unwrap();
+            assert!(dual <= outcome.primal + 1e-9, "{step}, seed {seed}: dual {dual} above {}", outcome.primal);
+        }
+    }
+}

@@ -11,7 +11,7 @@ use crate::hull::{HullState, Move};
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Seen, Visits};
-use crate::plane::{Plane, Star};
+use crate::plane::{Plane, PlaneView, Star};
 use crate::solver::{Ctx, Progress, Solver, StepReport};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
@@ -251,7 +251,9 @@ impl BlockFrankWolfeSolver {
     fn gap_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visited;
         ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
-        let gap = self.mechanics.exact_gap(block, self.corner.view());
+        let corner = self.corner.view();
+        let corner = if corner.score(self.mechanics.weights()) < 0.0 { PlaneView::ZERO } else { corner };
+        let gap = self.mechanics.exact_gap(block, corner);
         self.learn(block, gap);
         self.gaps.visit(block, gap);
         Ok(())
