@@ -3,10 +3,11 @@
 //! `phi_bar(k) = 2/(k(k+1)) sum_t t phi(t)`. Kept without touching d numbers a step: with `phi_now` at hand,
 //! `phi_bar = phi_now - 2 u / (k (k+1))`, where every step `delta` adds `k(k+1)/2 delta` to `u`. There are two
 //! averages, over exact and over approximate updates; each counts its own kind, both follow every step. All is
-//! kept in the space of w, which is linear in phi.
+//! kept in the space of the free weights, which are linear in phi.
 
 use crate::linalg;
 use crate::plane::Star;
+use crate::regularizer::Regularizer;
 
 /// Whether the corner of a step came from the oracle or from cached planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,11 @@ impl Average {
         0.5 * k * (k + 1.0)
     }
 
-    /// Writes the averaged w into `out` and returns the averaged constant part.
-    fn point(&self, w: &[f64], circ: f64, out: &mut Vec<f64>) -> f64 {
+    /// Writes the averaged free weights into `out` and returns the averaged constant part.
+    fn point(&self, free: &[f64], circ: f64, out: &mut Vec<f64>) -> f64 {
         let scale = 1.0 / self.weight();
         out.clear();
-        out.extend(w.iter().zip(&self.lag).map(|(w, lag)| w - scale * lag));
+        out.extend(free.iter().zip(&self.lag).map(|(free, lag)| free - scale * lag));
         circ - scale * self.lag_circ
     }
 }
@@ -66,7 +67,7 @@ impl Averages {
         Averages { exact: empty.clone(), approximate: empty }
     }
 
-    /// Follows a step: w moved by `alpha` times a linear part, phi's constant by `circ`.
+    /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
     pub fn follow(&mut self, star: Star<'_>, alpha: f64, circ: f64) {
         for average in [&mut self.exact, &mut self.approximate] {
             let weight = average.weight();
@@ -91,34 +92,39 @@ impl Averages {
         }
     }
 
-    /// Writes into `out` the point between the two averages with the best dual value, and returns that value;
-    /// `None` before the first update. `w` and `circ` are the present iterate.
-    pub fn best(&self, w: &[f64], circ: f64, lambda: f64, out: &mut Vec<f64>) -> Option<f64> {
-        let dual = |point: &[f64], circ: f64| circ - 0.5 * lambda * linalg::sum_squares(point);
+    /// Writes into `out` the free weights of the point between the two averages with the best dual value, and
+    /// returns that value; `None` before the first update. `free` and `circ` are the present iterate.
+    pub fn best(&self, free: &[f64], circ: f64, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<f64> {
         let (first, second) = match (self.exact.updates, self.approximate.updates) {
             (0, 0) => return None,
             (_, 0) => (&self.exact, None),
             (0, _) => (&self.approximate, None),
             _ => (&self.exact, Some(&self.approximate)),
         };
-        let first_circ = first.point(w, circ, out);
+        let first_circ = first.point(free, circ, out);
+        let first_value = regularizer.dual(out, first_circ);
         let Some(second) = second else {
-            return Some(dual(out, first_circ));
+            return Some(first_value);
         };
         let mut other = Vec::new();
-        let other_circ = second.point(w, circ, &mut other);
+        let other_circ = second.point(free, circ, &mut other);
+        let other_value = regularizer.dual(&other, other_circ);
         linalg::axpy(-1.0, out, &mut other); // now the direction from the first to the second
-        let slope = (other_circ - first_circ) - lambda * linalg::dot(out, &other);
-        let curvature = lambda * linalg::sum_squares(&other);
-        let gamma = if slope <= 0.0 {
-            0.0
-        } else if slope >= curvature {
-            1.0
+        let lambda = regularizer.lambda();
+        let constrained = regularizer.signs().is_some();
+        let along = if constrained {
+            let moved = |(k, (&from, &by)): (usize, (&f64, &f64))| regularizer.clip(k, from) * by;
+            out.iter().zip(&other).enumerate().map(moved).sum()
         } else {
-            slope / curvature
+            linalg::dot(out, &other)
         };
+        let slope = (other_circ - first_circ) - lambda * along;
+        let curvature = lambda * linalg::sum_squares(&other); // under constraints an upper bound: a safe step
+        let gamma = linalg::step_length(slope, curvature, 1.0);
+        let gain = gamma * slope - 0.5 * gamma * gamma * curvature;
+        let gamma = if constrained && first_value + gain < other_value { 1.0 } else { gamma };
         linalg::axpy(gamma, &other, out);
-        Some(dual(out, first_circ + gamma * (other_circ - first_circ)))
+        Some(regularizer.dual(out, first_circ + gamma * (other_circ - first_circ)))
     }
 }
 
@@ -160,7 +166,7 @@ mod tests {
             }
         }
         let mut best = Vec::new();
-        let value = averages.best(&w, circ, lambda, &mut best).unwrap();
+        let value = averages.best(&w, circ, &lambda.into(), &mut best).unwrap();
         for (mean, mean_circ, _) in &plain {
             assert!(value >= mean_circ - 0.5 * lambda * linalg::sum_squares(mean) - 1e-12, "not the best of the two");
         }

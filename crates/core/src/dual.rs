@@ -8,7 +8,7 @@ use crate::average::UpdateKind;
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
-use crate::qp::step_length;
+use crate::regularizer::Regularizer;
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
@@ -76,10 +76,15 @@ pub struct DualState {
 }
 
 impl DualState {
-    /// The origin: every block on its truth, w = 0, F = 0. `averaged` also keeps the running averages.
-    pub fn new(blocks: usize, dim: usize, lambda: f64, averaged: bool) -> Self {
+    /// The iterate.
+    pub fn iterate(&self) -> &Iterate {
+        &self.iterate
+    }
+
+    /// The origin: every block on its truth. `averaged` also keeps the running averages.
+    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
         DualState {
-            iterate: Iterate::new(dim, lambda, averaged),
+            iterate: Iterate::new(dim, regularizer, averaged),
             blocks: vec![Block::default(); blocks],
             direction: Vec::new(),
             position: vec![0; dim],
@@ -133,13 +138,13 @@ impl DualState {
         let slope_circ = corner.circ - here.circ;
         let slope = PlaneView { star: direction, circ: slope_circ }.score(self.iterate.weights());
         let curvature = linalg::sum_squares(&self.direction) / self.iterate.lambda();
-        let gamma = step_length(slope, curvature, 1.0);
+        let gamma = linalg::step_length(slope, curvature, 1.0);
         if gamma == 0.0 {
             self.forget_untouched(block, touched);
             return Step { gap: slope, gamma, gain: 0.0 };
         }
         let gain = gamma * slope - 0.5 * gamma * gamma * curvature;
-        self.iterate.add(gamma, direction, gamma * slope_circ);
+        let gain = gain + self.iterate.add(gamma, direction, gamma * slope_circ);
         self.iterate.gain(gain);
         self.move_block(block, corner, gamma);
         Step { gap: slope, gamma, gain }

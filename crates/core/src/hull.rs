@@ -7,8 +7,9 @@
 use crate::average::UpdateKind;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
-use crate::plane::PlaneView;
-use crate::qp::{QpStep, SimplexQp};
+use crate::plane::{Plane, PlaneView, Star};
+use crate::qp::{QpStep, SignedPart, SimplexQp};
+use crate::regularizer::{Regularizer, Sign};
 
 /// What a visit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,20 +49,39 @@ pub struct HullState {
     /// Masses before the move in hand.
     before: Vec<f64>,
     /// Spare copies for trying a move.
-    trial: (Vec<f64>, Vec<f64>),
+    trial: Trial,
+    /// The block in hand where weights must stay `>= 0`.
+    signed: Option<SignedPart>,
+}
+
+/// What trying a move changes.
+#[derive(Clone, Debug, Default)]
+struct Trial {
+    scores: Vec<f64>,
+    alphas: Vec<f64>,
+    free: Vec<f64>,
 }
 
 impl HullState {
-    /// The origin: every block on its truth, w = 0, F = 0.
-    pub fn new(blocks: usize, dim: usize, lambda: f64, averaged: bool) -> Self {
+    /// The origin: every block on its truth.
+    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
+        let regularizer = regularizer.into();
+        let signed = regularizer.is_signed().then(SignedPart::default);
         HullState {
-            iterate: Iterate::new(dim, lambda, averaged),
+            iterate: Iterate::new(dim, regularizer, averaged),
             sets: WorkingSets::with_inner_products(blocks, dim.max(1)),
             truths: vec![1.0; blocks],
             scores: Vec::new(),
             before: Vec::new(),
-            trial: (Vec::new(), Vec::new()),
+            trial: Trial::default(),
+            signed,
         }
+    }
+
+    /// Keeps a plane with its inner products; see [`WorkingSets::keep`].
+    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
+        let signs = self.iterate.regularizer().signs().filter(|_| self.signed.is_some());
+        self.sets.keep_outside(block, plane, now, signs)
     }
 
     /// The iterate.
@@ -92,6 +112,49 @@ impl HullState {
     /// Scores the planes of `block` at w; the moves after it use these scores.
     pub fn score(&mut self, block: usize) {
         self.sets.scores(block, self.iterate.weights(), &mut self.scores);
+        if self.signed.is_some() {
+            self.collect_signed(block);
+        }
+    }
+
+    /// Gathers what the block's planes hold at coordinates that must stay `>= 0`.
+    fn collect_signed(&mut self, block: usize) {
+        let (Some(part), Some(signs)) = (&mut self.signed, self.iterate.regularizer().signs()) else { return };
+        let planes = self.sets.len(block);
+        let signed = |k: usize| signs[k] == Sign::NonNegative;
+        part.coordinates.clear();
+        for p in 0..planes {
+            match self.sets.plane(block, p).star {
+                Star::Sparse { indices, .. } => {
+                    part.coordinates.extend(indices.iter().filter(|&&k| signed(k as usize)));
+                }
+                Star::Dense(values) => {
+                    part.coordinates.extend((0..values.len() as u32).filter(|&k| signed(k as usize)))
+                }
+            }
+        }
+        part.coordinates.sort_unstable();
+        part.coordinates.dedup();
+        part.values.clear();
+        part.values.resize(planes * part.coordinates.len(), 0.0);
+        for p in 0..planes {
+            let row = &mut part.values[p * part.coordinates.len()..][..part.coordinates.len()];
+            match self.sets.plane(block, p).star {
+                Star::Sparse { indices, values } => {
+                    for (k, value) in indices.iter().zip(values) {
+                        if let Ok(at) = part.coordinates.binary_search(k) {
+                            row[at] = *value;
+                        }
+                    }
+                }
+                Star::Dense(values) => {
+                    row.iter_mut().zip(&part.coordinates).for_each(|(row, &k)| *row = values[k as usize]);
+                }
+            }
+        }
+        let free = self.iterate.free();
+        part.free.clear();
+        part.free.extend(part.coordinates.iter().map(|&k| free[k as usize]));
     }
 
     /// The best of the planes just scored; `None` is the truth.
@@ -107,7 +170,8 @@ impl HullState {
     fn qp(&mut self, block: usize) -> SimplexQp<'_> {
         let (gram, alphas) = self.sets.gram_and_alphas(block);
         let truth = &mut self.truths[block];
-        SimplexQp { lambda: self.iterate.lambda(), gram, scores: &mut self.scores, alphas, truth }
+        let (lambda, signed) = (self.iterate.lambda(), self.signed.as_mut());
+        SimplexQp { lambda, gram, scores: &mut self.scores, alphas, truth, signed }
     }
 
     /// Moves the mass of `block` toward `corner` (a plane just scored, or the truth). F never falls.
@@ -137,16 +201,22 @@ impl HullState {
     /// Takes the step of the largest gain.
     fn try_all(&mut self, block: usize, to: Option<usize>, from: Option<usize>, rays: &[Ray]) -> QpStep {
         let truth = self.truths[block];
-        self.trial.0.clone_from(&self.scores);
-        self.trial.1.clone_from(&self.before);
+        self.trial.scores.clone_from(&self.scores);
+        self.trial.alphas.clone_from(&self.before);
+        if let Some(signed) = &self.signed {
+            self.trial.free.clone_from(&signed.free);
+        }
         let mut best = (QpStep::default(), None);
         for &ray in rays {
             let step = self.take(block, ray, to, from);
             if step.gain > best.0.gain {
                 best = (step, Some(ray));
             }
-            self.scores.clone_from(&self.trial.0);
-            self.sets.gram_and_alphas(block).1.copy_from_slice(&self.trial.1);
+            self.scores.clone_from(&self.trial.scores);
+            self.sets.gram_and_alphas(block).1.copy_from_slice(&self.trial.alphas);
+            if let Some(signed) = &mut self.signed {
+                signed.free.clone_from(&self.trial.free);
+            }
             self.truths[block] = truth;
         }
         best.1.map_or(best.0, |ray| self.take(block, ray, to, from))
@@ -161,7 +231,7 @@ impl HullState {
         }
     }
 
-    /// Moves w by the change of masses since `before`.
+    /// Moves w by the change of masses since `before`. What F rises is known from the moves.
     fn write_back(&mut self, block: usize) {
         for (p, (&now, &before)) in self.sets.alphas(block).iter().zip(&self.before).enumerate() {
             let change = now - before;
@@ -238,7 +308,7 @@ mod tests {
                 (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
                 plane.set_circ((rng.below(8) as f64) / 8.0);
                 plane.seal();
-                let corner = hull.sets_mut().keep(block, &plane, round);
+                let corner = hull.keep(block, &plane, round);
                 hull.score(block);
                 let moves = [Move::FrankWolfe, Move::Pairwise, Move::Away, Move::Best, Move::Solve(1e-12)];
                 let how = moves[rng.below(5) as usize];

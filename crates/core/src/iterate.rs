@@ -1,37 +1,54 @@
 //! The iterate: weights, their dual value, and running averages. The only code that moves weights.
 //!
-//! `w = -phi_star / lambda` and `F = phi_circ - lambda/2 |w|^2` (MP-BCFW, Eq. 5), where phi is the sum of all
-//! examples' planes.
+//! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
+//! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
 use crate::average::{Averages, UpdateKind};
 use crate::linalg;
 use crate::plane::Star;
+use crate::regularizer::{Regularizer, Sign};
 
 /// Weights, dual value and averages.
 #[derive(Clone, Debug)]
 pub struct Iterate {
-    lambda: f64,
+    regularizer: Regularizer,
     weights: Vec<f64>,
+    /// The free weights, where there are constraints; else w is free itself.
+    free: Option<Vec<f64>>,
     circ: f64,
     value: f64,
     averages: Option<Averages>,
 }
 
 impl Iterate {
-    /// The origin: w = 0, F = 0. `averaged` also keeps the running averages.
-    pub fn new(dim: usize, lambda: f64, averaged: bool) -> Self {
+    /// The origin: phi = 0, w = w0. `averaged` also keeps the running averages.
+    pub fn new(dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
+        let regularizer = regularizer.into();
+        let free = regularizer.signs().map(|_| vec![0.0; dim]);
         let averages = averaged.then(|| Averages::new(dim));
-        Iterate { lambda, weights: vec![0.0; dim], circ: 0.0, value: 0.0, averages }
+        let mut iterate = Iterate { regularizer, weights: vec![0.0; dim], free, circ: 0.0, value: 0.0, averages };
+        iterate.rebuild(|_| 0.0);
+        iterate
+    }
+
+    /// Strength, prior and constraints.
+    pub fn regularizer(&self) -> &Regularizer {
+        &self.regularizer
     }
 
     /// Strength of the regulariser.
     pub fn lambda(&self) -> f64 {
-        self.lambda
+        self.regularizer.lambda()
     }
 
     /// The weights w.
     pub fn weights(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// The free weights v; w itself where nothing is constrained.
+    pub fn free(&self) -> &[f64] {
+        self.free.as_deref().unwrap_or(&self.weights)
     }
 
     /// The dual value F.
@@ -40,17 +57,48 @@ impl Iterate {
     }
 
     /// Adds `amount` times a linear part (and `circ`) to phi; w moves against it. F is for the caller to
-    /// [`gain`](Iterate::gain).
-    pub fn add(&mut self, amount: f64, star: Star<'_>, circ: f64) {
-        let alpha = -amount / self.lambda;
+    /// [`gain`](Iterate::gain). Returns the surplus of a step over its quadratic model: 0 without constraints.
+    pub fn add(&mut self, amount: f64, star: Star<'_>, circ: f64) -> f64 {
+        let alpha = -amount / self.lambda();
         self.circ += circ;
-        match star {
-            Star::Sparse { indices, values } => linalg::scatter_axpy(alpha, indices, values, &mut self.weights),
-            Star::Dense(values) => linalg::axpy(alpha, values, &mut self.weights),
-        }
         if let Some(averages) = &mut self.averages {
             averages.follow(star, alpha, circ);
         }
+        match star {
+            _ if self.free.is_some() => self.add_constrained(alpha, star),
+            Star::Sparse { indices, values } => {
+                linalg::scatter_axpy(alpha, indices, values, &mut self.weights);
+                0.0
+            }
+            Star::Dense(values) => {
+                linalg::axpy(alpha, values, &mut self.weights);
+                0.0
+            }
+        }
+    }
+
+    fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
+        let (Some(free), Some(signs)) = (&mut self.free, self.regularizer.signs()) else { return 0.0 };
+        let mut surplus = 0.0;
+        let mut shift = |k: usize, by: f64| {
+            let (from, to) = (free[k], free[k] + by);
+            free[k] = to;
+            match signs[k] {
+                Sign::Free => self.weights[k] = to,
+                Sign::NonNegative => {
+                    surplus += self.regularizer.surplus(from, to);
+                    self.weights[k] = to.max(0.0);
+                }
+                Sign::Frozen => {}
+            }
+        };
+        match star {
+            Star::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(&k, value)| shift(k as usize, alpha * value));
+            }
+            Star::Dense(values) => values.iter().enumerate().for_each(|(k, value)| shift(k, alpha * value)),
+        }
+        surplus
     }
 
     /// Books the rise of F that the last additions made.
@@ -68,10 +116,15 @@ impl Iterate {
     /// Recomputes w and F from phi: `add_phi` adds the linear part of every example's plane to the vector that it
     /// is given and returns the sum of the constant parts.
     pub fn rebuild(&mut self, add_phi: impl FnOnce(&mut [f64]) -> f64) {
-        self.weights.fill(0.0);
-        self.circ = add_phi(&mut self.weights);
-        linalg::scale(-1.0 / self.lambda, &mut self.weights);
-        self.value = self.circ - 0.5 * self.lambda * linalg::sum_squares(&self.weights);
+        let free = self.free.as_mut().unwrap_or(&mut self.weights);
+        free.fill(0.0);
+        self.circ = add_phi(free);
+        self.regularizer.free_weights(free);
+        self.value = self.regularizer.dual(free, self.circ);
+        if let Some(free) = &self.free {
+            self.weights.copy_from_slice(free);
+            self.regularizer.clip_all(&mut self.weights);
+        }
     }
 
     /// How far w and F have drifted from phi, relative; `add_phi` as in [`rebuild`](Iterate::rebuild). For tests.
@@ -89,8 +142,9 @@ impl Iterate {
     /// dual value.
     pub fn answer(&self, out: &mut Vec<f64>) -> f64 {
         if let Some(averages) = &self.averages
-            && let Some(value) = averages.best(&self.weights, self.circ, self.lambda, out)
+            && let Some(value) = averages.best(self.free(), self.circ, &self.regularizer, out)
         {
+            self.regularizer.clip_all(out);
             return value;
         }
         out.clear();

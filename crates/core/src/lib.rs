@@ -46,7 +46,7 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`plane`], [`oracle`], [`task`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
+//! [`linalg`], [`rng`], [`clock`], [`plane`], [`regularizer`], [`oracle`], [`task`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
 //! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod average;
@@ -61,6 +61,7 @@ pub mod oracle;
 pub mod order;
 pub mod plane;
 pub mod qp;
+pub mod regularizer;
 pub mod rng;
 pub mod run;
 pub mod solver;

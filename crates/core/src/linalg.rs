@@ -184,6 +184,17 @@ pub fn prefetch<T>(items: &[T]) {
     let _ = items;
 }
 
+/// Exact line search: `clip(slope / curvature, 0, largest)`; with no curvature the largest step uphill.
+pub fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
+    if slope <= 0.0 {
+        0.0
+    } else if slope >= curvature * largest {
+        largest
+    } else {
+        slope / curvature
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

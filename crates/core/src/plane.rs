@@ -78,6 +78,32 @@ impl Plane {
         &mut self.values
     }
 
+    /// Takes the coordinates at which `fixed` knows the weight out of the linear part and into the constant one.
+    pub fn fold(&mut self, fixed: impl Fn(usize) -> Option<f64>) {
+        if self.dense {
+            for (k, value) in self.values.iter_mut().enumerate() {
+                if let Some(weight) = fixed(k) {
+                    self.circ += *value * weight;
+                    *value = 0.0;
+                }
+            }
+            return;
+        }
+        let mut kept = 0;
+        for at in 0..self.indices.len() {
+            let (index, value) = (self.indices[at], self.values[at]);
+            match fixed(index as usize) {
+                Some(weight) => self.circ += value * weight,
+                None => {
+                    (self.indices[kept], self.values[kept]) = (index, value);
+                    kept += 1;
+                }
+            }
+        }
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
+    }
+
     /// Sorts the indices and adds up repeated ones. Costs one look at each entry if they are sorted already.
     pub fn seal(&mut self) {
         if self.dense || self.indices.windows(2).all(|pair| pair[0] < pair[1]) {

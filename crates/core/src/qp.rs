@@ -3,7 +3,10 @@
 //!
 //! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with packed
 //! inner products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
-//! planes' scores at the present w.
+//! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
+
+use crate::linalg;
+use crate::regularizer::Regularizer;
 
 /// Inner products of planes, lower triangle by rows: entry (i, j), j <= i, at `i (i + 1) / 2 + j`.
 #[derive(Clone, Copy, Debug)]
@@ -22,17 +25,6 @@ impl Gram<'_> {
             (Some(p), Some(q)) => self.at(p, q),
             _ => 0.0,
         }
-    }
-}
-
-/// `clip(slope / curvature, 0, largest)`; with no curvature the largest step uphill.
-pub(crate) fn step_length(slope: f64, curvature: f64, largest: f64) -> f64 {
-    if slope <= 0.0 {
-        0.0
-    } else if slope >= curvature * largest {
-        largest
-    } else {
-        slope / curvature
     }
 }
 
@@ -58,6 +50,61 @@ pub struct SimplexQp<'a> {
     pub alphas: &'a mut [f64],
     /// Mass on the truth, >= 0.
     pub truth: &'a mut f64,
+    /// Coordinates that must stay `>= 0`; G leaves them out.
+    pub signed: Option<&'a mut SignedPart>,
+}
+
+/// The coordinates of a block's planes whose weights must stay `>= 0`: there w is not linear in phi, so inner
+/// products do not tell how scores move, and the numbers themselves are carried.
+#[derive(Clone, Debug, Default)]
+pub struct SignedPart {
+    /// Which coordinates, ascending.
+    pub coordinates: Vec<u32>,
+    /// Values of the planes there, row by row `[plane][coordinate]`.
+    pub values: Vec<f64>,
+    /// The free weights there.
+    pub free: Vec<f64>,
+    /// The direction of the step in hand.
+    direction: Vec<f64>,
+}
+
+impl SignedPart {
+    fn row(&self, vertex: usize) -> &[f64] {
+        let width = self.coordinates.len();
+        &self.values[vertex * width..][..width]
+    }
+
+    /// Sets the direction to `sum_p coefficient(p) p` and returns its squared length.
+    fn direct(&mut self, planes: usize, coefficient: impl Fn(usize) -> f64) -> f64 {
+        let mut direction = std::mem::take(&mut self.direction);
+        direction.clear();
+        direction.resize(self.coordinates.len(), 0.0);
+        for p in 0..planes {
+            let c = coefficient(p);
+            if c != 0.0 {
+                direction.iter_mut().zip(self.row(p)).for_each(|(sum, value)| *sum += c * value);
+            }
+        }
+        self.direction = direction;
+        self.direction.iter().map(|value| value * value).sum()
+    }
+
+    /// Moves phi by `gamma` times the direction; scores follow, and what F rises beyond the model is returned.
+    fn follow(&mut self, gamma: f64, lambda: f64, scores: &mut [f64]) -> f64 {
+        let regularizer = Regularizer::from(lambda);
+        let mut surplus = 0.0;
+        for k in 0..self.free.len() {
+            let (from, to) = (self.free[k], self.free[k] - gamma * self.direction[k] / lambda);
+            self.free[k] = to;
+            surplus += regularizer.surplus(from, to);
+            self.direction[k] = to.max(0.0) - from.max(0.0); // now the change of w
+        }
+        for (p, score) in scores.iter_mut().enumerate() {
+            let moved: f64 = self.row(p).iter().zip(&self.direction).map(|(value, change)| value * change).sum();
+            *score += moved;
+        }
+        surplus
+    }
 }
 
 /// Mass below this is rounding: the vertex leaves the active set.
@@ -112,9 +159,11 @@ impl SimplexQp<'_> {
         let gram = self.gram;
         let slope = self.score(to) - self.score(from);
         let square = gram.between(to, to) - 2.0 * gram.between(to, from) + gram.between(from, from);
-        let curvature = square.max(0.0) / self.lambda;
+        let along = |p: usize| f64::from(u8::from(to == Some(p))) - f64::from(u8::from(from == Some(p)));
+        let signed = self.signed.as_mut().map_or(0.0, |signed| signed.direct(self.scores.len(), along));
+        let curvature = (square.max(0.0) + signed) / self.lambda;
         let mass = self.mass(from);
-        let gamma = step_length(slope, curvature, mass);
+        let gamma = linalg::step_length(slope, curvature, mass);
         if gamma == 0.0 {
             return QpStep::default();
         }
@@ -128,7 +177,8 @@ impl SimplexQp<'_> {
         for p in 0..self.scores.len() {
             self.scores[p] -= scale * (gram.between(Some(p), to) - gram.between(Some(p), from));
         }
-        QpStep { gain: gamma * slope - 0.5 * gamma * gamma * curvature, gamma }
+        let surplus = self.follow_signed(gamma);
+        QpStep { gain: gamma * slope - 0.5 * gamma * gamma * curvature + surplus, gamma }
     }
 
     /// Moves toward vertex `to` (Frank-Wolfe step).
@@ -149,8 +199,11 @@ impl SimplexQp<'_> {
         let here = self.score(vertex);
         let slope: f64 = self.scores.iter().zip(self.alphas.iter()).map(|(score, alpha)| alpha * (here - score)).sum();
         let slope = sign * (slope + *self.truth * here);
-        let curvature = self.ray_curvature(vertex);
-        let gamma = step_length(slope, curvature, largest);
+        let along = |p: usize, alphas: &[f64]| sign * if vertex == Some(p) { others } else { -alphas[p] };
+        let planes = self.scores.len();
+        let signed = self.signed.as_mut().map_or(0.0, |signed| signed.direct(planes, |p| along(p, self.alphas)));
+        let curvature = self.ray_curvature(vertex) + signed / self.lambda;
+        let gamma = linalg::step_length(slope, curvature, largest);
         if gamma == 0.0 {
             return QpStep::default();
         }
@@ -161,6 +214,7 @@ impl SimplexQp<'_> {
             let moved: f64 = (0..self.alphas.len()).map(|q| coefficient(q) * self.gram.at(p, q)).sum();
             self.scores[p] -= scale * moved;
         }
+        let surplus = self.follow_signed(gamma);
         self.alphas.iter_mut().for_each(|alpha| *alpha *= 1.0 - change);
         *self.truth *= 1.0 - change;
         if gamma >= largest {
@@ -171,7 +225,12 @@ impl SimplexQp<'_> {
         let sum = self.alphas.iter().sum::<f64>() + *self.truth;
         self.alphas.iter_mut().for_each(|alpha| *alpha /= sum);
         *self.truth /= sum;
-        QpStep { gain: gamma * slope - 0.5 * gamma * gamma * curvature, gamma }
+        QpStep { gain: gamma * slope - 0.5 * gamma * gamma * curvature + surplus, gamma }
+    }
+
+    /// Moves the coordinates outside G along their direction; returns what F rises beyond the model.
+    fn follow_signed(&mut self, gamma: f64) -> f64 {
+        self.signed.as_mut().map_or(0.0, |signed| signed.follow(gamma, self.lambda, self.scores))
     }
 
     /// `|vertex - sum alpha p|^2 / lambda`, from the differences of masses: no cancelling of large terms.
@@ -275,6 +334,7 @@ mod tests {
                     scores: &mut scores,
                     alphas: &mut alphas,
                     truth: &mut truth,
+                    signed: None,
                 };
                 let (to, from) = (qp.best(), qp.worst());
                 let step = match round % 4 {
@@ -293,7 +353,7 @@ mod tests {
                 }
             }
             let (gram, scores, alphas, truth) = (Gram(&problem.gram), &mut scores, &mut alphas, &mut truth);
-            let mut qp = SimplexQp { lambda, gram, scores, alphas, truth };
+            let mut qp = SimplexQp { lambda, gram, scores, alphas, truth, signed: None };
             qp.solve(1e-12, 100_000);
             assert!(qp.gap() <= 1e-9, "seed {seed}: gap {}", qp.gap());
         }

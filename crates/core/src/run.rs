@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::clock::{Clock, ClockKind, Stopwatch};
-use crate::linalg;
 use crate::observe::{Observer, Record, Tick};
 use crate::oracle::{MaxOracle, OracleError, Quality};
 use crate::plane::Plane;
+use crate::regularizer::Regularizer;
 use crate::rng::Rng;
 use crate::solver::{Counts, Ctx, Progress, Solver, check_answer};
 
@@ -140,7 +140,7 @@ pub struct Run<O> {
     oracle: O,
     judge: O,
     solver: Box<dyn Solver<O>>,
-    lambda: f64,
+    regularizer: Regularizer,
     stop: Stop,
     rng: Rng,
     clock: Clock,
@@ -160,12 +160,18 @@ pub struct Run<O> {
 impl<O: MaxOracle> Run<O> {
     /// A run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `judge`, an oracle of
     /// the same problem, evaluates bounds and its calls are not counted as training.
-    pub fn new(oracle: O, judge: O, solver: Box<dyn Solver<O>>, lambda: f64, stop: Stop) -> Self {
+    pub fn new(
+        oracle: O,
+        judge: O,
+        solver: Box<dyn Solver<O>>,
+        regularizer: impl Into<Regularizer>,
+        stop: Stop,
+    ) -> Self {
         Run {
             oracle,
             judge,
             solver,
-            lambda,
+            regularizer: regularizer.into(),
             stop,
             rng: Rng::new(0, 0),
             clock: Clock::new(ClockKind::Wall),
@@ -328,7 +334,7 @@ impl<O: MaxOracle> Run<O> {
             proven &= quality != Quality::Heuristic;
             hinge += score.max(0.0); // the truth's own plane scores 0
         }
-        let primal = 0.5 * self.lambda * linalg::sum_squares(w) + hinge;
+        let primal = self.regularizer.penalty(w) + hinge;
         if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
     }
 

@@ -1,5 +1,6 @@
 //! What a user writes: features, loss and decoding of one problem. [`TaskOracle`] turns it into a max-oracle.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::oracle::{MaxOracle, OracleError, Quality};
@@ -16,6 +17,12 @@ pub trait Task {
 
     /// Length d of the joint feature vector and of w.
     fn dim(&self) -> usize;
+
+    /// Weights that must stay `>= 0`, as ranges of coordinates: where inference would be wrong otherwise, e.g. the
+    /// weights of a cut. Solvers keep them so.
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        Vec::new()
+    }
 
     /// Adds `scale * phi(x, y)` to `out` with [`Plane::push`].
     fn features(&self, x: &Self::Input, y: &Self::Label, scale: f64, out: &mut Plane);

@@ -283,7 +283,7 @@ fn resolve_solver(value: &Value) -> Result<Named, Error> {
     let named =
         Named { params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?, name: entry.name.into() };
     // Building it for the smallest problem finds values of the wrong type now, before any data is read.
-    check_types("solver", &named.params, |value| (entry.build)(value, 1, 1, 1.0).err())?;
+    check_types("solver", &named.params, |value| (entry.build)(value, 1, 1, 1.0.into()).err())?;
     Ok(named)
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::{BoxedOracle, Delayed};
+use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop, StopReason};
 use multiplane_tasks::data::Format;
 use multiplane_tasks::dataset::Dataset;
@@ -91,7 +92,7 @@ pub struct Session {
     spec: RunSpec,
     problem: Arc<dyn Problem>,
     test: Option<Arc<dyn Problem>>,
-    lambda: f64,
+    regularizer: Regularizer,
     target: Option<GapTarget>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
@@ -155,7 +156,20 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
             )));
         }
-        Ok(Session { spec, problem, test, lambda, target, stopwatch, warnings })
+        let regularizer = Regularizer::from(lambda).with_nonnegative(&problem.nonnegative(), problem.dim());
+        Ok(Session { spec, problem, test, regularizer, target, stopwatch, warnings })
+    }
+
+    /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
+    /// those that the task declares. The error says what does not fit.
+    pub fn with_prior(mut self, prior: Vec<f64>, signs: Vec<Sign>) -> Result<Session, Error> {
+        let (lambda, dim) = (self.lambda(), self.problem.dim());
+        let regularizer = Regularizer::from(lambda).with_prior(prior).with_signs(signs);
+        if let Some(fault) = regularizer.fault(dim) {
+            return Err(Error::input(fault));
+        }
+        self.regularizer = regularizer.with_nonnegative(&self.problem.nonnegative(), dim);
+        Ok(self)
     }
 
     /// The task on the training data.
@@ -170,7 +184,7 @@ impl Session {
 
     /// Strength of the regulariser.
     pub fn lambda(&self) -> f64 {
-        self.lambda
+        self.regularizer.lambda()
     }
 
     /// The gap to stop at.
@@ -188,7 +202,7 @@ impl Session {
         let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
         let entry = self.spec.solver_entry()?;
         let parameters = Value::Object(self.spec.solver.params.clone());
-        let solver = (entry.build)(parameters, blocks, dim, self.lambda).map_err(Error::Input)?;
+        let solver = (entry.build)(parameters, blocks, dim, self.regularizer.clone()).map_err(Error::Input)?;
         let stop = Stop {
             gap: self.target.filter(|_| entry.has_dual),
             passes: self.spec.stop.passes,
@@ -197,7 +211,7 @@ impl Session {
             interrupt: hooks.interrupt,
         };
         let judge = self.problem.oracle()?;
-        let mut run = Run::new(self.training_oracle()?, judge, solver, self.lambda, stop)
+        let mut run = Run::new(self.training_oracle()?, judge, solver, self.regularizer.clone(), stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
         for observer in hooks.observers {
@@ -211,7 +225,7 @@ impl Session {
         let info = ModelInfo::new(
             &*self.problem,
             self.spec.provenance(),
-            self.lambda,
+            self.lambda(),
             outcome.primal,
             outcome.dual,
             outcome.certified,
@@ -249,7 +263,7 @@ impl Session {
             solver: solver.into(),
             n: self.problem.blocks(),
             d: self.problem.dim(),
-            lambda: self.lambda,
+            lambda: self.lambda(),
             primal: outcome.primal,
             dual: outcome.dual,
             gap: outcome.gap,

@@ -1,5 +1,6 @@
 //! A task opened on data, with its types erased: what the command line, the model file and Python hold.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::oracle::{BoxedOracle, OracleError};
@@ -108,6 +109,8 @@ pub trait Problem: Send + Sync {
     fn blocks(&self) -> usize;
     /// Length d of w.
     fn dim(&self) -> usize;
+    /// Weights that must stay `>= 0`; see [`Task::nonnegative`].
+    fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
     fn oracle(&self) -> Result<BoxedOracle, OpenError>;
     /// Predicts every example at `w` and hands over the predictions in order.
@@ -187,6 +190,9 @@ where
     }
     fn dim(&self) -> usize {
         self.task.dim()
+    }
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        self.task.nonnegative()
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());

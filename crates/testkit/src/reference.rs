@@ -3,6 +3,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, ZeroConeT};
 use multiplane_core::linalg;
+use multiplane_core::regularizer::{Regularizer, Sign};
 
 use crate::small::Small;
 
@@ -47,4 +48,51 @@ pub fn optimum(problem: &Small, lambda: f64) -> (f64, f64) {
     let dual = circ - 0.5 * lambda * linalg::dot(&w, &w);
     let primal = problem.primal(&w, lambda);
     (0.5 * (dual + primal), 0.5 * (primal - dual).abs())
+}
+
+/// The optimal value with prior and constraints: clarabel on the primal, `lambda/2 |w - w0|^2 + sum of slacks`.
+///
+/// The interior-point weights are made allowed, so the value is that of a feasible point.
+pub fn constrained_optimum(problem: &Small, regularizer: &Regularizer) -> f64 {
+    let (dim, blocks, lambda) = (problem.dim, problem.blocks(), regularizer.lambda());
+    let size = dim + blocks;
+    let prior = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+    let quadratic: Vec<Vec<f64>> =
+        (0..size).map(|i| (0..size).map(|j| if i == j && i < dim { lambda } else { 0.0 }).collect()).collect();
+    let mut linear: Vec<f64> = prior.iter().map(|w0| -lambda * w0).collect();
+    linear.extend(vec![1.0; blocks]);
+    let unit = |k: usize, value: f64| (0..size).map(|j| if j == k { value } else { 0.0 }).collect::<Vec<f64>>();
+    let sign = |k: usize| regularizer.signs().map_or(Sign::Free, |signs| signs[k]);
+    let (mut rows, mut right) = (Vec::new(), Vec::new());
+    let frozen: Vec<usize> = (0..dim).filter(|&k| sign(k) == Sign::Frozen).collect();
+    for &k in &frozen {
+        rows.push(unit(k, 1.0));
+        right.push(prior[k]);
+    }
+    for (block, planes) in problem.planes.iter().enumerate() {
+        for (star, circ) in planes {
+            let mut row = star.clone();
+            row.extend((0..blocks).map(|other| if other == block { -1.0 } else { 0.0 }));
+            rows.push(row);
+            right.push(-circ);
+        }
+    }
+    for k in (0..dim).filter(|&k| sign(k) == Sign::NonNegative) {
+        rows.push(unit(k, -1.0));
+        right.push(0.0);
+    }
+    let cones = [ZeroConeT(frozen.len()), NonnegativeConeT(rows.len() - frozen.len())];
+    let settings = DefaultSettingsBuilder::default()
+        .verbose(false)
+        .tol_gap_abs(1e-11)
+        .tol_gap_rel(1e-11)
+        .tol_feas(1e-11)
+        .build()
+        .unwrap();
+    let (quadratic, constraints) = (CscMatrix::from(quadratic.iter()).to_triu(), CscMatrix::from(rows.iter()));
+    let mut solver = DefaultSolver::new(&quadratic, &linear, &constraints, &right, &cones, settings).unwrap();
+    solver.solve();
+    let mut w = solver.solution.x[..dim].to_vec();
+    regularizer.clip_all(&mut w);
+    problem.regularized_primal(&w, regularizer)
 }

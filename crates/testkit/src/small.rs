@@ -5,6 +5,7 @@ use std::sync::Arc;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{Plane, Star};
+use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{Examples, Task, TaskOracle};
 use multiplane_tasks::data::SparseRows;
@@ -45,8 +46,13 @@ impl Small {
 
     /// P(w) by looking at every plane.
     pub fn primal(&self, w: &[f64], lambda: f64) -> f64 {
+        self.regularized_primal(w, &lambda.into())
+    }
+
+    /// P(w) by looking at every plane, with prior and constraints.
+    pub fn regularized_primal(&self, w: &[f64], regularizer: &Regularizer) -> f64 {
         let hinges: f64 = (0..self.blocks()).map(|block| self.hinge(block, w)).sum();
-        0.5 * lambda * linalg::dot(w, w) + hinges
+        regularizer.penalty(w) + hinges
     }
 }
 

@@ -14,9 +14,10 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
-const RANKS: [&[&str]; 11] = [
+const RANKS: [&[&str]; 12] = [
     &["linalg", "rng", "clock"],
     &["plane"],
+    &["regularizer"],
     &["oracle"],
     &["task"],
     &["average"],

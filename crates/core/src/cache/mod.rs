@@ -13,6 +13,7 @@ pub use multi_plane::{MultiPlane, Slope};
 use crate::linalg;
 use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::Gram;
+use crate::regularizer::Sign;
 use pool::{Pool, Slot};
 
 /// Dial 3.
@@ -134,6 +135,11 @@ impl WorkingSets {
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
     /// truth's plane, which is not stored.
     pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
+        self.keep_outside(block, plane, now, None)
+    }
+
+    /// The same; inner products leave out the coordinates that must stay `>= 0`.
+    pub fn keep_outside(&mut self, block: usize, plane: &Plane, now: u32, signs: Option<&[Sign]>) -> Option<usize> {
         let (code, plane) = (plane.code(), plane.view());
         if plane == PlaneView::ZERO {
             return None;
@@ -144,7 +150,7 @@ impl WorkingSets {
             return Some(k);
         }
         if !self.spread.is_empty() {
-            self.take_inner_products(block, plane);
+            self.take_inner_products(block, plane, signs);
         }
         let (indices, values) = match plane.star {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
@@ -164,7 +170,7 @@ impl WorkingSets {
     }
 
     /// Appends the inner products of `plane` with the planes of `block` and with itself.
-    fn take_inner_products(&mut self, block: usize, plane: PlaneView<'_>) {
+    fn take_inner_products(&mut self, block: usize, plane: PlaneView<'_>, signs: Option<&[Sign]>) {
         let set = &mut self.sets[block];
         if set.kept.capacity() == 0 {
             set.kept.reserve(USUAL_PLANES);
@@ -173,6 +179,19 @@ impl WorkingSets {
         }
         let mut spread = std::mem::take(&mut self.spread);
         plane.add_to(1.0, &mut spread);
+        if let Some(signs) = signs {
+            let out = |(value, sign): (&mut f64, &Sign)| {
+                if *sign == Sign::NonNegative {
+                    *value = 0.0;
+                }
+            };
+            match plane.star {
+                Star::Sparse { indices, .. } => {
+                    indices.iter().for_each(|&k| out((&mut spread[k as usize], &signs[k as usize])));
+                }
+                Star::Dense(_) => spread.iter_mut().zip(signs).for_each(out),
+            }
+        }
         let mut gram = std::mem::take(&mut self.sets[block].gram);
         gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));
         gram.push(plane.linear(&spread));

@@ -11,6 +11,7 @@ use crate::dual::DualState;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::{Plane, PlaneView, Star};
+use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Progress, Solver, StepReport};
 
 /// Parameters of batch Frank-Wolfe: it has none.
@@ -25,10 +26,10 @@ impl BatchFrankWolfe {
     }
 
     /// A solver for `blocks` examples and `dim` weights.
-    pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> BatchFrankWolfeSolver {
+    pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> BatchFrankWolfeSolver {
         BatchFrankWolfeSolver {
             blocks,
-            dual: DualState::new(1, dim, lambda, false),
+            dual: DualState::new(1, dim, regularizer, false),
             corner: Plane::new(),
             sum: vec![0.0; dim],
             sum_circ: 0.0,
@@ -71,6 +72,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
         }
         let mut corner = std::mem::take(&mut self.corner);
         ctx.maximize(self.visited, self.dual.weights(), &mut corner)?;
+        self.dual.iterate().regularizer().fold_frozen(&mut corner);
         if corner.view().score(self.dual.weights()) > 0.0 {
             self.add_to_sum(corner.view());
         }

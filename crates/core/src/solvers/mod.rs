@@ -11,6 +11,7 @@ use serde_json::Value;
 use subgradient::Subgradient;
 
 use crate::oracle::BoxedOracle;
+use crate::regularizer::Regularizer;
 use crate::solver::Solver;
 
 /// A solver whose type is not known at compile time.
@@ -30,8 +31,8 @@ pub struct SolverEntry {
     pub preset: fn() -> Value,
     /// Names, types and documentation of the parameters.
     pub schema: fn() -> Schema,
-    /// Builds the solver from parameters, for a number of examples, a dimension and lambda.
-    pub build: fn(Value, usize, usize, f64) -> Result<BoxedSolver, String>,
+    /// Builds the solver from parameters, for a number of examples, a dimension and a regulariser.
+    pub build: fn(Value, usize, usize, Regularizer) -> Result<BoxedSolver, String>,
 }
 
 /// Names the fixed parts of an entry whose configuration is `$config`, at the values that `$preset` gives.
@@ -45,12 +46,15 @@ macro_rules! solvers {
             has_dual: $has_dual,
             preset: || to_value::<$config>(&$preset),
             schema: || schemars::schema_for!($config),
-            build: |parameters, blocks, dim, lambda| {
+            build: |parameters, blocks, dim, regularizer| {
                 let config: $config = serde_json::from_value(parameters).map_err(|error| error.to_string())?;
                 if let Some(fault) = config.fault() {
                     return Err(fault);
                 }
-                Ok(Box::new(config.solver(blocks, dim, lambda)))
+                if let Some(fault) = regularizer.fault(dim) {
+                    return Err(fault);
+                }
+                Ok(Box::new(config.solver(blocks, dim, regularizer)))
             },
         }),*];
     };

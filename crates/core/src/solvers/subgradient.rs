@@ -1,7 +1,7 @@
 //! Stochastic subgradient descent (SSG), the baseline without a dual: `w <- (1 - 1/t) w - n p_star / (lambda t)`.
 //!
-//! Kept as `z = t w`, so that a visit is `z -= n p_star / lambda` and one O(d) scaling. It has no certificate;
-//! `ssg-avg` answers with `2/(k(k+1)) sum_t t w_t` (Lacoste-Julien et al. 2013).
+//! Kept as `z = t (w - w0)`, so that a visit is `z -= n p_star / lambda` and one O(d) scaling. It has no certificate;
+//! Where weights are constrained, w is projected after every step. `ssg-avg` answers with `2/(k(k+1)) sum_t t w_t` (Lacoste-Julien et al. 2013).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Order, Visits};
 use crate::plane::{Plane, Star};
+use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Progress, Solver, StepReport};
 
 /// Parameters of the subgradient method.
@@ -40,12 +41,16 @@ impl Subgradient {
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.
-    pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> SubgradientSolver {
+    pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> SubgradientSolver {
+        let regularizer = regularizer.into();
+        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        regularizer.clip_all(&mut weights);
         SubgradientSolver {
             blocks,
-            rate: blocks as f64 / lambda,
+            rate: blocks as f64 / regularizer.lambda(),
             scaled: vec![0.0; dim],
-            weights: vec![0.0; dim],
+            weights,
+            regularizer,
             weighted_sum: (self.averaging == Averaging::Weighted).then(|| vec![0.0; dim]),
             visits: Visits::new(self.order, blocks),
             corner: Plane::new(),
@@ -60,7 +65,8 @@ pub struct SubgradientSolver {
     blocks: usize,
     /// n / lambda.
     rate: f64,
-    /// `z = t w`.
+    regularizer: Regularizer,
+    /// `z = t (w - w0)`.
     scaled: Vec<f64>,
     weights: Vec<f64>,
     /// `sum_t t w_t`.
@@ -68,6 +74,21 @@ pub struct SubgradientSolver {
     visits: Visits,
     corner: Plane,
     steps: u64,
+}
+
+impl SubgradientSolver {
+    /// Adds the prior and goes back to the nearest allowed weights.
+    fn project(&mut self) {
+        let t = self.steps as f64;
+        for (k, (w, z)) in self.weights.iter_mut().zip(&mut self.scaled).enumerate() {
+            let prior = self.regularizer.prior().map_or(0.0, |prior| prior[k]);
+            let free = prior + *w;
+            *w = self.regularizer.clip(k, free);
+            if *w != free {
+                *z = t * (*w - prior);
+            }
+        }
+    }
 }
 
 impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
@@ -92,8 +113,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
             *w = shrink * z;
         }
+        if self.regularizer.prior().is_some() || self.regularizer.signs().is_some() {
+            self.project();
+        }
         if let Some(sum) = &mut self.weighted_sum {
-            linalg::axpy(1.0, &self.scaled, sum); // t w_t is z itself
+            linalg::axpy(1.0, &self.scaled, sum); // t (w_t - w0) is z itself
         }
         Ok(StepReport { iteration_ended: self.steps.is_multiple_of(blocks) })
     }
@@ -105,6 +129,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
                 let t = self.steps as f64;
                 let scale = 2.0 / (t * (t + 1.0));
                 w.extend(sum.iter().map(|sum| scale * sum));
+                if let Some(prior) = self.regularizer.prior() {
+                    linalg::axpy(1.0, prior, w);
+                }
+                self.regularizer.clip_all(w); // rounding may have left them
             }
             _ => w.extend_from_slice(&self.weights),
         }

@@ -12,6 +12,7 @@ use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Seen, Visits};
 use crate::plane::{Plane, PlaneView, Star};
+use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Progress, Solver, StepReport};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
@@ -40,7 +41,6 @@ pub struct BlockFrankWolfeSolver {
     multi_plane: MultiPlane,
     gap_cache: Option<GapCache>,
     blocks: usize,
-    lambda: f64,
     mechanics: Mechanics,
     visits: Visits,
     slope: Slope,
@@ -99,7 +99,7 @@ impl Gaps {
 }
 
 impl BlockFrankWolfeSolver {
-    pub(super) fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, lambda: f64) -> Self {
+    pub(super) fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let multi_plane = match config.planes {
             Planes::MultiPlane(multi_plane) => multi_plane,
             _ => MultiPlane { max_planes: 0, ..MultiPlane::default() },
@@ -107,16 +107,15 @@ impl BlockFrankWolfeSolver {
         let averaged = config.averaging == Averaging::Weighted;
         let mechanics = match config.step {
             StepRule::FrankWolfe => Mechanics::Vectors {
-                dual: DualState::new(blocks, dim, lambda, averaged),
+                dual: DualState::new(blocks, dim, regularizer, averaged),
                 sets: WorkingSets::new(blocks),
             },
-            _ => Mechanics::Hull(HullState::new(blocks, dim, lambda, averaged)),
+            _ => Mechanics::Hull(HullState::new(blocks, dim, regularizer, averaged)),
         };
         BlockFrankWolfeSolver {
             multi_plane,
             gap_cache: if let Planes::GapCache(cache) = config.planes { Some(cache) } else { None },
             blocks,
-            lambda,
             mechanics,
             visits: Visits::new(config.order, blocks),
             slope: Slope::default(),
@@ -187,6 +186,7 @@ impl BlockFrankWolfeSolver {
     /// Calls the oracle for `block`, keeps the plane, steps toward it.
     fn oracle_visit<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
+        self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
         let now = self.iterations as u32;
         let how = self.how();
         let visit = self.mechanics.exact(block, &self.corner, how, self.keeps_planes(), now);
@@ -210,7 +210,7 @@ impl BlockFrankWolfeSolver {
         }
         if self.visits.is_adaptive() {
             let (Star::Sparse { values, .. } | Star::Dense(values)) = self.corner.view().star;
-            let curvature = linalg::sum_squares(values) / self.lambda;
+            let curvature = linalg::sum_squares(values) / self.mechanics.iterate().lambda();
             self.visits.observe(block, Seen { gap, curvature });
         }
     }
@@ -242,6 +242,7 @@ impl BlockFrankWolfeSolver {
         self.codes.clear();
         self.mechanics.sets().codes(block, &mut self.codes);
         if ctx.recombine(block, self.mechanics.weights(), &self.codes, &mut self.corner)? {
+            self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
             self.mechanics.keep(block, &self.corner, self.iterations as u32);
         }
         Ok(())
@@ -251,6 +252,7 @@ impl BlockFrankWolfeSolver {
     fn gap_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visited;
         ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
+        self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
         let corner = self.corner.view();
         let corner = if corner.score(self.mechanics.weights()) < 0.0 { PlaneView::ZERO } else { corner };
         let gap = self.mechanics.exact_gap(block, corner);

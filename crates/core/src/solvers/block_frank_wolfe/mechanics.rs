@@ -4,6 +4,7 @@ use crate::average::UpdateKind;
 use crate::cache::WorkingSets;
 use crate::dual::DualState;
 use crate::hull::{HullState, Move, Visit};
+use crate::iterate::Iterate;
 use crate::plane::{Plane, PlaneView};
 
 /// The dual state that the step rule needs, with the planes kept.
@@ -16,25 +17,24 @@ pub(super) enum Mechanics {
 }
 
 impl Mechanics {
-    pub(super) fn weights(&self) -> &[f64] {
+    /// Weights, dual value and averages.
+    pub(super) fn iterate(&self) -> &Iterate {
         match self {
-            Mechanics::Vectors { dual, .. } => dual.weights(),
-            Mechanics::Hull(hull) => hull.iterate().weights(),
+            Mechanics::Vectors { dual, .. } => dual.iterate(),
+            Mechanics::Hull(hull) => hull.iterate(),
         }
+    }
+
+    pub(super) fn weights(&self) -> &[f64] {
+        self.iterate().weights()
     }
 
     pub(super) fn value(&self) -> f64 {
-        match self {
-            Mechanics::Vectors { dual, .. } => dual.value(),
-            Mechanics::Hull(hull) => hull.iterate().value(),
-        }
+        self.iterate().value()
     }
 
     pub(super) fn answer(&self, out: &mut Vec<f64>) -> f64 {
-        match self {
-            Mechanics::Vectors { dual, .. } => dual.answer(out),
-            Mechanics::Hull(hull) => hull.iterate().answer(out),
-        }
+        self.iterate().answer(out)
     }
 
     pub(super) fn rebuild(&mut self) {
@@ -78,7 +78,7 @@ impl Mechanics {
                 Visit { gap: step.gap, gain: step.gain }
             }
             Mechanics::Hull(hull) => {
-                hull.sets_mut().keep(block, corner, now);
+                hull.keep(block, corner, now);
                 hull.score(block);
                 let best = hull.best(block); // the corner, if the oracle is exact
                 hull.go(block, best, how, UpdateKind::Exact)
@@ -115,7 +115,7 @@ impl Mechanics {
     pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32) {
         match self {
             Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
-            Mechanics::Hull(hull) => hull.sets_mut().keep(block, plane, now),
+            Mechanics::Hull(hull) => hull.keep(block, plane, now),
         };
     }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::average::Averaging;
 use crate::cache::{GapCache, MultiPlane, Planes};
 use crate::order::{GapOrder, Order};
+use crate::regularizer::Regularizer;
 
 pub use engine::BlockFrankWolfeSolver;
 
@@ -135,7 +136,7 @@ impl BlockFrankWolfe {
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.
-    pub fn solver(self, blocks: usize, dim: usize, lambda: f64) -> BlockFrankWolfeSolver {
-        BlockFrankWolfeSolver::new(self, blocks, dim, lambda)
+    pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> BlockFrankWolfeSolver {
+        BlockFrankWolfeSolver::new(self, blocks, dim, regularizer.into())
     }
 }

@@ -1,0 +1,236 @@
+//! The regulariser `lambda/2 |w - w0|^2`, with coordinates that must stay `>= 0` or keep their prior value.
+//!
+//! With `v = w0 - phi_star / lambda` (the *free* weights) the minimiser is `w = v`, cut off at 0 where weights must
+//! not be negative, and `w0` where they are frozen; the dual value is
+//! `F = phi_circ + <phi_star, w> + lambda/2 |w - w0|^2`, and `P - F` is the sum of the block gaps as without
+//! constraints. Along a step the quadratic model with curvature `|D_star|^2 / lambda` is then a lower bound on F:
+//! steps stay safe, and [`Regularizer::surplus`] is what it leaves out.
+//!
+//! Frozen coordinates never reach a solver: [`Regularizer::fold_frozen`] turns their part of a plane into a constant.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::linalg;
+use crate::plane::Plane;
+
+/// What a coordinate of w may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum Sign {
+    /// Any number.
+    #[default]
+    Free,
+    /// At least 0.
+    NonNegative,
+    /// Its prior value.
+    Frozen,
+}
+
+/// Strength, prior mean w0 and constraints.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Regularizer {
+    lambda: f64,
+    prior: Option<Arc<[f64]>>,
+    signs: Option<Arc<[Sign]>>,
+}
+
+impl From<f64> for Regularizer {
+    /// `lambda/2 |w|^2`.
+    fn from(lambda: f64) -> Self {
+        Regularizer { lambda, prior: None, signs: None }
+    }
+}
+
+impl Regularizer {
+    /// The same with a prior mean w0, one number per weight.
+    pub fn with_prior(mut self, prior: impl Into<Arc<[f64]>>) -> Self {
+        self.prior = Some(prior.into());
+        self
+    }
+
+    /// The same with constraints, one per weight.
+    pub fn with_signs(mut self, signs: impl Into<Arc<[Sign]>>) -> Self {
+        let signs = signs.into();
+        self.signs = signs.iter().any(|&sign| sign != Sign::Free).then_some(signs);
+        self
+    }
+
+    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`.
+    pub fn with_nonnegative(self, ranges: &[Range<usize>], dim: usize) -> Self {
+        let mut signs = self.signs.as_deref().map_or_else(|| vec![Sign::Free; dim], <[Sign]>::to_vec);
+        for k in ranges.iter().cloned().flatten() {
+            if signs[k] == Sign::Free {
+                signs[k] = Sign::NonNegative;
+            }
+        }
+        self.with_signs(signs)
+    }
+
+    /// The same at another strength.
+    pub fn with_lambda(&self, lambda: f64) -> Self {
+        Regularizer { lambda, ..self.clone() }
+    }
+
+    /// Why this cannot regularise `dim` weights, if so.
+    pub fn fault(&self, dim: usize) -> Option<String> {
+        if !(self.lambda.is_finite() && self.lambda > 0.0) {
+            return Some(format!("lambda = {}: must be a finite number greater than 0", self.lambda));
+        }
+        if let Some(prior) = &self.prior {
+            if prior.len() != dim {
+                return Some(format!("the prior has {} weights, expected {dim}", prior.len()));
+            }
+            if let Some(k) = prior.iter().position(|w| !w.is_finite()) {
+                return Some(format!("weight {k} of the prior is {}: must be finite", prior[k]));
+            }
+        }
+        let signs = self.signs.as_ref()?;
+        (signs.len() != dim).then(|| format!("there are {} constraints, expected {dim}", signs.len()))
+    }
+
+    /// Strength.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// Prior mean; `None` for 0.
+    pub fn prior(&self) -> Option<&[f64]> {
+        self.prior.as_deref()
+    }
+
+    /// Constraints; `None` where there are none.
+    pub fn signs(&self) -> Option<&[Sign]> {
+        self.signs.as_deref()
+    }
+
+    /// Whether some weight must stay `>= 0` (frozen ones are no concern of a solver).
+    pub fn is_signed(&self) -> bool {
+        self.signs().is_some_and(|signs| signs.contains(&Sign::NonNegative))
+    }
+
+    fn prior_at(&self, k: usize) -> f64 {
+        self.prior.as_ref().map_or(0.0, |prior| prior[k])
+    }
+
+    /// `lambda/2 |w - w0|^2`.
+    pub fn penalty(&self, w: &[f64]) -> f64 {
+        let square = match &self.prior {
+            None => linalg::sum_squares(w),
+            Some(prior) => w.iter().zip(prior.iter()).map(|(w, w0)| (w - w0) * (w - w0)).sum(),
+        };
+        0.5 * self.lambda * square
+    }
+
+    /// The weight at coordinate `k` whose free value is `free`.
+    pub fn clip(&self, k: usize, free: f64) -> f64 {
+        match self.signs.as_ref().map_or(Sign::Free, |signs| signs[k]) {
+            Sign::Free => free,
+            Sign::NonNegative => free.max(0.0),
+            Sign::Frozen => self.prior_at(k),
+        }
+    }
+
+    /// Turns free weights into weights.
+    pub fn clip_all(&self, free: &mut [f64]) {
+        if self.signs.is_some() {
+            free.iter_mut().enumerate().for_each(|(k, free)| *free = self.clip(k, *free));
+        }
+    }
+
+    /// Turns `phi_star` into free weights, in place.
+    pub fn free_weights(&self, phi: &mut [f64]) {
+        linalg::scale(-1.0 / self.lambda, phi);
+        if let Some(prior) = &self.prior {
+            linalg::axpy(1.0, prior, phi);
+        }
+    }
+
+    /// F at the point with these free weights and constant part.
+    pub fn dual(&self, free: &[f64], circ: f64) -> f64 {
+        if self.prior.is_none() && self.signs.is_none() {
+            return circ - 0.5 * self.lambda * linalg::sum_squares(free);
+        }
+        // Per coordinate lambda/2 (w - w0)^2 + lambda (w0 - v) w; at w = v the two cancel to (w0 - v)(w0 + v)/2.
+        let term = |(k, &free): (usize, &f64)| {
+            let (w, prior) = (self.clip(k, free), self.prior_at(k));
+            if w == free {
+                0.5 * (prior - free) * (prior + free)
+            } else {
+                0.5 * (w - prior) * (w - prior) + (prior - free) * w
+            }
+        };
+        circ + self.lambda * free.iter().enumerate().map(term).sum::<f64>()
+    }
+
+    /// What the quadratic model of a step misses of F at a coordinate that must stay `>= 0` when its free value
+    /// goes from `from` to `to`; at least 0, and 0 where neither is negative.
+    pub fn surplus(&self, from: f64, to: f64) -> f64 {
+        let square = match (from < 0.0, to < 0.0) {
+            (false, false) => 0.0,
+            (true, true) => (to - from) * (to - from),
+            (true, false) => from * (from - 2.0 * to), // (to - from)^2 - to^2
+            (false, true) => to * to,
+        };
+        0.5 * self.lambda * square
+    }
+
+    /// Moves what frozen coordinates contribute to a plane's score into its constant part.
+    pub fn fold_frozen(&self, plane: &mut Plane) {
+        if let Some(signs) = &self.signs
+            && signs.contains(&Sign::Frozen)
+        {
+            plane.fold(|k| (signs[k] == Sign::Frozen).then(|| self.prior_at(k)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// F is the minimum over allowed w of `lambda/2 |w - w0|^2 + <phi, w> + circ`, and a step's true gain is the
+    /// model's plus the surplus.
+    #[test]
+    fn dual_is_the_minimum_and_surplus_is_exact() {
+        for seed in 0..500 {
+            let mut rng = Rng::new(seed, 0);
+            let dim = 1 + rng.below(5) as usize;
+            let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| 2.0 * rng.unit() - 1.0).collect() };
+            let (prior, phi, step, tries) = (draw(dim), draw(dim), draw(dim), draw(40 * dim));
+            let signs: Vec<Sign> =
+                (0..dim).map(|_| [Sign::Free, Sign::NonNegative, Sign::Frozen][rng.below(3) as usize]).collect();
+            let regularizer = Regularizer::from(0.7).with_prior(prior.clone()).with_signs(signs.clone());
+            let free_at = |phi: &[f64]| {
+                let mut free = phi.to_vec();
+                regularizer.free_weights(&mut free);
+                free
+            };
+            let free = free_at(&phi);
+            let mut w = free.clone();
+            regularizer.clip_all(&mut w);
+            let lagrangian = |w: &[f64]| regularizer.penalty(w) + linalg::dot(&phi, w) + 0.3;
+            let dual = regularizer.dual(&free, 0.3);
+            assert!((dual - lagrangian(&w)).abs() < 1e-12, "seed {seed}: {dual} is not the value at w");
+            for other in tries.chunks_exact(dim) {
+                let mut other = other.to_vec();
+                regularizer.clip_all(&mut other);
+                assert!(lagrangian(&other) >= dual - 1e-12, "seed {seed}: not the minimum");
+            }
+            let moved: Vec<f64> = phi.iter().zip(&step).map(|(phi, step)| phi + step).collect();
+            let moved = free_at(&moved);
+            let mut model = linalg::dot(&step, &w);
+            for k in 0..dim {
+                model += match signs[k] {
+                    Sign::Frozen => 0.0,
+                    _ => -0.5 * step[k] * step[k] / 0.7,
+                };
+                if signs[k] == Sign::NonNegative {
+                    model += regularizer.surplus(free[k], moved[k]);
+                }
+            }
+            let gain = regularizer.dual(&moved, 0.3) - dual;
+            assert!((gain - model).abs() < 1e-12, "seed {seed}: gain {gain}, model with surplus {model}");
+        }
+    }
+}

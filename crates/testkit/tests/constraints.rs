@@ -1,0 +1,146 @@
+//! Weights that must stay `>= 0`, frozen weights and a prior mean, against an independent solver.
+
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Outcome, Run, Stop};
+use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
+use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
+use multiplane_testkit::contract::sum_of_gaps;
+use multiplane_testkit::reference::constrained_optimum;
+use multiplane_testkit::small::{self, Small};
+use serde_json::{Value, json};
+
+/// Random constraints on random coordinates; with a prior in two cases of three.
+fn random_regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
+    let mut rng = Rng::new(seed, 5);
+    let kinds = [Sign::Free, Sign::NonNegative, Sign::NonNegative, Sign::Frozen];
+    let signs: Vec<Sign> = (0..dim).map(|_| kinds[rng.below(4) as usize]).collect();
+    let prior: Vec<f64> = (0..dim).map(|_| rng.unit() - 0.5).collect();
+    let regularizer = Regularizer::from(lambda);
+    match seed % 3 {
+        0 => regularizer.with_signs(signs),
+        1 => regularizer.with_prior(prior).with_signs(signs),
+        _ => regularizer.with_prior(prior),
+    }
+}
+
+fn run(entry: &SolverEntry, parameters: Value, problem: &Small, regularizer: &Regularizer, stop: Stop) -> Outcome {
+    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
+    let (oracle, judge) = (problem.oracle(), problem.oracle());
+    let mut run = Run::new(oracle, judge, solver, regularizer.clone(), stop).with_clock(ClockKind::Work);
+    run.to_end().unwrap()
+}
+
+fn assert_allowed(w: &[f64], regularizer: &Regularizer, name: &str) {
+    let mut clipped = w.to_vec();
+    regularizer.clip_all(&mut clipped);
+    assert_eq!(w, clipped, "{name}: weights that are not allowed");
+}
+
+/// Pairwise steps and block solves reach the optimum of the independent solver to 1e-7.
+#[test]
+fn the_constrained_optimum_is_reached() {
+    for seed in 0..90 {
+        let problem = small::random(seed);
+        let regularizer = random_regularizer(seed, problem.dim, 0.2);
+        let optimum = constrained_optimum(&problem, &regularizer);
+        for (solver, step) in [("mp-bcfw", "pairwise"), ("mp-bcfw", "solve"), ("bcfw", "best")] {
+            let name = format!("{solver} with {step} on {}", problem.name);
+            let entry = find(solver).unwrap();
+            let mut parameters = (entry.preset)();
+            parameters["step"] = json!({"name": step});
+            let stop = Stop { gap: Some(5e-8.into()), passes: Some(60_000.0), ..Stop::default() };
+            let outcome = run(entry, parameters, &problem, &regularizer, stop);
+            let (primal, dual) = (outcome.primal, outcome.dual.unwrap());
+            assert!((primal - optimum).abs() <= 1e-7, "{name}: primal {primal}, optimum {optimum}");
+            assert!((dual - optimum).abs() <= 1e-7, "{name}: dual {dual}, optimum {optimum}");
+            assert_allowed(&outcome.w, &regularizer, &name);
+        }
+    }
+}
+
+/// Every solver keeps the bracket, answers with allowed weights and reports the primal value of these weights.
+#[test]
+fn all_solvers_respect_constraints() {
+    for entry in SOLVERS {
+        for seed in 0..24 {
+            let problem = small::random(seed);
+            let regularizer = random_regularizer(seed, problem.dim, 0.3);
+            let name = format!("{} on {}", entry.name, problem.name);
+            let optimum = constrained_optimum(&problem, &regularizer);
+            let stop = Stop { passes: Some(1500.0), ..Stop::default() };
+            let outcome = run(entry, (entry.preset)(), &problem, &regularizer, stop);
+            let primal = problem.regularized_primal(&outcome.w, &regularizer);
+            assert!((primal - outcome.primal).abs() < 1e-10 * (1.0 + primal), "{name}: {primal}, {}", outcome.primal);
+            assert!(primal >= optimum - 1e-7 && primal - optimum < 3e-2, "{name}: primal {primal}, optimum {optimum}");
+            assert!(outcome.dual.is_none_or(|dual| dual <= optimum + 1e-7), "{name}: dual above the optimum");
+            assert_allowed(&outcome.w, &regularizer, &name);
+        }
+    }
+}
+
+/// At every step, with vectors and with masses: F never falls, sums stay true, `P - F` is the sum of block gaps.
+#[test]
+fn every_step_keeps_its_promises() {
+    for seed in 0..60 {
+        let problem = small::random(seed);
+        let regularizer = random_regularizer(seed, problem.dim, 0.3);
+        for step in ["frank-wolfe", "pairwise", "away", "best", "solve"] {
+            let config = BlockFrankWolfe {
+                step: serde_json::from_value(json!({"name": step})).unwrap(),
+                ..BlockFrankWolfe::mp_bcfw_avg()
+            };
+            let mut oracle = problem.oracle();
+            let mut solver = config.solver(problem.blocks(), problem.dim, regularizer.clone());
+            let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
+            let mut counts = Counts::default();
+            let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+            let mut before = f64::NEG_INFINITY;
+            let mut answer = Vec::new();
+            for round in 0..200 {
+                solver.step(&mut ctx).unwrap();
+                let name = format!("{step}, seed {seed}, step {round}");
+                let (iterate, drift) = match (solver.dual(), solver.hull()) {
+                    (Some(dual), _) => (dual.iterate(), dual.drift()),
+                    (_, Some(hull)) => (hull.iterate(), hull.drift()),
+                    _ => unreachable!("one of the two is there"),
+                };
+                assert!(iterate.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
+                before = iterate.value();
+                assert!(drift.0 < 1e-10 && drift.1 < 1e-10, "{name}: drift {drift:?}");
+                let score = |block| match (solver.dual(), solver.hull()) {
+                    (Some(dual), _) => dual.block_score(block),
+                    (_, Some(hull)) => hull.block_score(block),
+                    _ => f64::NAN,
+                };
+                // Frozen coordinates are folded into constants of stored planes: scores are the same numbers.
+                let gaps = sum_of_gaps(&problem, iterate.weights(), score);
+                let primal = problem.regularized_primal(iterate.weights(), &regularizer);
+                let off = primal - iterate.value() - gaps;
+                assert!(off.abs() <= 1e-9 * (1.0 + primal), "{name}: off by {off}");
+                let value = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut answer).unwrap();
+                let averaged = problem.regularized_primal(&answer, &regularizer);
+                assert!(value <= averaged + 1e-10, "{name}: the average's dual {value} above its primal {averaged}");
+                assert_allowed(&answer, &regularizer, &name);
+            }
+        }
+    }
+}
+
+/// A prior or constraints of the wrong length, or not finite, are refused with the rule.
+#[test]
+fn faults_are_named() {
+    let entry = find("bcfw").unwrap();
+    let cases = [
+        (Regularizer::from(0.0), "lambda = 0"),
+        (Regularizer::from(1.0).with_prior(vec![0.0; 3]), "3 weights, expected 2"),
+        (Regularizer::from(1.0).with_prior(vec![0.0, f64::NAN]), "weight 1 of the prior is NaN"),
+        (Regularizer::from(1.0).with_signs(vec![Sign::Frozen; 1]), "1 constraints, expected 2"),
+    ];
+    for (regularizer, part) in cases {
+        let message = (entry.build)((entry.preset)(), 1, 2, regularizer).err().unwrap();
+        assert!(message.contains(part), "{message}");
+    }
+}
