@@ -69,18 +69,21 @@ impl Averages {
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
     pub fn follow(&mut self, star: Star<'_>, alpha: f64, circ: f64) {
+        self.follow_with(circ, |weight, lag| match star {
+            Star::Sparse { indices, values } => linalg::scatter_axpy(weight * alpha, indices, values, lag),
+            Star::Dense(values) => linalg::axpy(weight * alpha, values, lag),
+        });
+    }
+
+    /// Follows a step that `add` can repeat: it adds its first argument times the change of the free weights.
+    pub fn follow_with(&mut self, circ: f64, mut add: impl FnMut(f64, &mut [f64])) {
         for average in [&mut self.exact, &mut self.approximate] {
             let weight = average.weight();
             if weight == 0.0 {
                 continue;
             }
             average.lag_circ += weight * circ;
-            match star {
-                Star::Sparse { indices, values } => {
-                    linalg::scatter_axpy(weight * alpha, indices, values, &mut average.lag);
-                }
-                Star::Dense(values) => linalg::axpy(weight * alpha, values, &mut average.lag),
-            }
+            add(weight, &mut average.lag);
         }
     }
 

@@ -7,6 +7,7 @@
 use crate::average::UpdateKind;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
+use crate::oracle::PlaneSource;
 use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::{QpStep, SignedPart, SimplexQp};
 use crate::regularizer::{Regularizer, Sign};
@@ -79,9 +80,9 @@ impl HullState {
     }
 
     /// Keeps a plane with its inner products; see [`WorkingSets::keep`].
-    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
-        let signs = self.iterate.regularizer().signs().filter(|_| self.signed.is_some());
-        self.sets.keep_outside(block, plane, now, signs)
+    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl PlaneSource) -> Option<usize> {
+        let signs = self.iterate.regularizer().signs();
+        self.sets.keep_outside(block, plane, now, signs, source)
     }
 
     /// The iterate.
@@ -99,9 +100,9 @@ impl HullState {
         &mut self.sets
     }
 
-    /// See [`WorkingSets::prune_lowest`].
+    /// Drops the planes of lowest score of the block in hand; see [`WorkingSets::prune_lowest`].
     pub fn prune_lowest(&mut self, block: usize, limit: usize) {
-        self.sets.prune_lowest(block, self.iterate.weights(), limit);
+        self.sets.prune_scored(block, &mut self.scores, limit);
     }
 
     /// Mass on the truth of an example.
@@ -110,8 +111,8 @@ impl HullState {
     }
 
     /// Scores the planes of `block` at w; the moves after it use these scores.
-    pub fn score(&mut self, block: usize) {
-        self.sets.scores(block, self.iterate.weights(), &mut self.scores);
+    pub fn score(&mut self, block: usize, source: &mut impl PlaneSource) {
+        self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);
         if self.signed.is_some() {
             self.collect_signed(block);
         }
@@ -175,7 +176,14 @@ impl HullState {
     }
 
     /// Moves the mass of `block` toward `corner` (a plane just scored, or the truth). F never falls.
-    pub fn go(&mut self, block: usize, corner: Option<usize>, how: Move, kind: UpdateKind) -> Visit {
+    pub fn go(
+        &mut self,
+        block: usize,
+        corner: Option<usize>,
+        how: Move,
+        kind: UpdateKind,
+        source: &mut impl PlaneSource,
+    ) -> Visit {
         self.before.clear();
         self.before.extend_from_slice(self.sets.alphas(block));
         let mut qp = self.qp(block);
@@ -191,7 +199,7 @@ impl HullState {
             Move::Best => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away, Ray::Pairwise]),
         };
         if step.gamma > 0.0 {
-            self.write_back(block);
+            self.write_back(block, source);
             self.iterate.gain(step.gain);
         }
         self.iterate.count(kind);
@@ -232,8 +240,17 @@ impl HullState {
     }
 
     /// Moves w by the change of masses since `before`. What F rises is known from the moves.
-    fn write_back(&mut self, block: usize) {
-        for (p, (&now, &before)) in self.sets.alphas(block).iter().zip(&self.before).enumerate() {
+    fn write_back(&mut self, block: usize, source: &mut impl PlaneSource) {
+        let alphas = self.sets.alphas(block);
+        if self.sets.by_code() {
+            // `before` becomes the change.
+            self.before.iter_mut().zip(alphas).for_each(|(before, now)| *before = now - *before);
+            let circ = self.before.iter().enumerate().map(|(p, change)| change * self.sets.circ(block, p)).sum();
+            let (codes, changes) = (self.sets.codes(block), &self.before);
+            self.iterate.add_with(circ, |scale, target| source.add_planes(block, codes, changes, scale, target));
+            return;
+        }
+        for (p, (&now, &before)) in alphas.iter().zip(&self.before).enumerate() {
             let change = now - before;
             if change != 0.0 {
                 let plane = self.sets.plane(block, p);
@@ -243,28 +260,25 @@ impl HullState {
     }
 
     /// Recomputes w and F from the planes and their masses.
-    pub fn rebuild(&mut self) {
+    pub fn rebuild(&mut self, source: &mut impl PlaneSource) {
         let (sets, blocks) = (&self.sets, self.truths.len());
-        self.iterate.rebuild(|sum| add_phi(sets, blocks, sum));
+        self.iterate.rebuild(|sum| add_phi(sets, blocks, source, sum));
     }
 
     /// How far w and F have drifted from the planes, relative. For tests.
-    pub fn drift(&self) -> (f64, f64) {
-        self.iterate.drift(|sum| add_phi(&self.sets, self.truths.len(), sum))
+    pub fn drift(&self, source: &mut impl PlaneSource) -> (f64, f64) {
+        self.iterate.drift(|sum| add_phi(&self.sets, self.truths.len(), source, sum))
     }
 
-    /// Score of example `block`'s plane at the present w. For tests and exact gaps.
-    pub fn block_score(&self, block: usize) -> f64 {
-        let score = |(p, alpha): (usize, &f64)| match *alpha {
-            0.0 => 0.0,
-            alpha => alpha * self.sets.plane(block, p).score(self.iterate.weights()),
-        };
-        self.sets.alphas(block).iter().enumerate().map(score).sum()
+    /// Score of example `block`'s plane at the present w.
+    pub fn block_score(&mut self, block: usize, source: &mut impl PlaneSource) -> f64 {
+        self.score(block, source);
+        self.qp(block).mean()
     }
 
     /// The block gap at `corner`, which need not be a plane kept.
-    pub fn block_gap(&self, block: usize, corner: PlaneView<'_>) -> f64 {
-        corner.score(self.iterate.weights()) - self.block_score(block)
+    pub fn block_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl PlaneSource) -> f64 {
+        corner.score(self.iterate.weights()) - self.block_score(block, source)
     }
 }
 
@@ -275,9 +289,15 @@ enum Ray {
     Pairwise,
 }
 
-fn add_phi(sets: &WorkingSets, blocks: usize, sum: &mut [f64]) -> f64 {
+fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl PlaneSource, sum: &mut [f64]) -> f64 {
     let mut circ = 0.0;
     for block in 0..blocks {
+        if sets.by_code() {
+            let alphas = sets.alphas(block);
+            source.add_planes(block, sets.codes(block), alphas, 1.0, sum);
+            circ += alphas.iter().enumerate().map(|(p, alpha)| alpha * sets.circ(block, p)).sum::<f64>();
+            continue;
+        }
         for (p, &alpha) in sets.alphas(block).iter().enumerate() {
             if alpha != 0.0 {
                 let plane = sets.plane(block, p);
@@ -292,7 +312,7 @@ fn add_phi(sets: &WorkingSets, blocks: usize, sum: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plane::Plane;
+    use crate::oracle::NoSource;
     use crate::rng::Rng;
 
     /// All moves: F never falls, w and F stay those of the masses, masses stay in the simplex.
@@ -308,15 +328,15 @@ mod tests {
                 (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
                 plane.set_circ((rng.below(8) as f64) / 8.0);
                 plane.seal();
-                let corner = hull.keep(block, &plane, round);
-                hull.score(block);
+                let corner = hull.keep(block, &plane, round, &mut NoSource);
+                hull.score(block, &mut NoSource);
                 let moves = [Move::FrankWolfe, Move::Pairwise, Move::Away, Move::Best, Move::Solve(1e-12)];
                 let how = moves[rng.below(5) as usize];
                 let corner = if how == Move::Solve(1e-12) { hull.best(block) } else { corner };
                 let before = hull.iterate().value();
-                let visit = hull.go(block, corner, how, UpdateKind::Exact);
+                let visit = hull.go(block, corner, how, UpdateKind::Exact, &mut NoSource);
                 assert!(visit.gain >= 0.0 && hull.iterate().value() >= before, "seed {seed}: F fell");
-                let (w, value) = hull.drift();
+                let (w, value) = hull.drift(&mut NoSource);
                 assert!(w < 1e-11 && value < 1e-11, "seed {seed} round {round} {how:?}: drift {w} {value}");
                 let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truth(block);
                 assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");

@@ -77,6 +77,18 @@ impl Iterate {
         }
     }
 
+    /// Like [`add`](Iterate::add) where nothing is constrained: `add` adds its first argument times the change of
+    /// `phi_star` to the vector that it is given.
+    pub fn add_with(&mut self, circ: f64, mut add: impl FnMut(f64, &mut [f64])) {
+        debug_assert!(self.free.is_none(), "constrained weights move one by one");
+        let alpha = -1.0 / self.lambda();
+        self.circ += circ;
+        if let Some(averages) = &mut self.averages {
+            averages.follow_with(circ, |weight, lag| add(weight * alpha, lag));
+        }
+        add(alpha, &mut self.weights);
+    }
+
     fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
         let (Some(free), Some(signs)) = (&mut self.free, self.regularizer.signs()) else { return 0.0 };
         let mut surplus = 0.0;

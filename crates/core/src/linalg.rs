@@ -89,6 +89,15 @@ pub fn scatter_axpy(alpha: f64, indices: &[u32], values: &[f64], y: &mut [f64]) 
     }
 }
 
+/// `y += alpha row` for a sparse row; `values` is `None` where all stored values are 1.
+pub fn add_sparse_row(alpha: f64, indices: &[u32], values: Option<&[f64]>, y: &mut [f64]) {
+    match values {
+        Some(values) if indices.len() == y.len() => axpy(alpha, values, y), // strictly ascending: the row is dense
+        Some(values) => scatter_axpy(alpha, indices, values, y),
+        None => indices.iter().for_each(|&index| y[index as usize] += alpha),
+    }
+}
+
 /// Rows of a matrix scored together, so that the indices of the sparse row are read once for all of them.
 const ROWS: usize = 4;
 

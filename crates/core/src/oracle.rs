@@ -52,6 +52,20 @@ pub trait MaxOracle {
         Ok(false)
     }
 
+    /// Whether the oracle knows planes by their codes ([`Plane::code`]): then it scores and adds them itself, and
+    /// their numbers need not be stored.
+    fn knows_planes(&self) -> bool {
+        false
+    }
+
+    /// Scores `<star, w>` of some planes of one block into `out`, one for each; `codes` are theirs, one after the
+    /// other. Only where the oracle [`knows_planes`](MaxOracle::knows_planes).
+    fn linear_scores(&mut self, _block: usize, _w: &[f64], _codes: &[u32], _out: &mut [f64]) {}
+
+    /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k; codes as in
+    /// [`linear_scores`](MaxOracle::linear_scores).
+    fn add_planes(&mut self, _block: usize, _codes: &[u32], _amounts: &[f64], _scale: f64, _target: &mut [f64]) {}
+
     /// A hint: `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
     fn expect(&self, _block: usize) {}
 
@@ -77,11 +91,54 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
         (**self).recombine(block, w, codes, out)
     }
+    fn knows_planes(&self) -> bool {
+        (**self).knows_planes()
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        (**self).linear_scores(block, w, codes, out);
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        (**self).add_planes(block, codes, amounts, scale, target);
+    }
     fn expect(&self, block: usize) {
         (**self).expect(block);
     }
     fn work(&self) -> f64 {
         (**self).work()
+    }
+}
+
+/// Where planes that are kept by code get their numbers: the part of an oracle that costs no call.
+pub trait PlaneSource {
+    /// See [`MaxOracle::knows_planes`].
+    fn knows_planes(&self) -> bool {
+        false
+    }
+    /// See [`MaxOracle::linear_scores`].
+    fn linear_scores(&mut self, _block: usize, _w: &[f64], _codes: &[u32], _out: &mut [f64]) {}
+    /// See [`MaxOracle::add_planes`].
+    fn add_planes(&mut self, _block: usize, _codes: &[u32], _amounts: &[f64], _scale: f64, _target: &mut [f64]) {}
+}
+
+/// For planes that are stored with their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSource;
+
+impl PlaneSource for NoSource {}
+
+/// An oracle as a source of planes.
+#[derive(Debug)]
+pub struct SourceOf<'a, O: ?Sized>(pub &'a mut O);
+
+impl<O: MaxOracle + ?Sized> PlaneSource for SourceOf<'_, O> {
+    fn knows_planes(&self) -> bool {
+        self.0.knows_planes()
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        self.0.linear_scores(block, w, codes, out);
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        self.0.add_planes(block, codes, amounts, scale, target);
     }
 }
 
@@ -122,6 +179,15 @@ impl<O: MaxOracle> MaxOracle for Delayed<O> {
     }
     fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<bool, OracleError> {
         self.inner.recombine(block, w, codes, out) // the costly part is the search over everything
+    }
+    fn knows_planes(&self) -> bool {
+        self.inner.knows_planes()
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        self.inner.linear_scores(block, w, codes, out);
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        self.inner.add_planes(block, codes, amounts, scale, target);
     }
     fn expect(&self, block: usize) {
         self.inner.expect(block);

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::clock::{Clock, ClockKind, Stopwatch};
-use crate::oracle::{MaxOracle, OracleError, Quality};
+use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality};
 use crate::plane::Plane;
 use crate::rng::Rng;
 
@@ -107,6 +107,18 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// Training seconds so far.
     pub fn now(&self) -> f64 {
         self.clock.now()
+    }
+}
+
+impl<O: MaxOracle + ?Sized> PlaneSource for Ctx<'_, O> {
+    fn knows_planes(&self) -> bool {
+        self.oracle.knows_planes()
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        self.oracle.linear_scores(block, w, codes, out);
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        self.oracle.add_planes(block, codes, amounts, scale, target);
     }
 }
 

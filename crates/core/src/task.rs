@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError, Quality};
 use crate::plane::Plane;
 
@@ -63,6 +64,40 @@ pub trait Task {
         _out: &mut Self::Label,
     ) -> Result<(), String> {
         Err("this task cannot recombine labellings".into())
+    }
+
+    /// Whether planes can be scored and added from encoded labellings ([`linear_scores`](Task::linear_scores),
+    /// [`add_planes`](Task::add_planes)), so that solvers need not store them: pays where the planes of an example
+    /// share its features.
+    fn knows_planes(&self) -> bool {
+        false
+    }
+
+    /// `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`, one after the other in `codes`.
+    fn linear_scores(
+        &self,
+        _x: &Self::Input,
+        _truth: &Self::Label,
+        _w: &[f64],
+        _codes: &[u32],
+        _scratch: &mut Self::Scratch,
+        _out: &mut [f64],
+    ) {
+    }
+
+    /// `target += sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))`; codes as in
+    /// [`linear_scores`](Task::linear_scores).
+    #[allow(clippy::too_many_arguments)] // what is added, how much of it, and to what
+    fn add_planes(
+        &self,
+        _x: &Self::Input,
+        _truth: &Self::Label,
+        _codes: &[u32],
+        _amounts: &[f64],
+        _scale: f64,
+        _scratch: &mut Self::Scratch,
+        _target: &mut [f64],
+    ) {
     }
 
     /// A hint: `x` will be decoded next; its numbers may be brought nearer.
@@ -140,6 +175,19 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
         self.task.plane(x, truth, &self.answer, scale, &mut self.scratch, out);
         self.task.encode(&self.answer, out.code_mut());
         Ok(true)
+    }
+    fn knows_planes(&self) -> bool {
+        self.task.knows_planes()
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        self.task.linear_scores(x, truth, w, codes, &mut self.scratch, out);
+        linalg::scale(1.0 / self.examples.labels.len() as f64, out);
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        let scale = scale / self.examples.labels.len() as f64;
+        self.task.add_planes(x, truth, codes, amounts, scale, &mut self.scratch, target);
     }
     fn expect(&self, block: usize) {
         self.task.expect(&self.examples.inputs[block]);

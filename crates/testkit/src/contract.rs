@@ -123,7 +123,7 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
 }
 
 /// The sum of a state's block gaps at the best planes: what `P - F` must equal. `block_score` is the state's.
-pub fn sum_of_gaps(problem: &Small, w: &[f64], block_score: impl Fn(usize) -> f64) -> f64 {
+pub fn sum_of_gaps(problem: &Small, w: &[f64], mut block_score: impl FnMut(usize) -> f64) -> f64 {
     let best = |block: usize| problem.planes[block].iter().map(|plane| score(plane, w)).fold(f64::MIN, f64::max);
     (0..problem.blocks()).map(|block| best(block) - block_score(block)).sum()
 }

@@ -1,6 +1,7 @@
 //! Weights that must stay `>= 0`, frozen weights and a prior mean, against an independent solver.
 
 use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::oracle::SourceOf;
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop};
@@ -96,27 +97,28 @@ fn every_step_keeps_its_promises() {
             let mut solver = config.solver(problem.blocks(), problem.dim, regularizer.clone());
             let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
             let mut counts = Counts::default();
-            let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
             let mut before = f64::NEG_INFINITY;
             let mut answer = Vec::new();
             for round in 0..200 {
+                let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                 solver.step(&mut ctx).unwrap();
                 let name = format!("{step}, seed {seed}, step {round}");
+                let source = &mut SourceOf(&mut oracle);
+                let mut copy = solver.hull().cloned();
                 let (iterate, drift) = match (solver.dual(), solver.hull()) {
                     (Some(dual), _) => (dual.iterate(), dual.drift()),
-                    (_, Some(hull)) => (hull.iterate(), hull.drift()),
+                    (_, Some(hull)) => (hull.iterate(), hull.drift(source)),
                     _ => unreachable!("one of the two is there"),
                 };
                 assert!(iterate.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
                 before = iterate.value();
                 assert!(drift.0 < 1e-10 && drift.1 < 1e-10, "{name}: drift {drift:?}");
-                let score = |block| match (solver.dual(), solver.hull()) {
-                    (Some(dual), _) => dual.block_score(block),
-                    (_, Some(hull)) => hull.block_score(block),
-                    _ => f64::NAN,
-                };
                 // Frozen coordinates are folded into constants of stored planes: scores are the same numbers.
-                let gaps = sum_of_gaps(&problem, iterate.weights(), score);
+                let gaps = sum_of_gaps(&problem, iterate.weights(), |block| match (solver.dual(), &mut copy) {
+                    (Some(dual), _) => dual.block_score(block),
+                    (_, Some(hull)) => hull.block_score(block, source),
+                    _ => f64::NAN,
+                });
                 let primal = problem.regularized_primal(iterate.weights(), &regularizer);
                 let off = primal - iterate.value() - gaps;
                 assert!(off.abs() <= 1e-9 * (1.0 + primal), "{name}: off by {off}");

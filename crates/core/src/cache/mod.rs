@@ -11,6 +11,7 @@ pub use gap_cache::GapCache;
 pub use multi_plane::{MultiPlane, Slope};
 
 use crate::linalg;
+use crate::oracle::{NoSource, PlaneSource};
 use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::Gram;
 use crate::regularizer::Sign;
@@ -34,7 +35,6 @@ pub enum Planes {
 struct Kept {
     indices: Option<Slot>,
     values: Slot,
-    code: Slot,
     circ: f64,
     last_active: u32,
 }
@@ -47,6 +47,8 @@ struct Set {
     alphas: Vec<f64>,
     /// Inner products, lower triangle by rows; only where they are asked for.
     gram: Vec<f64>,
+    /// What the oracle attached to the planes, one after the other, all of one length.
+    codes: Vec<u32>,
 }
 
 /// Planes that an example with inner products gets room for when it keeps its first.
@@ -61,6 +63,9 @@ pub struct WorkingSets {
     planes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; empty without them.
     spread: Vec<f64>,
+    /// Whether planes are kept by their codes alone: the oracle knows their numbers.
+    by_code: bool,
+    row: Vec<f64>,
 }
 
 impl WorkingSets {
@@ -77,6 +82,8 @@ impl WorkingSets {
             values: Pool::new(),
             planes: 0,
             spread: vec![0.0; dim],
+            by_code: false,
+            row: Vec::new(),
         }
     }
 
@@ -122,8 +129,19 @@ impl WorkingSets {
         best.0
     }
 
+    /// Whether planes are kept by their codes alone.
+    pub fn by_code(&self) -> bool {
+        self.by_code
+    }
+
     /// Brings the planes of a block nearer that is about to be visited.
     pub fn prefetch(&self, block: usize) {
+        if self.by_code {
+            let set = &self.sets[block];
+            linalg::prefetch(&set.codes);
+            linalg::prefetch(&set.gram);
+            return;
+        }
         for kept in &self.sets[block].kept {
             if let Some(slot) = kept.indices {
                 linalg::prefetch(self.indices.get(slot));
@@ -135,23 +153,39 @@ impl WorkingSets {
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
     /// truth's plane, which is not stored.
     pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
-        self.keep_outside(block, plane, now, None)
+        self.keep_outside(block, plane, now, None, &mut NoSource)
     }
 
-    /// The same; inner products leave out the coordinates that must stay `>= 0`.
-    pub fn keep_outside(&mut self, block: usize, plane: &Plane, now: u32, signs: Option<&[Sign]>) -> Option<usize> {
+    /// The same; inner products leave out the coordinates that must stay `>= 0`, and planes that `source` knows are
+    /// kept by their codes (where there are inner products and no such coordinates).
+    pub fn keep_outside(
+        &mut self,
+        block: usize,
+        plane: &Plane,
+        now: u32,
+        signs: Option<&[Sign]>,
+        source: &mut impl PlaneSource,
+    ) -> Option<usize> {
         let (code, plane) = (plane.code(), plane.view());
         if plane == PlaneView::ZERO {
             return None;
         }
-        let known = self.sets[block].kept.iter().position(|kept| self.view(kept) == plane);
+        self.by_code = !self.spread.is_empty() && signs.is_none() && source.knows_planes();
+        let set = &self.sets[block];
+        let known = if self.by_code {
+            set.codes.chunks_exact(code.len().max(1)).position(|other| other == code)
+        } else {
+            set.kept.iter().position(|kept| self.view(kept) == plane)
+        };
         if let Some(k) = known {
             self.touch(block, k, now);
             return Some(k);
         }
         if !self.spread.is_empty() {
-            self.take_inner_products(block, plane, signs);
+            self.take_inner_products(block, plane, signs, source);
         }
+        self.sets[block].codes.extend_from_slice(code);
+        let plane = if self.by_code { PlaneView { circ: plane.circ, ..PlaneView::ZERO } } else { plane };
         let (indices, values) = match plane.star {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
             Star::Dense(values) => (None, values),
@@ -159,7 +193,6 @@ impl WorkingSets {
         let kept = Kept {
             indices,
             values: self.values.store(values),
-            code: self.indices.store(code),
             circ: plane.circ,
             last_active: now,
         };
@@ -170,7 +203,13 @@ impl WorkingSets {
     }
 
     /// Appends the inner products of `plane` with the planes of `block` and with itself.
-    fn take_inner_products(&mut self, block: usize, plane: PlaneView<'_>, signs: Option<&[Sign]>) {
+    fn take_inner_products(
+        &mut self,
+        block: usize,
+        plane: PlaneView<'_>,
+        signs: Option<&[Sign]>,
+        source: &mut impl PlaneSource,
+    ) {
         let set = &mut self.sets[block];
         if set.kept.capacity() == 0 {
             set.kept.reserve(USUAL_PLANES);
@@ -193,7 +232,14 @@ impl WorkingSets {
             }
         }
         let mut gram = std::mem::take(&mut self.sets[block].gram);
-        gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));
+        if self.by_code {
+            let set = &self.sets[block];
+            self.row.resize(set.kept.len(), 0.0);
+            source.linear_scores(block, &spread, &set.codes, &mut self.row);
+            gram.extend_from_slice(&self.row);
+        } else {
+            gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));
+        }
         gram.push(plane.linear(&spread));
         self.sets[block].gram = gram;
         match plane.star {
@@ -209,9 +255,14 @@ impl WorkingSets {
         (Gram(&set.gram), &mut set.alphas)
     }
 
-    /// Appends to `codes` what the oracle attached to each plane of an example.
-    pub fn codes(&self, block: usize, codes: &mut Vec<u32>) {
-        self.sets[block].kept.iter().for_each(|kept| codes.extend_from_slice(self.indices.get(kept.code)));
+    /// What the oracle attached to the planes of an example, one after the other.
+    pub fn codes(&self, block: usize) -> &[u32] {
+        &self.sets[block].codes
+    }
+
+    /// Constant part of plane `k` of example `block`.
+    pub fn circ(&self, block: usize, k: usize) -> f64 {
+        self.sets[block].kept[k].circ
     }
 
     /// Mass on each plane of an example.
@@ -220,8 +271,15 @@ impl WorkingSets {
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.
-    pub fn scores(&self, block: usize, w: &[f64], out: &mut Vec<f64>) {
+    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl PlaneSource, out: &mut Vec<f64>) {
         out.clear();
+        if self.by_code {
+            let set = &self.sets[block];
+            out.resize(set.kept.len(), 0.0);
+            source.linear_scores(block, w, &set.codes, out);
+            out.iter_mut().zip(&set.kept).for_each(|(score, kept)| *score += kept.circ);
+            return;
+        }
         out.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).score(w)));
     }
 
@@ -266,8 +324,21 @@ impl WorkingSets {
         }
     }
 
+    /// Like [`prune_lowest`](WorkingSets::prune_lowest) where the scores are at hand; they follow.
+    pub fn prune_scored(&mut self, block: usize, scores: &mut Vec<f64>, limit: usize) {
+        while self.sets[block].kept.len() > limit {
+            let alphas = &self.sets[block].alphas;
+            let free = (0..alphas.len()).filter(|&k| alphas[k] == 0.0);
+            let Some(lowest) = free.min_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { return };
+            self.drop_plane(block, lowest);
+            scores.remove(lowest);
+        }
+    }
+
     fn drop_plane(&mut self, block: usize, k: usize) {
         let set = &mut self.sets[block];
+        let code = set.codes.len() / set.kept.len();
+        set.codes.drain(k * code..(k + 1) * code);
         let kept = set.kept.remove(k);
         set.alphas.remove(k);
         if !set.gram.is_empty() {
@@ -281,7 +352,6 @@ impl WorkingSets {
         if let Some(slot) = kept.indices {
             self.indices.release(slot);
         }
-        self.indices.release(kept.code);
         self.values.release(kept.values);
         self.planes -= 1;
     }

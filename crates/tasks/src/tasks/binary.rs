@@ -88,6 +88,11 @@ impl Task for Binary {
         Ok(Quality::Exact)
     }
 
+    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
+        code.clear();
+        code.push(*y);
+    }
+
     fn expect(&self, x: &SparseRows) {
         x.prefetch();
     }

@@ -65,8 +65,45 @@ impl Chain {
         self.pair_start() + self.labels * self.labels
     }
 
+    /// Score of a label for a row of the input, without loss and neighbours.
+    fn unary_score(&self, x: &SparseRows, t: usize, label: u32, w: &[f64]) -> f64 {
+        let (row, mut score) = (x.row(t), [0.0]);
+        let weights = &w[label as usize * self.features..][..self.features];
+        linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
+        score[0]
+    }
+
+    /// Adds `amount` times the features of a label at one position.
+    fn add_unary(&self, x: &SparseRows, t: usize, label: u32, amount: f64, target: &mut [f64]) {
+        let row = x.row(t);
+        let weights = &mut target[label as usize * self.features..][..self.features];
+        linalg::add_sparse_row(amount, row.indices, row.values, weights);
+    }
+
     fn pair_index(&self, from: u32, to: u32) -> u32 {
         (self.pair_start() + from as usize * self.labels + to as usize) as u32
+    }
+
+    /// Calls `each` with every weight of neighbours and ends in which `y` differs from the truth: +1 for what `y`
+    /// has, -1 for what the truth has.
+    fn differing_singles(&self, truth: &[u32], y: &[u32], mut each: impl FnMut(u32, f64)) {
+        for (pair, right) in y.windows(2).zip(truth.windows(2)) {
+            if pair != right {
+                each(self.pair_index(pair[0], pair[1]), 1.0);
+                each(self.pair_index(right[0], right[1]), -1.0);
+            }
+        }
+        if self.ends {
+            let (start, end) = (self.ends_start() as u32, (self.ends_start() + self.labels) as u32);
+            for (offset, label, right) in [(start, y.first(), truth.first()), (end, y.last(), truth.last())] {
+                if let (Some(label), Some(right)) = (label, right)
+                    && label != right
+                {
+                    each(offset + label, 1.0);
+                    each(offset + right, -1.0);
+                }
+            }
+        }
     }
 
     /// Scores of each label at each position, loss and end weights included, into `unary`.
@@ -96,6 +133,8 @@ pub struct ChainScratch {
     viterbi: Viterbi,
     lattice: Lattice,
     difference: Difference,
+    /// By label, a number and the position that it is of: scores, or amounts.
+    at_position: Vec<(f64, usize)>,
 }
 
 impl Task for Chain {
@@ -168,17 +207,91 @@ impl Task for Chain {
         let (pair_start, factor) = (self.pair_start(), self.costs.factor(truth.len()));
         let ends = self.ends.then(|| &w[self.ends_start()..]);
         let unary = |t: usize, label: u32| {
-            let (row, label) = (x.row(t), label as usize);
-            let mut score = [0.0];
-            let weights = &w[label * self.features..][..self.features];
-            linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
+            let (score, label) = (self.unary_score(x, t, label, w), label as usize);
             let start = ends.filter(|_| t == 0).map_or(0.0, |ends| ends[label]);
             let end = ends.filter(|_| t + 1 == truth.len()).map_or(0.0, |ends| ends[self.labels + label]);
-            score[0] + factor * self.costs.row(truth[t])[label] + start + end
+            score + factor * self.costs.row(truth[t])[label] + start + end
         };
         let pair = |from: u32, to: u32| w[pair_start + from as usize * self.labels + to as usize];
         lattice.solve(unary, pair, out);
         Ok(())
+    }
+
+    fn knows_planes(&self) -> bool {
+        true
+    }
+
+    /// Scores each label once per position, whatever number of labellings has it there.
+    fn linear_scores(
+        &self,
+        x: &SparseRows,
+        truth: &Vec<u32>,
+        w: &[f64],
+        codes: &[u32],
+        scratch: &mut ChainScratch,
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+        let seen = &mut scratch.at_position;
+        seen.clear();
+        seen.resize(self.labels, (0.0, usize::MAX));
+        let mut score = |t: usize, label: u32| {
+            let seen = &mut seen[label as usize];
+            if seen.1 != t {
+                *seen = (self.unary_score(x, t, label, w), t);
+            }
+            seen.0
+        };
+        let len = truth.len();
+        for (t, &right) in truth.iter().enumerate() {
+            for (out, y) in out.iter_mut().zip(codes.chunks_exact(len)) {
+                if y[t] != right {
+                    *out += score(t, y[t]) - score(t, right);
+                }
+            }
+        }
+        for (out, y) in out.iter_mut().zip(codes.chunks_exact(len.max(1))) {
+            self.differing_singles(truth, y, |index, sign| *out += sign * w[index as usize]);
+        }
+    }
+
+    fn add_planes(
+        &self,
+        x: &SparseRows,
+        truth: &Vec<u32>,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        scratch: &mut ChainScratch,
+        target: &mut [f64],
+    ) {
+        let sums = &mut scratch.at_position;
+        sums.clear();
+        sums.resize(self.labels, (0.0, usize::MAX));
+        let len = truth.len();
+        for (t, &right) in truth.iter().enumerate() {
+            let mut moved = 0.0;
+            for (y, amount) in codes.chunks_exact(len).zip(amounts) {
+                if y[t] != right && *amount != 0.0 {
+                    let sum = &mut sums[y[t] as usize];
+                    *sum = if sum.1 == t { (sum.0 + amount, t) } else { (*amount, t) };
+                    moved += amount;
+                }
+            }
+            for (y, amount) in codes.chunks_exact(len).zip(amounts) {
+                let sum = &mut sums[y[t] as usize];
+                if y[t] != right && *amount != 0.0 && sum.1 == t {
+                    sum.1 = usize::MAX; // once
+                    self.add_unary(x, t, y[t], scale * sum.0, target);
+                }
+            }
+            if moved != 0.0 {
+                self.add_unary(x, t, right, -scale * moved, target);
+            }
+        }
+        for (y, amount) in codes.chunks_exact(len.max(1)).zip(amounts).filter(|(_, amount)| **amount != 0.0) {
+            self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amount * sign);
+        }
     }
 
     fn expect(&self, x: &SparseRows) {
@@ -207,23 +320,7 @@ impl Task for Chain {
             }
         }
         difference.write_rows(x, self.features as u32, scale, out);
-        for (pair, right) in y.windows(2).zip(truth.windows(2)) {
-            if pair != right {
-                difference.add_single(self.pair_index(pair[0], pair[1]), 1.0);
-                difference.add_single(self.pair_index(right[0], right[1]), -1.0);
-            }
-        }
-        if self.ends {
-            let (start, end) = (self.ends_start() as u32, (self.ends_start() + self.labels) as u32);
-            for (offset, label, right) in [(start, y.first(), truth.first()), (end, y.last(), truth.last())] {
-                if let (Some(label), Some(right)) = (label, right)
-                    && label != right
-                {
-                    difference.add_single(offset + label, 1.0);
-                    difference.add_single(offset + right, -1.0);
-                }
-            }
-        }
+        self.differing_singles(truth, y, |index, sign| difference.add_single(index, sign));
         difference.write_singles(scale, out);
         out.set_circ(scale * self.loss(truth, y));
         out.seal();

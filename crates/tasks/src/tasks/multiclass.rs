@@ -89,6 +89,48 @@ impl Task for Multiclass {
         Ok(Quality::Exact)
     }
 
+    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
+        code.clear();
+        code.push(*y);
+    }
+
+    fn knows_planes(&self) -> bool {
+        true
+    }
+
+    fn linear_scores(&self, x: &SparseRows, truth: &u32, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
+        let row = x.row(0);
+        let score = |class: u32| {
+            let mut score = [0.0];
+            let weights = &w[class as usize * self.features..][..self.features];
+            linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
+            score[0]
+        };
+        let here = score(*truth);
+        out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
+    }
+
+    fn add_planes(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        _: &mut Vec<f64>,
+        target: &mut [f64],
+    ) {
+        let row = x.row(0);
+        let mut add = |class: u32, amount: f64| {
+            if amount != 0.0 {
+                let weights = &mut target[class as usize * self.features..][..self.features];
+                linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
+            }
+        };
+        codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
+        add(*truth, -amounts.iter().sum::<f64>());
+    }
+
     fn expect(&self, x: &SparseRows) {
         x.prefetch();
     }

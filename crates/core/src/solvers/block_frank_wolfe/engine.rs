@@ -51,8 +51,6 @@ pub struct BlockFrankWolfeSolver {
     approximate_passes: u64,
     passes_of_iteration: u32,
     gaps: Gaps,
-    /// What the oracle attached to the planes of the block in hand.
-    codes: Vec<u32>,
 }
 
 /// What is known of the block gaps.
@@ -126,7 +124,6 @@ impl BlockFrankWolfeSolver {
             approximate_passes: 0,
             passes_of_iteration: 0,
             gaps: Gaps::new(blocks),
-            codes: Vec::new(),
             config,
         }
     }
@@ -173,10 +170,10 @@ impl BlockFrankWolfeSolver {
             && self.gaps.exact[block].is_finite()
         {
             ctx.charge_planes(self.mechanics.sets().len(block));
-            let gap = self.mechanics.cached_gap(block);
+            let gap = self.mechanics.cached_gap(block, ctx);
             if cache.is_hit(gap, self.gaps.exact[block], self.gaps.mean_exact) {
                 ctx.count_cached();
-                self.mechanics.cached(block, self.how(), self.iterations as u32);
+                self.mechanics.cached(block, self.how(), self.iterations as u32, ctx);
                 return Ok(());
             }
         }
@@ -189,7 +186,7 @@ impl BlockFrankWolfeSolver {
         self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
         let now = self.iterations as u32;
         let how = self.how();
-        let visit = self.mechanics.exact(block, &self.corner, how, self.keeps_planes(), now);
+        let visit = self.mechanics.exact(block, &self.corner, how, self.keeps_planes(), now, ctx);
         self.learn(block, visit.gap);
         self.gaps.visit(block, visit.gap);
         match self.gap_cache {
@@ -228,22 +225,24 @@ impl BlockFrankWolfeSolver {
         ctx.count_cached();
         if let Some(next) = self.visits.upcoming() {
             self.mechanics.prefetch(next, true);
+            if self.mechanics.sets().by_code() {
+                ctx.expect(next);
+            }
         }
         if self.multi_plane.recombine && self.mechanics.sets().len(block) > 1 {
             self.recombine(block, ctx)?;
         }
-        let visit = self.mechanics.cached(block, self.how(), self.iterations as u32);
+        let visit = self.mechanics.cached(block, self.how(), self.iterations as u32, ctx);
         self.gaps.visit(block, visit.gap);
         Ok(())
     }
 
     /// Has the oracle put a plane together from parts of those kept, and keeps it.
     fn recombine<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
-        self.codes.clear();
-        self.mechanics.sets().codes(block, &mut self.codes);
-        if ctx.recombine(block, self.mechanics.weights(), &self.codes, &mut self.corner)? {
+        let codes = self.mechanics.sets().codes(block);
+        if ctx.recombine(block, self.mechanics.weights(), codes, &mut self.corner)? {
             self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
-            self.mechanics.keep(block, &self.corner, self.iterations as u32);
+            self.mechanics.keep(block, &self.corner, self.iterations as u32, ctx);
         }
         Ok(())
     }
@@ -255,7 +254,7 @@ impl BlockFrankWolfeSolver {
         self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
         let corner = self.corner.view();
         let corner = if corner.score(self.mechanics.weights()) < 0.0 { PlaneView::ZERO } else { corner };
-        let gap = self.mechanics.exact_gap(block, corner);
+        let gap = self.mechanics.exact_gap(block, corner, ctx);
         self.learn(block, gap);
         self.gaps.visit(block, gap);
         Ok(())
@@ -287,7 +286,7 @@ impl BlockFrankWolfeSolver {
         }
         self.gaps.mean_visited = mean;
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
-            self.mechanics.rebuild();
+            self.mechanics.rebuild(ctx);
         }
         if self.another_pass(ctx.now()) {
             self.pass = Pass::Approximate;

@@ -5,6 +5,7 @@ use crate::cache::WorkingSets;
 use crate::dual::DualState;
 use crate::hull::{HullState, Move, Visit};
 use crate::iterate::Iterate;
+use crate::oracle::PlaneSource;
 use crate::plane::{Plane, PlaneView};
 
 /// The dual state that the step rule needs, with the planes kept.
@@ -37,10 +38,10 @@ impl Mechanics {
         self.iterate().answer(out)
     }
 
-    pub(super) fn rebuild(&mut self) {
+    pub(super) fn rebuild(&mut self, source: &mut impl PlaneSource) {
         match self {
             Mechanics::Vectors { dual, .. } => dual.rebuild(),
-            Mechanics::Hull(hull) => hull.rebuild(),
+            Mechanics::Hull(hull) => hull.rebuild(source),
         }
     }
 
@@ -65,7 +66,7 @@ impl Mechanics {
     }
 
     /// Keeps `corner` where planes are kept, and steps toward it.
-    pub(super) fn exact(&mut self, block: usize, corner: &Plane, how: Move, keep: bool, now: u32) -> Visit {
+    pub(super) fn exact(&mut self, block: usize, corner: &Plane, how: Move, keep: bool, now: u32, source: &mut impl PlaneSource) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 if keep {
@@ -78,16 +79,16 @@ impl Mechanics {
                 Visit { gap: step.gap, gain: step.gain }
             }
             Mechanics::Hull(hull) => {
-                hull.keep(block, corner, now);
-                hull.score(block);
+                hull.keep(block, corner, now, source);
+                hull.score(block, source);
                 let best = hull.best(block); // the corner, if the oracle is exact
-                hull.go(block, best, how, UpdateKind::Exact)
+                hull.go(block, best, how, UpdateKind::Exact, source)
             }
         }
     }
 
     /// Steps toward the best plane kept.
-    pub(super) fn cached(&mut self, block: usize, how: Move, now: u32) -> Visit {
+    pub(super) fn cached(&mut self, block: usize, how: Move, now: u32, source: &mut impl PlaneSource) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 let corner = match sets.best(block, dual.weights()) {
@@ -101,21 +102,21 @@ impl Mechanics {
                 Visit { gap: step.gap, gain: step.gain }
             }
             Mechanics::Hull(hull) => {
-                hull.score(block);
+                hull.score(block, source);
                 let best = hull.best(block);
                 if let Some(k) = best {
                     hull.sets_mut().touch(block, k, now);
                 }
-                hull.go(block, best, how, UpdateKind::Approximate)
+                hull.go(block, best, how, UpdateKind::Approximate, source)
             }
         }
     }
 
     /// Keeps a plane that came from parts of others.
-    pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32) {
+    pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl PlaneSource) {
         match self {
             Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
-            Mechanics::Hull(hull) => hull.keep(block, plane, now),
+            Mechanics::Hull(hull) => hull.keep(block, plane, now, source),
         };
     }
 
@@ -136,24 +137,24 @@ impl Mechanics {
     }
 
     /// Gap of a block at the best of its planes kept.
-    pub(super) fn cached_gap(&mut self, block: usize) -> f64 {
+    pub(super) fn cached_gap(&mut self, block: usize, source: &mut impl PlaneSource) -> f64 {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 let best = sets.best(block, dual.weights());
                 dual.block_gap(block, best.map_or(PlaneView::ZERO, |k| sets.plane(block, k)))
             }
             Mechanics::Hull(hull) => {
-                hull.score(block);
+                hull.score(block, source);
                 hull.gap(block)
             }
         }
     }
 
     /// Exact gap of a block whose best corner is at hand.
-    pub(super) fn exact_gap(&self, block: usize, corner: PlaneView<'_>) -> f64 {
+    pub(super) fn exact_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl PlaneSource) -> f64 {
         match self {
             Mechanics::Vectors { dual, .. } => dual.block_gap(block, corner),
-            Mechanics::Hull(hull) => hull.block_gap(block, corner),
+            Mechanics::Hull(hull) => hull.block_gap(block, corner, source),
         }
     }
 }
