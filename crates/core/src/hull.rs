@@ -9,7 +9,7 @@ use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::PlaneSource;
 use crate::plane::{Plane, PlaneView, Star};
-use crate::qp::{QpStep, SignedPart, SimplexQp};
+use crate::qp::{QpStep, SignedPart, SimplexQp, SolveBuffers};
 use crate::regularizer::{Regularizer, Sign};
 
 /// What a visit did.
@@ -51,6 +51,7 @@ pub struct HullState {
     before: Vec<f64>,
     /// Spare copies for trying a move.
     trial: Trial,
+    work: SolveBuffers,
     /// The block in hand where weights must stay `>= 0`.
     signed: Option<SignedPart>,
 }
@@ -75,6 +76,7 @@ impl HullState {
             scores: Vec::new(),
             before: Vec::new(),
             trial: Trial::default(),
+            work: SolveBuffers::default(),
             signed,
         }
     }
@@ -186,6 +188,7 @@ impl HullState {
     ) -> Visit {
         self.before.clear();
         self.before.extend_from_slice(self.sets.alphas(block));
+        let mut work = std::mem::take(&mut self.work);
         let mut qp = self.qp(block);
         let corner_score = corner.map_or(0.0, |p| qp.scores[p]);
         let gap = corner_score - qp.mean();
@@ -194,10 +197,11 @@ impl HullState {
         let step = match how {
             Move::FrankWolfe => qp.toward(corner),
             Move::Pairwise => qp.pairwise(corner, from),
-            Move::Solve(tolerance) => qp.solve(tolerance, steps),
+            Move::Solve(tolerance) => qp.solve(tolerance, steps, &mut work),
             Move::Away => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away]),
             Move::Best => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away, Ray::Pairwise]),
         };
+        self.work = work;
         if step.gamma > 0.0 {
             self.write_back(block, source);
             self.iterate.gain(step.gain);

@@ -98,6 +98,27 @@ pub fn add_sparse_row(alpha: f64, indices: &[u32], values: Option<&[f64]>, y: &m
     }
 }
 
+/// `<row, w>` for a sparse row; `values` is `None` where all stored values are 1.
+pub fn sparse_row_score(indices: &[u32], values: Option<&[f64]>, w: &[f64]) -> f64 {
+    match values {
+        Some(values) if indices.len() == w.len() => dot(values, w), // strictly ascending: the row is dense
+        Some(values) => sparse_dot(indices, values, w),
+        None => {
+            let mut sums = [0.0; SPARSE_LANES];
+            let (chunks, rest) = indices.as_chunks::<SPARSE_LANES>();
+            for i in chunks {
+                for k in 0..SPARSE_LANES {
+                    sums[k] += w[i[k] as usize];
+                }
+            }
+            for (k, i) in rest.iter().enumerate() {
+                sums[k] += w[*i as usize];
+            }
+            fold(sums)
+        }
+    }
+}
+
 /// Rows of a matrix scored together, so that the indices of the sparse row are read once for all of them.
 const ROWS: usize = 4;
 

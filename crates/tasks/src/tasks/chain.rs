@@ -67,10 +67,8 @@ impl Chain {
 
     /// Score of a label for a row of the input, without loss and neighbours.
     fn unary_score(&self, x: &SparseRows, t: usize, label: u32, w: &[f64]) -> f64 {
-        let (row, mut score) = (x.row(t), [0.0]);
-        let weights = &w[label as usize * self.features..][..self.features];
-        linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
-        score[0]
+        let row = x.row(t);
+        linalg::sparse_row_score(row.indices, row.values, &w[label as usize * self.features..][..self.features])
     }
 
     /// Adds `amount` times the features of a label at one position.
@@ -133,8 +131,8 @@ pub struct ChainScratch {
     viterbi: Viterbi,
     lattice: Lattice,
     difference: Difference,
-    /// By label, a number and the position that it is of: scores, or amounts.
-    at_position: Vec<(f64, usize)>,
+    /// A number for each position and label: scores, or amounts.
+    memo: Vec<f64>,
 }
 
 impl Task for Chain {
@@ -231,27 +229,26 @@ impl Task for Chain {
         scratch: &mut ChainScratch,
         out: &mut [f64],
     ) {
-        out.fill(0.0);
-        let seen = &mut scratch.at_position;
-        seen.clear();
-        seen.resize(self.labels, (0.0, usize::MAX));
+        let (len, labels) = (truth.len(), self.labels);
+        let memo = &mut scratch.memo;
+        memo.clear();
+        memo.resize(len * labels, f64::NAN);
         let mut score = |t: usize, label: u32| {
-            let seen = &mut seen[label as usize];
-            if seen.1 != t {
-                *seen = (self.unary_score(x, t, label, w), t);
+            let seen = &mut memo[t * labels + label as usize];
+            if seen.is_nan() {
+                *seen = self.unary_score(x, t, label, w);
             }
-            seen.0
+            *seen
         };
-        let len = truth.len();
-        for (t, &right) in truth.iter().enumerate() {
-            for (out, y) in out.iter_mut().zip(codes.chunks_exact(len)) {
-                if y[t] != right {
-                    *out += score(t, y[t]) - score(t, right);
+        for (out, y) in out.iter_mut().zip(codes.chunks_exact(len.max(1))) {
+            let mut sum = 0.0;
+            for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
+                if label != right {
+                    sum += score(t, label) - score(t, right);
                 }
             }
-        }
-        for (out, y) in out.iter_mut().zip(codes.chunks_exact(len.max(1))) {
-            self.differing_singles(truth, y, |index, sign| *out += sign * w[index as usize]);
+            self.differing_singles(truth, y, |index, sign| sum += sign * w[index as usize]);
+            *out = sum;
         }
     }
 
@@ -265,32 +262,23 @@ impl Task for Chain {
         scratch: &mut ChainScratch,
         target: &mut [f64],
     ) {
-        let sums = &mut scratch.at_position;
+        let (len, labels) = (truth.len(), self.labels);
+        let sums = &mut scratch.memo;
         sums.clear();
-        sums.resize(self.labels, (0.0, usize::MAX));
-        let len = truth.len();
-        for (t, &right) in truth.iter().enumerate() {
-            let mut moved = 0.0;
-            for (y, amount) in codes.chunks_exact(len).zip(amounts) {
-                if y[t] != right && *amount != 0.0 {
-                    let sum = &mut sums[y[t] as usize];
-                    *sum = if sum.1 == t { (sum.0 + amount, t) } else { (*amount, t) };
-                    moved += amount;
+        sums.resize(len * labels, 0.0);
+        for (y, &amount) in codes.chunks_exact(len.max(1)).zip(amounts).filter(|(_, amount)| **amount != 0.0) {
+            for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
+                if label != right {
+                    sums[t * labels + label as usize] += amount;
+                    sums[t * labels + right as usize] -= amount;
                 }
             }
-            for (y, amount) in codes.chunks_exact(len).zip(amounts) {
-                let sum = &mut sums[y[t] as usize];
-                if y[t] != right && *amount != 0.0 && sum.1 == t {
-                    sum.1 = usize::MAX; // once
-                    self.add_unary(x, t, y[t], scale * sum.0, target);
-                }
-            }
-            if moved != 0.0 {
-                self.add_unary(x, t, right, -scale * moved, target);
-            }
-        }
-        for (y, amount) in codes.chunks_exact(len.max(1)).zip(amounts).filter(|(_, amount)| **amount != 0.0) {
             self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amount * sign);
+        }
+        for (t, sums) in sums.chunks_exact(labels).enumerate() {
+            for (label, &sum) in sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0) {
+                self.add_unary(x, t, label as u32, scale * sum, target);
+            }
         }
     }
 

@@ -101,10 +101,8 @@ impl Task for Multiclass {
     fn linear_scores(&self, x: &SparseRows, truth: &u32, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
         let row = x.row(0);
         let score = |class: u32| {
-            let mut score = [0.0];
             let weights = &w[class as usize * self.features..][..self.features];
-            linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
-            score[0]
+            linalg::sparse_row_score(row.indices, row.values, weights)
         };
         let here = score(*truth);
         out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
