@@ -5,12 +5,15 @@
 mod fenwick;
 mod largest;
 mod permutation;
+mod shrinking;
 mod uniform;
 mod weighted;
 
 use crate::rng::Rng;
 use largest::Largest;
 use permutation::Permutation;
+pub use shrinking::Shrinking;
+use shrinking::ShrinkingOrder;
 use weighted::Weighted;
 
 /// Dial 1. A pass is n visits.
@@ -28,6 +31,8 @@ pub enum Order {
     MaxGap,
     /// Draws blocks in proportion to their curvature, the largest squared length of a corner seen.
     Lipschitz,
+    /// Like a permutation, but blocks whose last seen gap was small wait for some passes.
+    Shrinking(Shrinking),
 }
 
 /// Parameters of gap sampling.
@@ -67,6 +72,7 @@ enum Kind {
     Gap(Weighted, GapOrder),
     MaxGap(Largest),
     Lipschitz(Weighted),
+    Shrinking(ShrinkingOrder),
 }
 
 impl Visits {
@@ -78,32 +84,48 @@ impl Visits {
             Order::Gap(config) => Kind::Gap(Weighted::new(blocks), config),
             Order::MaxGap => Kind::MaxGap(Largest::new(blocks)),
             Order::Lipschitz => Kind::Lipschitz(Weighted::new(blocks)),
+            Order::Shrinking(config) => Kind::Shrinking(ShrinkingOrder::new(config, blocks)),
         };
         Visits { blocks, kind }
     }
 
-    /// Starts a pass.
-    pub fn begin_pass(&mut self, rng: &mut Rng) {
+    /// Starts a pass; `all` asks for one in which no block waits.
+    pub fn begin_pass(&mut self, rng: &mut Rng, all: bool) {
         match &mut self.kind {
             Kind::Permutation(permutation) => permutation.begin(rng),
             Kind::Gap(weighted, _) | Kind::Lipschitz(weighted) => weighted.begin(rng, self.blocks),
+            Kind::Shrinking(shrinking) => shrinking.begin(rng, all),
             Kind::Uniform | Kind::MaxGap(_) => {}
         }
     }
 
-    /// The next block of the pass; call it n times after [`begin_pass`](Visits::begin_pass).
+    /// Visits of the pass that has begun: n, or fewer where blocks wait.
+    pub fn length(&self) -> usize {
+        match &self.kind {
+            Kind::Shrinking(shrinking) => shrinking.length(),
+            _ => self.blocks,
+        }
+    }
+
+    /// The next block of the pass; call it [`length`](Visits::length) times after [`begin_pass`](Visits::begin_pass).
     pub fn next(&mut self, rng: &mut Rng) -> usize {
         match &mut self.kind {
             Kind::Uniform => uniform::draw(self.blocks, rng),
             Kind::Permutation(permutation) => permutation.next(),
             Kind::Gap(weighted, _) | Kind::Lipschitz(weighted) => weighted.next(rng, self.blocks),
             Kind::MaxGap(largest) => largest.next(),
+            Kind::Shrinking(shrinking) => shrinking.next(),
         }
     }
 
     /// Whether draws depend on what [`observe`](Visits::observe) was told.
     pub fn is_adaptive(&self) -> bool {
-        matches!(self.kind, Kind::Gap(..) | Kind::MaxGap(_) | Kind::Lipschitz(_))
+        matches!(self.kind, Kind::Gap(..) | Kind::MaxGap(_) | Kind::Lipschitz(_) | Kind::Shrinking(_))
+    }
+
+    /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
+    pub fn wants_gap_passes(&self) -> bool {
+        self.is_adaptive() && !matches!(self.kind, Kind::Shrinking(_))
     }
 
     /// Learns from a call of the oracle.
@@ -113,6 +135,7 @@ impl Visits {
             Kind::Gap(weighted, config) if config.degree == 1.0 => weighted.observe(block, seen.gap),
             Kind::Gap(weighted, config) => weighted.observe(block, seen.gap.max(0.0).powf(config.degree)),
             Kind::MaxGap(largest) => largest.observe(block, seen.gap),
+            Kind::Shrinking(shrinking) => shrinking.observe(block, seen.gap),
             Kind::Lipschitz(weighted) => weighted.observe_at_least(block, seen.curvature),
         }
     }
@@ -121,6 +144,7 @@ impl Visits {
     pub fn upcoming(&self) -> Option<usize> {
         match &self.kind {
             Kind::Permutation(permutation) => permutation.upcoming(),
+            Kind::Shrinking(shrinking) => shrinking.upcoming(),
             _ => None,
         }
     }

@@ -5,29 +5,47 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub(super) struct Permutation {
     blocks: Vec<u32>,
+    /// How many of the blocks this pass visits.
+    length: usize,
     cursor: usize,
 }
 
 impl Permutation {
     pub(super) fn new(blocks: usize) -> Self {
-        Permutation { blocks: (0..blocks as u32).collect(), cursor: 0 }
+        Permutation { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
     }
 
     pub(super) fn begin(&mut self, rng: &mut Rng) {
         rng.shuffle(&mut self.blocks);
+        self.length = self.blocks.len();
         self.cursor = 0;
     }
 
+    /// Leaves blocks out of the pass that has just begun; all, if none would stay.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.blocks.len() {
+            if keep(self.blocks[at] as usize) {
+                self.blocks.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.length = if kept == 0 { self.blocks.len() } else { kept };
+    }
+
+    /// Visits of this pass.
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
     pub(super) fn next(&mut self) -> usize {
-        let block = self.blocks[self.cursor % self.blocks.len()];
+        let block = self.blocks[self.cursor % self.length];
         self.cursor += 1;
         block as usize
     }
-}
 
-impl Permutation {
     pub(super) fn upcoming(&self) -> Option<usize> {
-        self.blocks.get(self.cursor).map(|&block| block as usize)
+        self.blocks[..self.length].get(self.cursor).map(|&block| block as usize)
     }
 }
 

@@ -95,7 +95,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let blocks = self.blocks as u64;
         if self.steps.is_multiple_of(blocks) {
-            self.visits.begin_pass(ctx.rng);
+            self.visits.begin_pass(ctx.rng, true);
         }
         let block = self.visits.next(ctx.rng);
         ctx.maximize(block, &self.weights, &mut self.corner)?;

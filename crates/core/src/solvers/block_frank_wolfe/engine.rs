@@ -47,6 +47,8 @@ pub struct BlockFrankWolfeSolver {
     corner: Plane,
     pass: Pass,
     visited: usize,
+    /// Visits of the pass in hand.
+    length: usize,
     iterations: u64,
     approximate_passes: u64,
     passes_of_iteration: u32,
@@ -120,6 +122,7 @@ impl BlockFrankWolfeSolver {
             corner: Plane::new(),
             pass: Pass::Between,
             visited: 0,
+            length: blocks,
             iterations: 0,
             approximate_passes: 0,
             passes_of_iteration: 0,
@@ -262,7 +265,7 @@ impl BlockFrankWolfeSolver {
 
     /// Whether a gap pass is due.
     fn gap_pass_due(&self) -> bool {
-        let by_gaps = self.visits.is_adaptive() || self.gap_cache.is_some();
+        let by_gaps = self.visits.wants_gap_passes() || self.gap_cache.is_some();
         let every = u64::from(self.config.gap_check);
         by_gaps && every > 0 && self.iterations.is_multiple_of(every)
     }
@@ -293,11 +296,13 @@ impl BlockFrankWolfeSolver {
             self.passes_of_iteration += 1;
             self.approximate_passes += 1;
             self.slope.begin_pass(ctx.now(), self.mechanics.value());
-            self.visits.begin_pass(ctx.rng);
+            self.visits.begin_pass(ctx.rng, true);
+            self.length = self.blocks;
             return false;
         }
         if self.gap_pass_due() {
             self.pass = Pass::Gap;
+            self.length = self.blocks;
             return false;
         }
         self.pass = Pass::Between;
@@ -312,7 +317,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
             self.iterations += 1;
             self.passes_of_iteration = 0;
             self.slope.begin_iteration(ctx.now(), self.mechanics.value());
-            self.visits.begin_pass(ctx.rng);
+            self.visits.begin_pass(ctx.rng, false);
+            self.length = self.visits.length();
         }
         match self.pass {
             Pass::Approximate => self.approximate_visit(ctx)?,
@@ -320,7 +326,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
             Pass::Exact | Pass::Between => self.exact_visit(ctx)?,
         }
         self.visited += 1;
-        if self.visited < self.blocks {
+        if self.visited < self.length {
             return Ok(StepReport::default());
         }
         self.visited = 0;

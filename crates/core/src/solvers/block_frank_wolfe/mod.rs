@@ -118,6 +118,10 @@ impl BlockFrankWolfe {
         };
         let order = match self.order {
             Order::Gap(gap) => positive("order.degree", gap.degree),
+            Order::Shrinking(order) => positive("order.skip_below", order.skip_below).or_else(|| {
+                let grows = order.aging.is_finite() && order.aging > 1.0;
+                (!grows).then(|| format!("order.aging = {}: must be a finite number greater than 1", order.aging))
+            }),
             _ => None,
         };
         let planes = match self.planes {

@@ -1,0 +1,99 @@
+//! Every pass visits, in a fresh random order, the blocks whose last seen gap is not small: the others' planes fit
+//! already, and a call would return little. A gap that is left out grows at every pass, so no block is forgotten
+//! (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR). O(n) a pass, O(1) a draw.
+
+use super::permutation::Permutation;
+use crate::rng::Rng;
+
+/// Parameters of shrinking.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Shrinking {
+    /// A block is left out while its last seen gap is below this share of the mean.
+    pub skip_below: f64,
+    /// Factor by which the gap of a block grows at every pass that leaves it out.
+    pub aging: f64,
+}
+
+impl Default for Shrinking {
+    fn default() -> Self {
+        Shrinking { skip_below: 0.1, aging: 2.0 }
+    }
+}
+
+/// A gap of zero grows from this share of the threshold.
+const SMALLEST: f64 = 1.0 / 64.0;
+
+#[derive(Clone, Debug)]
+pub(super) struct ShrinkingOrder {
+    config: Shrinking,
+    /// Last seen gap by block, grown while left out; infinite before the first call.
+    gaps: Vec<f64>,
+    permutation: Permutation,
+}
+
+impl ShrinkingOrder {
+    pub(super) fn new(config: Shrinking, blocks: usize) -> Self {
+        ShrinkingOrder { config, gaps: vec![f64::INFINITY; blocks], permutation: Permutation::new(blocks) }
+    }
+
+    /// Starts a pass over the blocks that are not left out, or over `all`.
+    pub(super) fn begin(&mut self, rng: &mut Rng, all: bool) {
+        self.permutation.begin(rng);
+        if all {
+            return;
+        }
+        let known = self.gaps.iter().filter(|gap| gap.is_finite());
+        let (sum, count) = known.fold((0.0, 0usize), |(sum, count), gap| (sum + gap, count + 1));
+        let threshold = self.config.skip_below * sum / count.max(1) as f64;
+        let (gaps, aging) = (&mut self.gaps, self.config.aging);
+        self.permutation.retain(|block| {
+            let keep = gaps[block] >= threshold;
+            if !keep {
+                gaps[block] = aging * gaps[block].max(SMALLEST * threshold);
+            }
+            keep
+        });
+    }
+
+    pub(super) fn next(&mut self) -> usize {
+        self.permutation.next()
+    }
+
+    pub(super) fn upcoming(&self) -> Option<usize> {
+        self.permutation.upcoming()
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.permutation.length()
+    }
+
+    pub(super) fn observe(&mut self, block: usize, gap: f64) {
+        self.gaps[block] = gap.max(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of small gap are left out, but come back; a pass over all visits all.
+    #[test]
+    fn small_gaps_wait_and_come_back() {
+        let mut rng = Rng::new(0, 0);
+        let mut order = ShrinkingOrder::new(Shrinking::default(), 20);
+        let mut waited = 0;
+        for pass in 0..12 {
+            order.begin(&mut rng, false);
+            let visited: Vec<usize> = (0..order.length()).map(|_| order.next()).collect();
+            let small = visited.iter().filter(|&&block| block >= 5).count();
+            assert!(pass > 0 || small == 15, "the first pass visits all");
+            assert!((0..5).all(|block| visited.contains(&block)), "large gaps are visited in every pass");
+            waited += usize::from(small == 0);
+            visited.iter().for_each(|&block| order.observe(block, if block < 5 { 1.0 } else { 0.0 }));
+        }
+        assert!((6..12).contains(&waited), "small gaps waited {waited} passes of 11");
+        order.begin(&mut rng, true);
+        assert_eq!(order.length(), 20);
+    }
+}
