@@ -190,12 +190,7 @@ impl WorkingSets {
             Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
             Star::Dense(values) => (None, values),
         };
-        let kept = Kept {
-            indices,
-            values: self.values.store(values),
-            circ: plane.circ,
-            last_active: now,
-        };
+        let kept = Kept { indices, values: self.values.store(values), circ: plane.circ, last_active: now };
         self.sets[block].kept.push(kept);
         self.sets[block].alphas.push(0.0);
         self.planes += 1;

@@ -66,7 +66,15 @@ impl Mechanics {
     }
 
     /// Keeps `corner` where planes are kept, and steps toward it.
-    pub(super) fn exact(&mut self, block: usize, corner: &Plane, how: Move, keep: bool, now: u32, source: &mut impl PlaneSource) -> Visit {
+    pub(super) fn exact(
+        &mut self,
+        block: usize,
+        corner: &Plane,
+        how: Move,
+        keep: bool,
+        now: u32,
+        source: &mut impl PlaneSource,
+    ) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 if keep {
