@@ -1,7 +1,7 @@
 //! Work divided among threads: every result lands in the slot of its index, so no bit depends on their number.
 //!
 //! Workers claim short chunks of the slots in order, whoever is free next. A division costs the start of its threads
-//! (tens of microseconds each) and a lock per chunk.
+//! (some 15 microseconds each) and a lock per chunk.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

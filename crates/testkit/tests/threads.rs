@@ -1,7 +1,7 @@
 //! Threads change how long a run takes and nothing else: same bits, same budgets, same errors.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Answer, Executor, Sequential, Threads, Unanswered, Wanted};
@@ -15,7 +15,7 @@ use multiplane_tasks::dataset::{Dataset, synthetic_words};
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::tasks;
 use multiplane_testkit::contract::Shared;
-use multiplane_testkit::small::{self, Small, weights};
+use multiplane_testkit::small::{self, weights};
 
 const COUNTS: [usize; 3] = [2, 3, 7];
 
@@ -32,7 +32,7 @@ fn run_with(
     let entry = find(solver).unwrap();
     let (blocks, dim) = (oracle().blocks(), oracle().dim());
     let lambda = 1.0 / blocks as f64;
-    let built = (entry.build)((entry.preset)(), blocks, dim, lambda).unwrap();
+    let built = (entry.build)((entry.preset)(), blocks, dim, lambda.into()).unwrap();
     let lines = Shared::default();
     let mut run = Run::new(oracle(), oracle(), built, lambda, stop)
         .with_seed(3)
@@ -96,8 +96,7 @@ fn threads_change_no_bit() {
 
 /// An executor of another kind: answers backwards, and counts.
 struct Backwards {
-    problem: Arc<Small>,
-    oracle: Mutex<BoxedOracle>,
+    oracle: BoxedOracle,
     planes: Arc<AtomicUsize>,
 }
 
@@ -106,14 +105,11 @@ impl Executor for Backwards {
         5
     }
     fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
-        let mut oracle = self.oracle.lock().unwrap();
         let mut scratch = Plane::new();
         for (slot, answer) in batch.iter_mut().enumerate().rev() {
-            assert!(answer.block < self.problem.blocks());
-            let unanswered = |error| Unanswered { slot, error };
-            Sequential::new(&mut *oracle, &mut scratch)
+            Sequential::new(&mut self.oracle, &mut scratch)
                 .answer(w, wanted, std::slice::from_mut(answer))
-                .map_err(|unanswered_one| unanswered(unanswered_one.error))?;
+                .map_err(|one| Unanswered { slot, error: one.error })?;
         }
         if wanted == Wanted::Planes {
             self.planes.fetch_add(batch.len(), Ordering::Relaxed);
@@ -128,15 +124,13 @@ impl Executor for Backwards {
 fn any_executor_will_do() {
     for (solver, by_batch) in [("fw", true), ("bcfw-gap", true), ("bcpfw-gap-cache", true), ("bcfw", false)] {
         for seed in 0..6 {
-            let problem = Arc::new(small::random(seed));
+            let problem = small::random(seed);
             let oracle = || problem.oracle();
             let stop = Stop { passes: Some(20.0), ..Stop::default() };
             let alone = said(solver, &oracle, 1, &stop);
             let planes = Arc::new(AtomicUsize::new(0));
-            let executor = || -> Box<dyn Executor> {
-                let (problem, oracle) = (problem.clone(), Mutex::new(problem.oracle()));
-                Box::new(Backwards { problem, oracle, planes: planes.clone() })
-            };
+            let executor =
+                || -> Box<dyn Executor> { Box::new(Backwards { oracle: problem.oracle(), planes: planes.clone() }) };
             let (_, other) = run_with(solver, oracle, Some((executor(), executor())), stop).unwrap();
             assert!(alone == other, "{solver}, seed {seed}");
             let (asked, n) = (planes.load(Ordering::Relaxed), problem.blocks());
