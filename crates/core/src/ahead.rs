@@ -12,7 +12,7 @@ use crate::oracle::{OracleError, Quality};
 use crate::plane::{Plane, Star};
 
 /// Most blocks of a batch.
-const LARGEST_BATCH: usize = 512;
+const LARGEST_BATCH: usize = 2048;
 
 /// A batch that takes longer makes the next one smaller, in seconds: somebody may want to interrupt.
 const LONG_BATCH_SECONDS: f64 = 0.05;
