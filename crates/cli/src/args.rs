@@ -105,7 +105,8 @@ pub(crate) struct TrainArgs {
     /// Seed of all chance [default: 0]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) seed: Option<String>,
-    /// Threads; training itself runs on one [default: 1]
+    /// Threads for gap passes, batch steps, evaluation and prediction; the result is the same for any number
+    /// [default: 1]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
     /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
@@ -152,6 +153,9 @@ pub(crate) struct OnData {
     /// data.* parameters, e.g. data.folds=0,3
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Threads; the result is the same for any number
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    pub(crate) threads: String,
 }
 
 #[derive(Args)]

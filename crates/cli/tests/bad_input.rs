@@ -149,6 +149,8 @@ fn unknown_names_come_with_a_suggestion() {
     assert_refused(&scratch, "trian --data letter.data", "unrecognized subcommand 'trian'");
     assert_refused(&scratch, "describe solver bcwf", "unknown solver `bcwf`: did you mean `bcfw`");
     let evaluate = "evaluate --model svm.model --data good.svm";
+    assert_refused(&scratch, &format!("{evaluate} --threads 0"), "threads = 0: must be at least 1");
+    assert_refused(&scratch, &format!("{evaluate} --threads -1"), "threads = -1: must be a whole number >= 0");
     assert_refused(&scratch, &format!("{evaluate} --set data.fold=1"), "`fold`: did you mean `folds`?");
     assert_refused(&scratch, &format!("{evaluate} --format libsvn"), "`libsvn`: did you mean `libsvm`?");
 }
@@ -177,6 +179,7 @@ fn bad_values_are_refused() {
         ("--seed x", "seed = x"),
         ("--threads 0", "threads = 0: must be at least 1"),
         ("--threads -1", "threads = -1"),
+        ("--threads 257", "threads = 257: must be at most 256"),
         ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be between 0 and"),
         ("--set solver.planes.max_planes=-1", "solver.planes.max_planes = -1: must be a whole number"),
         ("--set task.bias=perhaps", "task.bias = perhaps: must be true or false"),

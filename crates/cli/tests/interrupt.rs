@@ -55,6 +55,18 @@ fn a_signal_saves_and_leaves() {
     }
 }
 
+/// Threads that answer ahead stop as soon as one thread does: nobody waits for the rest of a pass.
+#[test]
+fn a_signal_stops_threads() {
+    let scratch = words();
+    let running = long_run(&scratch, "200000", "--solver fw --threads 2 --out model --json");
+    let sent = Instant::now();
+    running.signal("INT");
+    let ran = running.finish();
+    assert!(sent.elapsed().as_secs_f64() < 3.0, "a pass takes 6 s, and it took {:?}", sent.elapsed());
+    assert_saved(&scratch, &ran);
+}
+
 /// People are told, too; without an output the report is all there is.
 #[test]
 fn an_interrupted_run_says_so() {

@@ -51,6 +51,38 @@ fn wrappings_do_not_reach_the_model() {
     }
 }
 
+/// Any number of threads gives the same bytes, in training and in what is done with a model.
+#[test]
+fn threads_do_not_reach_the_result() {
+    let scratch = words();
+    for solver in ["fw", "bcfw-gap", "mp-bcfw-avg", "bcpfw-gap-cache", "ssg"] {
+        let train = "train --task chain --data letter.data --test letter.data --lambda 0.5 --clock work --passes 24";
+        let train = |threads: u32| {
+            let name = format!("{solver}-{threads}");
+            let run = format!("{train} --solver {solver} --threads {threads} --out {name} --record {name}.jsonl");
+            let mut summary = scratch.json(&run);
+            assert_eq!(
+                (summary.remove("threads"), summary.remove("model")),
+                (Some(threads.into()), Some(name.clone().into()))
+            );
+            (scratch.bytes(&name), scratch.bytes(&format!("{name}.jsonl")), summary)
+        };
+        let alone = train(1);
+        for threads in [2, 3, 7, 100] {
+            assert!(alone == train(threads), "{solver} on {threads} threads");
+        }
+    }
+    let all = |threads: u32| {
+        let on = format!("--model bcfw-gap-1 --data letter.data --threads {threads}");
+        let labels = scratch.succeed(&format!("predict {on}")).stdout;
+        (labels, scratch.json(&format!("evaluate {on}")), scratch.json(&format!("verify {on}")))
+    };
+    let alone = all(1);
+    for threads in [2, 3, 7, 100] {
+        assert!(alone == all(threads), "{threads} threads");
+    }
+}
+
 /// Watching a run does not change it: with and without records, and with and without test data, training gives the
 /// same bytes.
 #[test]

@@ -46,13 +46,16 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`plane`], [`regularizer`], [`oracle`], [`task`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
+//! [`linalg`], [`rng`], [`clock`], [`divide`], [`plane`], [`regularizer`], [`oracle`], [`task`], [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
 //! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
+pub mod ahead;
 pub mod average;
 pub mod cache;
 pub mod clock;
+pub mod divide;
 pub mod dual;
+pub mod executor;
 pub mod hull;
 pub mod iterate;
 pub mod linalg;

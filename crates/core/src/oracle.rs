@@ -25,6 +25,19 @@ pub struct OracleError {
     pub reason: String,
 }
 
+/// Refuses an answer that must not reach a solver.
+pub fn check_answer(block: usize, dim: usize, plane: &Plane, quality: Quality) -> Result<(), OracleError> {
+    if let Quality::UpperBound(bound) = quality
+        && !bound.is_finite()
+    {
+        return Err(OracleError { block, reason: format!("its upper bound is {bound}, expected a finite number") });
+    }
+    match plane.fault(dim) {
+        None => Ok(()),
+        Some(fault) => Err(OracleError { block, reason: format!("the plane is not usable: {fault}") }),
+    }
+}
+
 /// What a solver sees of a problem: "block i, weights w: give me the best plane".
 ///
 /// An oracle is a worker: it owns its scratch space and warm starts and shares its data; make one per thread.

@@ -6,13 +6,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::ahead::Ahead;
 use crate::clock::{Clock, ClockKind, Stopwatch};
+use crate::executor::{Answer, Executor, Sequential, sum_of_hinges};
 use crate::observe::{Observer, Record, Tick};
-use crate::oracle::{MaxOracle, OracleError, Quality};
+use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
-use crate::solver::{Counts, Ctx, Progress, Solver, check_answer};
+use crate::solver::{Counts, Ctx, Progress, Solver};
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
@@ -139,6 +141,8 @@ struct Best {
 pub struct Run<O> {
     oracle: O,
     judge: O,
+    ahead: Option<Ahead>,
+    judges: Option<Box<dyn Executor>>,
     solver: Box<dyn Solver<O>>,
     regularizer: Regularizer,
     stop: Stop,
@@ -155,6 +159,7 @@ pub struct Run<O> {
     steps: u64,
     candidate: Vec<f64>,
     plane: Plane,
+    batch: Vec<Answer>,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -170,6 +175,8 @@ impl<O: MaxOracle> Run<O> {
         Run {
             oracle,
             judge,
+            ahead: None,
+            judges: None,
             solver,
             regularizer: regularizer.into(),
             stop,
@@ -186,6 +193,7 @@ impl<O: MaxOracle> Run<O> {
             steps: 0,
             candidate: Vec::new(),
             plane: Plane::new(),
+            batch: Vec::new(),
         }
     }
 
@@ -198,6 +206,14 @@ impl<O: MaxOracle> Run<O> {
     /// Measures training time by this clock.
     pub fn with_clock(mut self, kind: ClockKind) -> Self {
         self.clock = Clock::new(kind);
+        self
+    }
+
+    /// Has training passes at one w (gap passes, batch steps) answered by `training`, and bounds evaluated by
+    /// `judging`: executors on the oracle and on the judge, which then only do the rest.
+    pub fn with_executors(mut self, training: Box<dyn Executor>, judging: Box<dyn Executor>) -> Self {
+        self.ahead = Some(Ahead::new(training));
+        self.judges = Some(judging);
         self
     }
 
@@ -229,7 +245,8 @@ impl<O: MaxOracle> Run<O> {
             return Ok(Some(reason));
         }
         self.clock.resume();
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
+            .with_ahead(self.ahead.as_mut());
         let report = self.solver.step(&mut ctx)?;
         self.steps += 1;
         if report.iteration_ended {
@@ -318,22 +335,13 @@ impl<O: MaxOracle> Run<O> {
 
     /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
     fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
-        let mut hinge = 0.0;
-        let mut proven = true;
         let blocks = self.judge.blocks();
-        for block in 0..blocks {
-            if block + 1 < blocks {
-                self.judge.expect(block + 1);
-            }
-            let quality = self.judge.maximize(block, w, &mut self.plane)?;
-            check_answer(block, w.len(), &self.plane, quality)?;
-            let score = match quality {
-                Quality::UpperBound(bound) => bound,
-                Quality::Exact | Quality::Heuristic => self.plane.view().score(w),
-            };
-            proven &= quality != Quality::Heuristic;
-            hinge += score.max(0.0); // the truth's own plane scores 0
-        }
+        let mut alone = Sequential::new(&mut self.judge, &mut self.plane);
+        let judges: &mut dyn Executor = match &mut self.judges {
+            Some(judges) => &mut **judges,
+            None => &mut alone,
+        };
+        let (hinge, proven) = sum_of_hinges(judges, blocks, w, &mut self.batch)?;
         let primal = self.regularizer.penalty(w) + hinge;
         if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
     }

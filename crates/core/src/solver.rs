@@ -1,9 +1,11 @@
 //! What a solver is: a policy that takes one small step at a time, and the context that it steps in.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::ahead::Ahead;
 use crate::clock::{Clock, ClockKind, Stopwatch};
-use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality};
+use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality, check_answer};
 use crate::plane::Plane;
 use crate::rng::Rng;
 
@@ -40,17 +42,27 @@ pub struct Ctx<'a, O: ?Sized> {
     pub rng: &'a mut Rng,
     clock: &'a mut Clock,
     counts: &'a mut Counts,
+    ahead: Option<&'a mut Ahead>,
 }
 
 impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// A context for some steps.
     pub fn new(oracle: &'a mut O, rng: &'a mut Rng, clock: &'a mut Clock, counts: &'a mut Counts) -> Self {
-        Ctx { oracle, rng, clock, counts }
+        Ctx { oracle, rng, clock, counts, ahead: None }
+    }
+
+    /// Fetches ahead through `ahead` where solvers allow it, see [`maximize_ahead`](Ctx::maximize_ahead).
+    pub fn with_ahead(mut self, ahead: Option<&'a mut Ahead>) -> Self {
+        self.ahead = ahead;
+        self
     }
 
     /// Calls the oracle: counts, times and checks. See [`MaxOracle::maximize`].
     pub fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         self.counts.oracle_calls += 1;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.forget();
+        }
         let quality = match self.clock.kind() {
             ClockKind::Work => {
                 let work = self.oracle.work();
@@ -62,6 +74,23 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         };
         check_answer(block, w.len(), out, quality)?;
         Ok(quality)
+    }
+
+    /// [`maximize`](Ctx::maximize) for the first of `blocks`, and the promise to ask for all of them, in order and at
+    /// this very w, before anything else: where there are several workers, they answer many at a time.
+    pub fn maximize_ahead(&mut self, blocks: Range<usize>, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        let Some(ahead) = &mut self.ahead else { return self.maximize(blocks.start, w, out) };
+        self.counts.oracle_calls += 1;
+        let seconds = if ahead.holds(blocks.start) { 0.0 } else { ahead.fetch(blocks, w) };
+        match self.clock.kind() {
+            ClockKind::Work => {
+                let work = self.oracle.work();
+                self.clock.charge(work);
+                self.counts.oracle_seconds += work;
+            }
+            ClockKind::Wall => self.counts.oracle_seconds += seconds,
+        }
+        ahead.take(out)
     }
 
     /// Has the oracle recombine labellings: checked, and charged like `2` cached planes. See
@@ -119,19 +148,6 @@ impl<O: MaxOracle + ?Sized> PlaneSource for Ctx<'_, O> {
     }
     fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
         self.oracle.add_planes(block, codes, amounts, scale, target);
-    }
-}
-
-/// Refuses an answer that must not reach a solver.
-pub fn check_answer(block: usize, dim: usize, plane: &Plane, quality: Quality) -> Result<(), OracleError> {
-    if let Quality::UpperBound(bound) = quality
-        && !bound.is_finite()
-    {
-        return Err(OracleError { block, reason: format!("its upper bound is {bound}, expected a finite number") });
-    }
-    match plane.fault(dim) {
-        None => Ok(()),
-        Some(fault) => Err(OracleError { block, reason: format!("the plane is not usable: {fault}") }),
     }
 }
 

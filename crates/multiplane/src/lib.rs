@@ -39,7 +39,7 @@ pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use spec::{
-    DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, find_solver, find_task, folds, format_by_name,
-    oracle_schema,
+    DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
+    format_by_name, oracle_schema,
 };
 pub use train::{Hooks, Session, Summary, read_data};

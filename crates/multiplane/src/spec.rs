@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane_core::clock::ClockKind;
+use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::{self, SolverEntry};
 use multiplane_tasks::data::Format;
@@ -90,7 +91,7 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// Seed of all chance.
     pub seed: u64,
-    /// Threads.
+    /// Threads for gap passes, batch steps, evaluation and prediction. No bit of the result depends on it.
     pub threads: usize,
     /// Which clock measures training.
     pub clock: ClockKind,
@@ -153,9 +154,7 @@ impl RunSpec {
                 "oracle.delay_us = {delay}: must be between 0 and {MAX_DELAY_US} (an hour)"
             )));
         }
-        if self.threads == 0 {
-            return Err(Error::input("threads = 0: must be at least 1"));
-        }
+        check_threads(self.threads)?;
         for (name, limit) in [("passes", self.stop.passes), ("seconds", self.stop.seconds)] {
             if let Some(limit) = limit.filter(|limit| limit.is_nan() || *limit <= 0.0) {
                 return Err(Error::input(format!("stop.{name} = {limit}: must be greater than 0")));
@@ -223,6 +222,15 @@ impl RunSpec {
             "seed": self.seed,
             "clock": self.clock,
         })
+    }
+}
+
+/// Refuses a number of threads that cannot be meant.
+pub fn check_threads(threads: usize) -> Result<(), Error> {
+    match threads {
+        0 => Err(Error::input("threads = 0: must be at least 1")),
+        1..=MAX_THREADS => Ok(()),
+        _ => Err(Error::input(format!("threads = {threads}: must be at most {MAX_THREADS}"))),
     }
 }
 

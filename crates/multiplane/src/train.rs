@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::executor::Threads;
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::{BoxedOracle, Delayed};
 use multiplane_core::regularizer::{Regularizer, Sign};
@@ -64,7 +65,7 @@ pub struct Summary {
     pub test_loss: Option<f64>,
     /// Seed of all chance.
     pub seed: u64,
-    /// Threads.
+    /// Threads that training passes at one w, evaluation and prediction were divided among.
     pub threads: usize,
     /// The clock.
     pub clock: ClockKind,
@@ -214,6 +215,11 @@ impl Session {
         let mut run = Run::new(self.training_oracle()?, judge, solver, self.regularizer.clone(), stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
+        if self.spec.threads > 1 {
+            let training = self.crew(|| self.training_oracle())?;
+            let judging = self.crew(|| Ok(self.problem.oracle()?))?;
+            run = run.with_executors(Box::new(training), Box::new(judging));
+        }
         for observer in hooks.observers {
             run = run.with_observer(observer);
         }
@@ -242,18 +248,25 @@ impl Session {
         Ok(Box::new(Delayed::new(oracle, seconds, self.spec.clock == ClockKind::Wall)))
     }
 
+    /// An oracle for each thread.
+    fn crew(&self, oracle: impl Fn() -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
+        let threads = self.spec.threads.min(self.problem.blocks());
+        Ok(Threads::new((0..threads).map(|_| oracle()).collect::<Result<_, _>>()?))
+    }
+
     fn loss_meter(&self) -> LossMeter {
-        let (problem, test) = (self.problem.clone(), self.test.clone());
+        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
         Box::new(move |w| {
-            let train = problem.evaluate(w)?;
-            let test = test.as_ref().map(|test| test.evaluate(w)).transpose()?;
+            let train = problem.evaluate(w, threads)?;
+            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
             Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
         })
     }
 
     fn summary(&self, solver: &str, outcome: &Outcome) -> Result<Summary, Error> {
-        let train = self.problem.evaluate(&outcome.w)?;
-        let test = self.test.as_ref().map(|test| test.evaluate(&outcome.w)).transpose()?;
+        let threads = self.spec.threads;
+        let train = self.problem.evaluate(&outcome.w, threads)?;
+        let test = self.test.as_ref().map(|test| test.evaluate(&outcome.w, threads)).transpose()?;
         let wall_seconds = match self.spec.clock {
             ClockKind::Wall => self.stopwatch.seconds(),
             ClockKind::Work => outcome.train_seconds,
@@ -280,7 +293,7 @@ impl Session {
             train_loss: Some(train.loss),
             test_loss: test.map(|test| test.loss),
             seed: self.spec.seed,
-            threads: self.spec.threads,
+            threads,
             clock: self.spec.clock,
             planes: outcome.progress.planes,
             model: None,

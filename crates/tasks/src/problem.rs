@@ -3,12 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use multiplane_core::divide::{Unfilled, divide};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::task::{Examples, Task, TaskOracle};
 use serde::{Deserialize, Serialize};
 
 use crate::data::DataError;
 use crate::reference::careful_sum;
+
+/// Examples that are predicted at a time: what threads bring back waits for its turn.
+const BATCH: usize = 1024;
 
 /// Largest dimension of w: 2^28 numbers are 2 GiB.
 pub const MAX_DIM: usize = 1 << 28;
@@ -113,12 +117,13 @@ pub trait Problem: Send + Sync {
     fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
     fn oracle(&self) -> Result<BoxedOracle, OpenError>;
-    /// Predicts every example at `w` and hands over the predictions in order.
-    fn predict(&self, w: &[f64], each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
-    /// Predicts every example at `w` and sums up.
-    fn evaluate(&self, w: &[f64]) -> Result<Evaluation, OracleError>;
-    /// P at `w`, computed by slow code that shares nothing with training but the data and the cost table.
-    fn reference_primal(&self, w: &[f64], lambda: f64) -> f64;
+    /// Predicts every example at `w` on so many threads and hands over the predictions in order.
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+    /// Predicts every example at `w` on so many threads and sums up.
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
+    /// P at `w`, computed on so many threads by slow code that shares nothing with training but the data and the cost
+    /// table.
+    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
     /// What a model must remember.
     fn vocabulary(&self) -> &Vocabulary;
     /// sha256 of the parsed data.
@@ -162,17 +167,45 @@ impl<T: Builtin> Opened<T> {
         }
         Ok(Opened { name, task: Arc::new(task), examples, vocabulary, fingerprint, warnings })
     }
+}
 
-    /// Decodes every example and hands over truth and answer.
-    fn decode_all(&self, w: &[f64], mut each: impl FnMut(&T::Label, &T::Label)) -> Result<(), OracleError> {
-        let mut scratch = T::Scratch::default();
-        let Some(mut answer) = self.examples.labels.first().cloned() else { return Ok(()) };
-        for (block, (x, truth)) in self.examples.inputs.iter().zip(&self.examples.labels).enumerate() {
-            self.task.decode(x, w, None, &mut scratch, &mut answer).map_err(|reason| OracleError { block, reason })?;
-            each(truth, &answer);
+impl<T> Opened<T>
+where
+    T: Builtin + Send + Sync,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync,
+    T::Scratch: Send,
+{
+    /// Decodes every example on its thread, judges truth and answer there, and hands over the findings in order.
+    fn decode_all<F: Send>(
+        &self,
+        w: &[f64],
+        threads: usize,
+        judge: impl Fn(&T::Label, &T::Label) -> F + Sync,
+        mut each: impl FnMut(F),
+    ) -> Result<(), OracleError> {
+        let Some(first) = self.examples.labels.first() else { return Ok(()) };
+        let threads = threads.clamp(1, self.examples.labels.len());
+        let mut workers: Vec<_> = (0..threads).map(|_| (T::Scratch::default(), first.clone())).collect();
+        let mut findings: Vec<Option<F>> = Vec::new();
+        for start in (0..self.examples.labels.len()).step_by(BATCH) {
+            findings.clear();
+            findings.resize_with(BATCH.min(self.examples.labels.len() - start), || None);
+            let decode = |(scratch, answer): &mut (T::Scratch, T::Label), slot: usize, finding: &mut Option<F>| {
+                let (x, truth) = (&self.examples.inputs[start + slot], &self.examples.labels[start + slot]);
+                self.task.decode(x, w, None, scratch, answer)?;
+                *finding = Some(judge(truth, answer));
+                Ok(())
+            };
+            divide(&mut workers, &mut findings, decode).map_err(|unfilled| failure(start, unfilled))?;
+            findings.drain(..).flatten().for_each(&mut each);
         }
         Ok(())
     }
+}
+
+fn failure(start: usize, unfilled: Unfilled) -> OracleError {
+    OracleError { block: start + unfilled.slot, reason: unfilled.reason }
 }
 
 impl<T> Problem for Opened<T>
@@ -198,23 +231,25 @@ where
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
     }
-    fn predict(&self, w: &[f64], each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
-        self.decode_all(w, |truth, answer| {
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+        let judge = |truth: &T::Label, answer: &T::Label| {
             let (wrong, variables) = self.task.errors(truth, answer);
-            each(Prediction {
+            Prediction {
                 text: self.task.show(answer, &self.vocabulary),
                 truth: self.task.show(truth, &self.vocabulary),
                 loss: self.task.loss(truth, answer),
                 wrong,
                 variables,
-            });
-        })
+            }
+        };
+        self.decode_all(w, threads, judge, each)
     }
-    fn evaluate(&self, w: &[f64]) -> Result<Evaluation, OracleError> {
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
-        self.decode_all(w, |truth, answer| {
-            let (errors, all) = self.task.errors(truth, answer);
-            loss += self.task.loss(truth, answer);
+        let judge =
+            |truth: &T::Label, answer: &T::Label| (self.task.loss(truth, answer), self.task.errors(truth, answer));
+        self.decode_all(w, threads, judge, |(cost, (errors, all))| {
+            loss += cost;
             wrong += errors;
             variables += all;
             exact += usize::from(errors == 0);
@@ -227,11 +262,16 @@ where
             exact: exact as f64 / n as f64,
         })
     }
-    fn reference_primal(&self, w: &[f64], lambda: f64) -> f64 {
-        let pairs = self.examples.inputs.iter().zip(&self.examples.labels);
-        let hinges = pairs.map(|(x, truth)| self.task.reference_hinge(x, truth, w));
-        let mean_hinge = careful_sum(hinges) / self.blocks() as f64;
-        0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge
+    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+        let mut hinges = vec![0.0; self.blocks()];
+        let mut workers = vec![(); threads.clamp(1, self.blocks())];
+        let fill = |_: &mut (), block: usize, hinge: &mut f64| {
+            *hinge = self.task.reference_hinge(&self.examples.inputs[block], &self.examples.labels[block], w);
+            Ok(())
+        };
+        divide(&mut workers, &mut hinges, fill).map_err(|unfilled| failure(0, unfilled))?;
+        let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
+        Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge)
     }
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary

@@ -14,12 +14,14 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
-const RANKS: [&[&str]; 12] = [
-    &["linalg", "rng", "clock"],
+const RANKS: [&[&str]; 14] = [
+    &["linalg", "rng", "clock", "divide"],
     &["plane"],
     &["regularizer"],
     &["oracle"],
     &["task"],
+    &["executor"],
+    &["ahead"],
     &["average"],
     &["iterate", "qp"],
     &["dual", "cache", "hull", "order"],

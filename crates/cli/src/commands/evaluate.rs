@@ -4,12 +4,13 @@ use multiplane::Error;
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
-use crate::commands::{Done, open};
+use crate::commands::{Done, open, threads};
 use crate::terminal::{number, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
+    let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
-    let evaluation = problem.evaluate(&model.w)?;
+    let evaluation = problem.evaluate(&model.w, threads)?;
     if args.json {
         let json = json!({
             "task": problem.task(),

@@ -74,6 +74,14 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
 }
 
+/// The number of threads asked for.
+fn threads(on: &OnData) -> Result<usize, Error> {
+    let text = &on.threads;
+    let threads = text.parse().map_err(|_| Error::input(format!("threads = {text}: must be a whole number >= 0")))?;
+    multiplane::check_threads(threads)?;
+    Ok(threads)
+}
+
 /// Loads the model and opens the data in its way. `default_folds` are used where `--set data.folds` says nothing.
 fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
     let model = Model::load(&on.model)?;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use multiplane::{Error, check_writable, durable_write};
 
 use crate::args::PredictArgs;
-use crate::commands::{Done, open, refuse_overwriting};
+use crate::commands::{Done, open, refuse_overwriting, threads};
 use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
@@ -14,9 +14,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
+    let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
     let mut text = String::new();
-    problem.predict(&model.w, &mut |prediction| {
+    problem.predict(&model.w, threads, &mut |prediction| {
         let _ = writeln!(text, "{}", prediction.text); // a String takes anything
     })?;
     match &args.out {

@@ -4,7 +4,7 @@ use multiplane::Error;
 use serde_json::json;
 
 use crate::args::VerifyArgs;
-use crate::commands::{Done, not_built, open};
+use crate::commands::{Done, not_built, open, threads};
 use crate::terminal::{number, print};
 
 /// Largest relative difference that rounding explains.
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     if args.checkpoint.is_some() {
         return not_built("verify --checkpoint");
     }
+    let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, true)?;
     if problem.fingerprint() != model.info.fingerprint {
         let (found, expected) = (&problem.fingerprint()[..12], &model.info.fingerprint[..12]);
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             args.on.data.display()
         )));
     }
-    let primal = problem.reference_primal(&model.w, model.info.lambda);
+    let primal = problem.reference_primal(&model.w, model.info.lambda, threads)?;
     let reported = model.info.primal;
     let difference = (primal - reported).abs() / (reported.abs() + f64::MIN_POSITIVE);
     let verified = difference <= TOLERANCE;

@@ -71,7 +71,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
             self.sum_circ = 0.0;
         }
         let mut corner = std::mem::take(&mut self.corner);
-        ctx.maximize(self.visited, self.dual.weights(), &mut corner)?;
+        ctx.maximize_ahead(self.visited..self.blocks, self.dual.weights(), &mut corner)?;
         self.dual.iterate().regularizer().fold_frozen(&mut corner);
         if corner.view().score(self.dual.weights()) > 0.0 {
             self.add_to_sum(corner.view());

@@ -253,7 +253,7 @@ impl BlockFrankWolfeSolver {
     /// Measures the gap of the next block; nothing moves.
     fn gap_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visited;
-        ctx.maximize(block, self.mechanics.weights(), &mut self.corner)?;
+        ctx.maximize_ahead(block..self.blocks, self.mechanics.weights(), &mut self.corner)?;
         self.mechanics.iterate().regularizer().fold_frozen(&mut self.corner);
         let corner = self.corner.view();
         let corner = if corner.score(self.mechanics.weights()) < 0.0 { PlaneView::ZERO } else { corner };

@@ -1,0 +1,106 @@
+//! Answers fetched ahead: a pass that asks block after block at one w gets them from an [`Executor`], many at a time.
+//!
+//! Only the fetching is done in batches. The solver still takes one answer a step, so counts, work, budgets, ticks
+//! and the points at which a run can stop are those of a run on one thread. Answers that a run no longer takes when
+//! it stops are not counted: nobody saw them.
+
+use std::ops::Range;
+
+use crate::clock::Stopwatch;
+use crate::executor::{Answer, Executor, Wanted};
+use crate::oracle::{OracleError, Quality};
+use crate::plane::{Plane, Star};
+
+/// Most blocks of a batch.
+const LARGEST_BATCH: usize = 2048;
+
+/// A batch that takes longer makes the next one smaller, in seconds: somebody may want to interrupt.
+const LONG_BATCH_SECONDS: f64 = 0.05;
+
+/// A batch whose planes have more coefficients makes the next one smaller: 4 Mi are at most 48 MiB.
+const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
+
+/// An executor with the answers that it gave and nobody has taken yet.
+pub struct Ahead {
+    executor: Box<dyn Executor>,
+    answers: Vec<Answer>,
+    /// Of the answers, those that can be taken.
+    ready: Range<usize>,
+    /// What is met after the last of them.
+    failure: Option<OracleError>,
+    batch: usize,
+}
+
+impl Ahead {
+    /// Nothing fetched yet.
+    pub fn new(executor: Box<dyn Executor>) -> Self {
+        let batch = executor.width().max(1);
+        Ahead { executor, answers: Vec::new(), ready: 0..0, failure: None, batch }
+    }
+
+    /// Drops what was fetched: w is about to change.
+    pub fn forget(&mut self) {
+        self.ready = 0..0;
+        self.failure = None;
+    }
+
+    /// Whether the answer for `block` is next.
+    pub fn holds(&self, block: usize) -> bool {
+        match self.answers[self.ready.clone()].first() {
+            Some(answer) => answer.block == block,
+            None => self.failure.as_ref().is_some_and(|error| error.block == block),
+        }
+    }
+
+    /// Fetches the answers of the first of `blocks` at `w`; returns the seconds that it took.
+    ///
+    /// A failure is kept for when its block's turn comes.
+    pub fn fetch(&mut self, blocks: Range<usize>, w: &[f64]) -> f64 {
+        let stopwatch = Stopwatch::start();
+        let count = self.batch.min(blocks.len()).max(1);
+        while self.answers.len() < count {
+            self.answers.push(Answer::to(0));
+        }
+        let answers = &mut self.answers[..count];
+        for (answer, block) in answers.iter_mut().zip(blocks.start..) {
+            answer.block = block;
+        }
+        let unanswered = self.executor.answer(w, Wanted::Planes, answers).err();
+        self.ready = 0..unanswered.as_ref().map_or(count, |unanswered| unanswered.slot.min(count));
+        self.failure = unanswered.map(|unanswered| unanswered.error);
+        let seconds = stopwatch.seconds();
+        self.resize(count, seconds);
+        seconds
+    }
+
+    /// Hands out the next answer.
+    pub fn take(&mut self, out: &mut Plane) -> Result<Quality, OracleError> {
+        if let Some(next) = self.ready.next() {
+            let answer = &mut self.answers[next];
+            std::mem::swap(out, &mut answer.plane);
+            return Ok(answer.quality);
+        }
+        let nothing = || OracleError { block: 0, reason: "no answer was fetched".into() };
+        Err(self.failure.take().unwrap_or_else(nothing))
+    }
+
+    /// Chooses the size of the next batch. It decides how long one takes, and nothing else.
+    fn resize(&mut self, count: usize, seconds: f64) {
+        let coefficients: usize = self.answers[..count].iter().map(|answer| coefficients(&answer.plane)).sum();
+        if seconds > LONG_BATCH_SECONDS || coefficients > LARGE_BATCH_COEFFICIENTS {
+            self.batch = (self.batch / 2).max(self.executor.width()).max(1);
+        } else if count == self.batch
+            && 2 * count <= LARGEST_BATCH
+            && seconds < 0.5 * LONG_BATCH_SECONDS
+            && 2 * coefficients < LARGE_BATCH_COEFFICIENTS
+        {
+            self.batch *= 2;
+        }
+    }
+}
+
+fn coefficients(plane: &Plane) -> usize {
+    match plane.view().star {
+        Star::Sparse { values, .. } | Star::Dense(values) => values.len(),
+    }
+}

@@ -1,0 +1,168 @@
+//! Who answers many questions at one w: gap passes, batch steps and evaluation ask an [`Executor`].
+//!
+//! A batch is data and nothing else: blocks and w go out, planes or their scores come back, by index. So threads can
+//! answer it, or processes, or machines, and what is computed from the answers, in the order of the blocks, has the
+//! same bits whoever did.
+
+use crate::divide::divide;
+use crate::oracle::{MaxOracle, OracleError, Quality, check_answer};
+use crate::plane::Plane;
+
+/// One question of a batch, and the answer to it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The question: which block.
+    pub block: usize,
+    /// The plane, where planes are wanted; else whatever was there.
+    pub plane: Plane,
+    /// How far the answer can be trusted.
+    pub quality: Quality,
+    /// The plane's score at the w of the batch.
+    pub score: f64,
+}
+
+impl Answer {
+    /// A question about `block`.
+    pub fn to(block: usize) -> Self {
+        Answer { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0 }
+    }
+}
+
+/// What of the answers comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Planes, with their scores.
+    Planes,
+    /// Scores only.
+    Scores,
+}
+
+/// A question of a batch that got no usable answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct Unanswered {
+    /// Its place in the batch.
+    pub slot: usize,
+    /// What went wrong.
+    pub error: OracleError,
+}
+
+impl From<Unanswered> for OracleError {
+    fn from(unanswered: Unanswered) -> Self {
+        unanswered.error
+    }
+}
+
+/// Something that answers batches of questions to one problem's max-oracle.
+///
+/// An answer must depend on block and w alone for the bits not to depend on the executor; an oracle whose warm starts
+/// change its answers gives valid runs, but not the same ones.
+pub trait Executor {
+    /// How many questions are worked on at the same time; a batch should not be smaller.
+    fn width(&self) -> usize;
+
+    /// Answers every question of `batch` at `w`. Answers are checked ([`check_answer`]).
+    ///
+    /// Fails with the first question, in the order of the batch, that gets no usable answer; the questions before it
+    /// are answered.
+    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered>;
+}
+
+/// One oracle, one question after the other.
+pub struct Sequential<'a, O: ?Sized> {
+    oracle: &'a mut O,
+    plane: &'a mut Plane,
+}
+
+impl<'a, O: MaxOracle + ?Sized> Sequential<'a, O> {
+    /// Asks `oracle`; `plane` is scratch.
+    pub fn new(oracle: &'a mut O, plane: &'a mut Plane) -> Self {
+        Sequential { oracle, plane }
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Executor for Sequential<'_, O> {
+    fn width(&self) -> usize {
+        1
+    }
+    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+        for (slot, answer) in batch.iter_mut().enumerate() {
+            ask(self.oracle, self.plane, w, wanted, answer).map_err(|error| Unanswered { slot, error })?;
+        }
+        Ok(())
+    }
+}
+
+/// An oracle per thread; a panic of an oracle is an error like others.
+pub struct Threads<O> {
+    workers: Vec<(O, Plane)>,
+}
+
+impl<O: MaxOracle + Send> Threads<O> {
+    /// One thread for each of the oracles, which are of the same problem; there must be one at least.
+    pub fn new(oracles: Vec<O>) -> Self {
+        Threads { workers: oracles.into_iter().map(|oracle| (oracle, Plane::new())).collect() }
+    }
+}
+
+impl<O: MaxOracle + Send> Executor for Threads<O> {
+    fn width(&self) -> usize {
+        self.workers.len()
+    }
+    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+        let done = divide(&mut self.workers, batch, |(oracle, plane), _, answer| {
+            ask(oracle, plane, w, wanted, answer).map_err(|error| error.reason)
+        });
+        done.map_err(|unfilled| {
+            let block = batch[unfilled.slot].block;
+            Unanswered { slot: unfilled.slot, error: OracleError { block, reason: unfilled.reason } }
+        })
+    }
+}
+
+fn ask<O: MaxOracle + ?Sized>(
+    oracle: &mut O,
+    scratch: &mut Plane,
+    w: &[f64],
+    wanted: Wanted,
+    answer: &mut Answer,
+) -> Result<(), OracleError> {
+    let block = answer.block;
+    if block + 1 < oracle.blocks() {
+        oracle.expect(block + 1); // right for passes, and harmless for others
+    }
+    let plane = if wanted == Wanted::Planes { &mut answer.plane } else { scratch };
+    answer.quality = oracle.maximize(block, w, plane)?;
+    check_answer(block, w.len(), plane, answer.quality)?;
+    answer.score = plane.view().score(w);
+    Ok(())
+}
+
+/// Blocks of an evaluation that are asked about at a time.
+const EVALUATION_BATCH: usize = 4096;
+
+/// The sum of the hinges of all `blocks` at `w`, and whether it is proven to be no less than the true one.
+///
+/// `batch` is scratch.
+pub fn sum_of_hinges(
+    executor: &mut dyn Executor,
+    blocks: usize,
+    w: &[f64],
+    batch: &mut Vec<Answer>,
+) -> Result<(f64, bool), OracleError> {
+    let (mut sum, mut proven) = (0.0, true);
+    for first in (0..blocks).step_by(EVALUATION_BATCH) {
+        batch.clear();
+        batch.extend((first..blocks).take(EVALUATION_BATCH).map(Answer::to));
+        executor.answer(w, Wanted::Scores, batch)?;
+        for answer in batch.iter() {
+            let score = match answer.quality {
+                Quality::UpperBound(bound) => bound,
+                Quality::Exact | Quality::Heuristic => answer.score,
+            };
+            proven &= answer.quality != Quality::Heuristic;
+            sum += score.max(0.0); // the truth's own plane scores 0
+        }
+    }
+    Ok((sum, proven))
+}

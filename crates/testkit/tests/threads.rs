@@ -1,0 +1,274 @@
+//! Threads change how long a run takes and nothing else: same bits, same budgets, same errors.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::executor::{Answer, Executor, Sequential, Threads, Unanswered, Wanted};
+use multiplane_core::observe::JsonLines;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Outcome, Run, RunError, Stop, StopReason};
+use multiplane_core::solvers::{SOLVERS, find};
+use multiplane_tasks::dataset::{Dataset, synthetic_words};
+use multiplane_tasks::problem::Problem;
+use multiplane_tasks::tasks;
+use multiplane_testkit::contract::Shared;
+use multiplane_testkit::small::{self, weights};
+
+const COUNTS: [usize; 3] = [2, 3, 7];
+
+/// Everything that a run says, as text: outcome and records.
+type Said = (String, Vec<u8>);
+
+/// A run of the solver of this name on the work clock, with these executors if any.
+fn run_with(
+    solver: &str,
+    oracle: impl Fn() -> BoxedOracle,
+    executors: Option<(Box<dyn Executor>, Box<dyn Executor>)>,
+    stop: Stop,
+) -> Result<(Outcome, Said), RunError> {
+    let entry = find(solver).unwrap();
+    let (blocks, dim) = (oracle().blocks(), oracle().dim());
+    let lambda = 1.0 / blocks as f64;
+    let built = (entry.build)((entry.preset)(), blocks, dim, lambda.into()).unwrap();
+    let lines = Shared::default();
+    let mut run = Run::new(oracle(), oracle(), built, lambda, stop)
+        .with_seed(3)
+        .with_clock(ClockKind::Work)
+        .with_observer(Box::new(JsonLines::new(lines.clone())));
+    if let Some((training, judging)) = executors {
+        run = run.with_executors(training, judging);
+    }
+    let outcome = run.to_end()?;
+    let lines = lines.0.lock().unwrap().clone();
+    let said = (format!("{outcome:?}"), lines);
+    Ok((outcome, said))
+}
+
+fn crew(threads: usize, oracle: impl Fn() -> BoxedOracle) -> Box<dyn Executor> {
+    Box::new(Threads::new((0..threads).map(|_| oracle()).collect()))
+}
+
+fn said(solver: &str, oracle: &impl Fn() -> BoxedOracle, threads: usize, stop: &Stop) -> Said {
+    let executors = (threads > 1).then(|| (crew(threads, oracle), crew(threads, oracle)));
+    run_with(solver, oracle, executors, stop.clone()).unwrap().1
+}
+
+fn words() -> Box<dyn Problem> {
+    let entry = tasks::find("chain").unwrap();
+    (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(40, 1)), None).unwrap()
+}
+
+/// Outcome and records of every solver are the same for any number of threads, more threads than examples among
+/// them, whichever budget ends the run and wherever in a pass it does.
+#[test]
+fn threads_change_no_bit() {
+    let stops = [
+        Stop { passes: Some(25.0), ..Stop::default() },
+        Stop { calls: Some(47), ..Stop::default() },
+        Stop { seconds: Some(3e-4), ..Stop::default() },
+        Stop { gap: Some(0.05.into()), passes: Some(60.0), ..Stop::default() },
+    ];
+    for entry in SOLVERS {
+        for seed in 0..6 {
+            let problem = small::random(seed);
+            let oracle = || problem.oracle();
+            for stop in &stops {
+                let alone = said(entry.name, &oracle, 1, stop);
+                for threads in COUNTS {
+                    let other = said(entry.name, &oracle, threads, stop);
+                    assert!(alone == other, "{}, {threads} threads, seed {seed}, {stop:?}", entry.name);
+                }
+            }
+        }
+        let problem = words();
+        let oracle = || problem.oracle().unwrap();
+        for stop in [Stop { passes: Some(23.0), ..Stop::default() }, Stop { calls: Some(515), ..Stop::default() }] {
+            let alone = said(entry.name, &oracle, 1, &stop);
+            for threads in COUNTS {
+                assert!(alone == said(entry.name, &oracle, threads, &stop), "{}, {threads} threads", entry.name);
+            }
+        }
+    }
+}
+
+/// An executor of another kind: answers backwards, and counts.
+struct Backwards {
+    oracle: BoxedOracle,
+    planes: Arc<AtomicUsize>,
+}
+
+impl Executor for Backwards {
+    fn width(&self) -> usize {
+        5
+    }
+    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+        let mut scratch = Plane::new();
+        for (slot, answer) in batch.iter_mut().enumerate().rev() {
+            Sequential::new(&mut self.oracle, &mut scratch)
+                .answer(w, wanted, std::slice::from_mut(answer))
+                .map_err(|one| Unanswered { slot, error: one.error })?;
+        }
+        if wanted == Wanted::Planes {
+            self.planes.fetch_add(batch.len(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// The order in which an executor works does not matter, and whatever implements the interface can train: gap passes
+/// and batch steps go through it, each block once.
+#[test]
+fn any_executor_will_do() {
+    for (solver, by_batch) in [("fw", true), ("bcfw-gap", true), ("bcpfw-gap-cache", true), ("bcfw", false)] {
+        for seed in 0..6 {
+            let problem = small::random(seed);
+            let oracle = || problem.oracle();
+            let stop = Stop { passes: Some(20.0), ..Stop::default() };
+            let alone = said(solver, &oracle, 1, &stop);
+            let planes = Arc::new(AtomicUsize::new(0));
+            let executor =
+                || -> Box<dyn Executor> { Box::new(Backwards { oracle: problem.oracle(), planes: planes.clone() }) };
+            let (_, other) = run_with(solver, oracle, Some((executor(), executor())), stop).unwrap();
+            assert!(alone == other, "{solver}, seed {seed}");
+            let (asked, n) = (planes.load(Ordering::Relaxed), problem.blocks());
+            assert!(asked <= 20 * n && asked.is_multiple_of(n), "{solver}, seed {seed}: {asked} calls, {n} examples");
+            assert_eq!(asked > 0, by_batch, "{solver}, seed {seed}");
+            assert!(solver != "fw" || asked == 20 * n, "fw, seed {seed}: {asked} calls, {n} examples");
+        }
+    }
+}
+
+/// Threads answer as one oracle does, planes and scores, in whatever order they are asked.
+#[test]
+fn threads_answer_like_one_oracle() {
+    let mut rng = Rng::new(0, 3);
+    for seed in 0..30 {
+        let problem = small::random(seed);
+        let mut batch: Vec<Answer> = (0..50).map(|_| Answer::to(rng.below(problem.blocks() as u64) as usize)).collect();
+        let (mut oracle, mut scratch) = (problem.oracle(), Plane::new());
+        for threads in [1, 2, 3, 7] {
+            let mut crew = crew(threads, || problem.oracle());
+            let w = weights(&mut rng, problem.dim);
+            crew.answer(&w, Wanted::Planes, &mut batch).unwrap();
+            let mut others = batch.clone();
+            Sequential::new(&mut oracle, &mut scratch).answer(&w, Wanted::Scores, &mut others).unwrap();
+            for (answer, other) in batch.iter().zip(&others) {
+                assert_eq!(answer.score.to_bits(), other.score.to_bits(), "{}", problem.name);
+                assert_eq!(answer.quality, other.quality, "{}", problem.name);
+                oracle.maximize(answer.block, &w, &mut scratch).unwrap();
+                assert_eq!(answer.plane.view(), scratch.view(), "{}", problem.name);
+            }
+        }
+    }
+}
+
+/// What a [`Picky`] oracle does instead of answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Error,
+    Unusable,
+    Panic,
+}
+
+/// Answers on all blocks but two.
+struct Picky {
+    inner: BoxedOracle,
+    refused: [usize; 2],
+    fault: Fault,
+}
+
+impl MaxOracle for Picky {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+        let quality = self.inner.maximize(block, w, out)?;
+        if self.refused.contains(&block) {
+            match self.fault {
+                Fault::Error => return Err(OracleError { block, reason: "refused".into() }),
+                Fault::Unusable => out.set_circ(f64::NAN),
+                Fault::Panic => panic!("refused"),
+            }
+        }
+        Ok(quality)
+    }
+}
+
+/// Whatever goes wrong in a thread, a panic too, ends the run with an error that names the first example concerned,
+/// in gap passes, batch steps and evaluation alike.
+#[test]
+fn failures_name_the_first_example() {
+    let problem = words();
+    let good = || problem.oracle().unwrap();
+    for fault in [Fault::Error, Fault::Unusable, Fault::Panic] {
+        for (refused, threads) in [([11, 12], 2), ([39, 0], 3), ([30, 5], 7), ([12, 11], 1)] {
+            let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused, fault }) };
+            for (solver, in_training) in [("fw", true), ("bcpfw-gap-cache", true), ("bcfw", false), ("ssg", false)] {
+                let (training, judging) = if in_training {
+                    (crew(threads, picky), crew(threads, good))
+                } else {
+                    (crew(threads, good), crew(threads, picky))
+                };
+                let stop = Stop { passes: Some(30.0), ..Stop::default() };
+                match run_with(solver, good, Some((training, judging)), stop) {
+                    Err(RunError::Oracle(error)) => {
+                        let first = refused[0].min(refused[1]);
+                        assert_eq!(error.block, first, "{solver}, {fault:?}, {threads} threads: {error}");
+                        let says = if fault == Fault::Unusable { "NaN" } else { "refused" };
+                        assert!(error.reason.contains(says), "{error}");
+                    }
+                    other => panic!("{solver}, {fault:?}, {threads} threads: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// A failure is one only when its example's turn comes: a budget that ends the run before that ends it in peace.
+#[test]
+fn what_was_fetched_ahead_can_wait() {
+    let problem = words();
+    let good = || problem.oracle().unwrap();
+    for threads in COUNTS {
+        for calls in [20, 30, 31] {
+            let picky = || -> BoxedOracle { Box::new(Picky { inner: good(), refused: [30, 31], fault: Fault::Error }) };
+            let stop = Stop { calls: Some(calls), ..Stop::default() };
+            match run_with("fw", good, Some((crew(threads, picky), crew(threads, good))), stop.clone()) {
+                Ok((outcome, with)) => {
+                    assert!(calls <= 30 && outcome.stop_reason == StopReason::Calls, "{threads} threads, {calls}");
+                    assert!(with == said("fw", &good, 1, &stop), "{threads} threads, {calls} calls");
+                }
+                Err(error) => assert!(calls > 30, "{threads} threads, {calls} calls: {error}"),
+            }
+        }
+    }
+}
+
+/// Predictions, their sums and the reference value are the same for any number of threads, in order and to the bit.
+#[test]
+fn predictions_come_in_order() {
+    let entry = tasks::find("chain").unwrap();
+    let data = || Dataset::Words(synthetic_words(1100, 2)); // more than are predicted at a time
+    let problem = (entry.open)((entry.defaults)(), data(), None).unwrap();
+    let mut rng = Rng::new(1, 1);
+    let w: Vec<f64> = (0..problem.dim()).map(|_| rng.unit() - 0.5).collect();
+    let predictions = |threads| {
+        let mut all = Vec::new();
+        problem.predict(&w, threads, &mut |prediction| all.push(prediction)).unwrap();
+        all
+    };
+    let reference = |threads| problem.reference_primal(&w, 0.1, threads).unwrap().to_bits();
+    let (alone, sums, primal) = (predictions(1), problem.evaluate(&w, 1).unwrap(), reference(1));
+    assert_eq!(alone.len(), 1100);
+    for threads in [2, 3, 7, 256] {
+        assert!(alone == predictions(threads), "{threads} threads");
+        assert_eq!(sums, problem.evaluate(&w, threads).unwrap(), "{threads} threads");
+        assert_eq!(primal, reference(threads), "{threads} threads");
+    }
+}
