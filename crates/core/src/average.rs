@@ -19,7 +19,7 @@ pub enum UpdateKind {
 }
 
 /// Dial 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Averaging {
     /// The last iterate is the answer.
@@ -28,6 +28,59 @@ pub enum Averaging {
     /// The answer is the interpolation, best in dual value, of two averages weighted by time: one over exact,
     /// one over approximate updates (MP-BCFW 3.5).
     Weighted,
+    /// The better in primal value of the last iterate and a moving average of the iterates at the end of recent
+    /// outer iterations.
+    Recent(Recent),
+}
+
+/// Parameters of the moving average.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recent {
+    /// Weight of the newest iterate, above 0 and at most 1.
+    pub rate: f64,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Recent { rate: 0.35 }
+    }
+}
+
+/// A moving average `bar <- (1 - rate) bar + rate phi` of whole iterates; O(d) an iterate.
+#[derive(Clone, Debug)]
+pub struct MovingAverage {
+    rate: f64,
+    free: Vec<f64>,
+    circ: f64,
+}
+
+impl MovingAverage {
+    /// Nothing seen yet.
+    pub fn new(config: Recent) -> Self {
+        MovingAverage { rate: config.rate, free: Vec::new(), circ: 0.0 }
+    }
+
+    /// Takes in an iterate: its free weights and constant part.
+    pub fn take(&mut self, free: &[f64], circ: f64) {
+        if self.free.is_empty() {
+            self.free.extend_from_slice(free);
+            self.circ = circ;
+            return;
+        }
+        linalg::scale(1.0 - self.rate, &mut self.free);
+        linalg::axpy(self.rate, free, &mut self.free);
+        self.circ += self.rate * (circ - self.circ);
+    }
+
+    /// Writes the averaged free weights into `out` and returns their dual value; `None` before the first iterate.
+    pub fn point(&self, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<f64> {
+        if self.free.is_empty() {
+            return None;
+        }
+        out.clone_from(&self.free);
+        Some(regularizer.dual(out, self.circ))
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
-use crate::average::UpdateKind;
+use crate::average::{Averaging, UpdateKind};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
@@ -81,10 +81,10 @@ impl DualState {
         &self.iterate
     }
 
-    /// The origin: every block on its truth. `averaged` also keeps the running averages.
-    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
+    /// The origin: every block on its truth.
+    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaging: Averaging) -> Self {
         DualState {
-            iterate: Iterate::new(dim, regularizer, averaged),
+            iterate: Iterate::new(dim, regularizer, averaging),
             blocks: vec![Block::default(); blocks],
             direction: Vec::new(),
             position: vec![0; dim],
@@ -219,6 +219,11 @@ impl DualState {
         }
     }
 
+    /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
+    pub fn end_iteration(&mut self) {
+        self.iterate.end_iteration();
+    }
+
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.
     pub fn rebuild(&mut self) {
         let blocks = &self.blocks;
@@ -275,7 +280,8 @@ mod tests {
         for seed in 0..40 {
             let mut rng = Rng::new(seed, 0);
             let dim = 1 + rng.below(12) as usize;
-            let mut dual = DualState::new(3, dim, 0.3, seed % 2 == 0);
+            let mut dual =
+                DualState::new(3, dim, 0.3, if seed % 2 == 0 { Averaging::Weighted } else { Averaging::None });
             for _ in 0..200 {
                 let dense = rng.below(3) == 0;
                 let plane = random_plane(&mut rng, dim, dense);
@@ -306,7 +312,7 @@ mod tests {
     /// A zero-length direction takes no step and divides nothing by zero.
     #[test]
     fn degenerate_corners_are_harmless() {
-        let mut dual = DualState::new(1, 2, 1.0, false);
+        let mut dual = DualState::new(1, 2, 1.0, Averaging::None);
         assert_eq!(dual.step_toward(0, PlaneView::ZERO, UpdateKind::Exact), Step::default());
         let mut constant = Plane::new();
         constant.set_circ(0.5);

@@ -4,7 +4,7 @@
 //! and block solves need. A visit scores the planes once (O(planes x stored coefficients)), moves mass on cached
 //! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
 
-use crate::average::UpdateKind;
+use crate::average::{Averaging, UpdateKind};
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::PlaneSource;
@@ -66,11 +66,11 @@ struct Trial {
 
 impl HullState {
     /// The origin: every block on its truth.
-    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
+    pub fn new(blocks: usize, dim: usize, regularizer: impl Into<Regularizer>, averaging: Averaging) -> Self {
         let regularizer = regularizer.into();
         let signed = regularizer.is_signed().then(SignedPart::default);
         HullState {
-            iterate: Iterate::new(dim, regularizer, averaged),
+            iterate: Iterate::new(dim, regularizer, averaging),
             sets: WorkingSets::with_inner_products(blocks, dim.max(1)),
             truths: vec![1.0; blocks],
             scores: Vec::new(),
@@ -263,6 +263,11 @@ impl HullState {
         }
     }
 
+    /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
+    pub fn end_iteration(&mut self) {
+        self.iterate.end_iteration();
+    }
+
     /// Recomputes w and F from the planes and their masses.
     pub fn rebuild(&mut self, source: &mut impl PlaneSource) {
         let (sets, blocks) = (&self.sets, self.truths.len());
@@ -325,7 +330,8 @@ mod tests {
         for seed in 0..60 {
             let mut rng = Rng::new(seed, 0);
             let dim = 1 + rng.below(8) as usize;
-            let mut hull = HullState::new(2, dim, 0.2, seed % 2 == 0);
+            let mut hull =
+                HullState::new(2, dim, 0.2, if seed % 2 == 0 { Averaging::Weighted } else { Averaging::None });
             for round in 0..150 {
                 let block = rng.below(2) as usize;
                 let mut plane = Plane::new();

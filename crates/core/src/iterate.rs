@@ -3,7 +3,7 @@
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
-use crate::average::{Averages, UpdateKind};
+use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
 use crate::linalg;
 use crate::plane::Star;
 use crate::regularizer::{Regularizer, Sign};
@@ -18,15 +18,18 @@ pub struct Iterate {
     circ: f64,
     value: f64,
     averages: Option<Averages>,
+    recent: Option<MovingAverage>,
 }
 
 impl Iterate {
-    /// The origin: phi = 0, w = w0. `averaged` also keeps the running averages.
-    pub fn new(dim: usize, regularizer: impl Into<Regularizer>, averaged: bool) -> Self {
+    /// The origin: phi = 0, w = w0.
+    pub fn new(dim: usize, regularizer: impl Into<Regularizer>, averaging: Averaging) -> Self {
         let regularizer = regularizer.into();
         let free = regularizer.signs().map(|_| vec![0.0; dim]);
-        let averages = averaged.then(|| Averages::new(dim));
-        let mut iterate = Iterate { regularizer, weights: vec![0.0; dim], free, circ: 0.0, value: 0.0, averages };
+        let averages = (averaging == Averaging::Weighted).then(|| Averages::new(dim));
+        let recent = if let Averaging::Recent(config) = averaging { Some(MovingAverage::new(config)) } else { None };
+        let mut iterate =
+            Iterate { regularizer, weights: vec![0.0; dim], free, circ: 0.0, value: 0.0, averages, recent };
         iterate.rebuild(|_| 0.0);
         iterate
     }
@@ -123,6 +126,20 @@ impl Iterate {
         if let Some(averages) = &mut self.averages {
             averages.count(kind);
         }
+    }
+
+    /// Counts the iterate as it is now in the moving average: an outer iteration has ended.
+    pub fn end_iteration(&mut self) {
+        if let Some(recent) = &mut self.recent {
+            recent.take(self.free.as_deref().unwrap_or(&self.weights), self.circ);
+        }
+    }
+
+    /// Writes the moving average's weights into `out`, where one is kept, and returns its dual value.
+    pub fn alternative(&self, out: &mut Vec<f64>) -> Option<f64> {
+        let value = self.recent.as_ref()?.point(&self.regularizer, out)?;
+        self.regularizer.clip_all(out);
+        Some(value)
     }
 
     /// Recomputes w and F from phi: `add_phi` adds the linear part of every example's plane to the vector that it

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::solver::Decisions;
+
 /// One evaluation of a run; the names are those of the record file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
@@ -35,6 +37,12 @@ pub struct Record {
     pub train_loss: Option<f64>,
     /// Mean task loss on the test set, where there is one.
     pub test_loss: Option<f64>,
+    /// Which answer had the lower primal value, the last iterate or the average; only where the solver offers both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<&'static str>,
+    /// What a solver that chooses measured and decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<Decisions>,
 }
 
 /// What can be seen between evaluations.

@@ -158,6 +158,7 @@ pub struct Run<O> {
     evaluated_at: Option<u64>,
     steps: u64,
     candidate: Vec<f64>,
+    other: Vec<f64>,
     plane: Plane,
     batch: Vec<Answer>,
 }
@@ -192,6 +193,7 @@ impl<O: MaxOracle> Run<O> {
             evaluated_at: None,
             steps: 0,
             candidate: Vec::new(),
+            other: Vec::new(),
             plane: Plane::new(),
             batch: Vec::new(),
         }
@@ -308,10 +310,23 @@ impl<O: MaxOracle> Run<O> {
         let stopwatch = Stopwatch::start();
         let mut candidate = std::mem::take(&mut self.candidate);
         let dual = self.solver.answer(&mut candidate);
-        let dual = [dual, self.solver.progress().dual, self.dual].into_iter().flatten().reduce(f64::max);
-        let (primal, proven) = self.primal(&candidate)?;
-        self.dual = dual;
-        let calls = self.oracle.blocks() as u64;
+        let (mut primal, mut proven) = self.primal(&candidate)?;
+        let mut calls = self.oracle.blocks() as u64;
+        let mut other = std::mem::take(&mut self.other);
+        let other_dual = self.solver.alternative(&mut other);
+        let mut answer = None;
+        if other_dual.is_some() {
+            let (other_primal, other_proven) = self.primal(&other)?;
+            calls *= 2;
+            answer = Some("last");
+            if other_proven >= proven && other_primal < primal {
+                (primal, proven, answer) = (other_primal, other_proven, Some("average"));
+                std::mem::swap(&mut candidate, &mut other);
+            }
+        }
+        self.other = other;
+        let known = [dual, other_dual, self.solver.progress().dual, self.dual];
+        self.dual = known.into_iter().flatten().reduce(f64::max);
         self.evaluation_calls += calls;
         // Losses come after the time is taken: whether they are measured must not change how often bounds are.
         self.evaluation_seconds += match self.clock.kind() {
@@ -330,7 +345,7 @@ impl<O: MaxOracle> Run<O> {
         }
         self.candidate = candidate;
         self.evaluated_at = Some(self.steps);
-        self.record(losses)
+        self.record(losses, answer)
     }
 
     /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
@@ -346,7 +361,7 @@ impl<O: MaxOracle> Run<O> {
         if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
     }
 
-    fn record(&mut self, losses: Losses) -> Result<(), RunError> {
+    fn record(&mut self, losses: Losses, answer: Option<&'static str>) -> Result<(), RunError> {
         let Some(best) = &self.best else { return Ok(()) };
         let progress = self.solver.progress();
         let record = Record {
@@ -364,6 +379,8 @@ impl<O: MaxOracle> Run<O> {
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
+            answer,
+            decisions: progress.decisions,
         };
         for observer in &mut self.observers {
             observer.evaluated(&record)?;

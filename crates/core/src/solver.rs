@@ -133,6 +133,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.clock.charge(crate::clock::CACHED_PLANE_WORK * (planes + 1) as f64);
     }
 
+    /// Mean seconds of an oracle call so far; 0 before the first.
+    pub fn call_seconds(&self) -> f64 {
+        self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64
+    }
+
     /// Training seconds so far.
     pub fn now(&self) -> f64 {
         self.clock.now()
@@ -169,6 +174,23 @@ pub struct Progress {
     pub planes: Option<f64>,
     /// The best dual value of any feasible point so far; `None` for solvers without a dual.
     pub dual: Option<f64>,
+    /// What a solver that chooses has measured and decided.
+    pub decisions: Option<Decisions>,
+}
+
+/// What an automatic solver measured, and decided by it, in the outer iteration in hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Decisions {
+    /// Mean seconds of an oracle call.
+    pub call_seconds: f64,
+    /// Mean seconds of an approximate step.
+    pub step_seconds: f64,
+    /// Blocks that the exact pass called the oracle for.
+    pub exact_visits: usize,
+    /// Approximate passes that the slope rule allowed.
+    pub approximate_passes: u32,
+    /// Whether approximate steps recombined labellings.
+    pub recombine: bool,
 }
 
 /// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
@@ -179,6 +201,12 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Writes the weights that the solver would answer with now, and returns the dual value of the point that
     /// they come from, if there is one.
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64>;
+
+    /// Writes a second answer into `w`, which may be the better one in primal value, and returns the dual value of
+    /// its point; `None` where there is none.
+    fn alternative(&self, _w: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
 
     /// Counters and the best dual value.
     fn progress(&self) -> Progress;

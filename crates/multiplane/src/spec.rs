@@ -18,7 +18,7 @@ use crate::names;
 use crate::params::{self, Param};
 
 /// What `auto` stands for.
-pub const DEFAULT_SOLVER: &str = "mp-bcfw";
+pub const DEFAULT_SOLVER: &str = "auto";
 
 /// Longest delay of an oracle call, in microseconds.
 const MAX_DELAY_US: f64 = 3.6e9;
@@ -260,9 +260,8 @@ pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
         .ok_or_else(|| Error::input(names::unknown("task", name, tasks::TASKS.iter().map(|entry| entry.name))))
 }
 
-/// The solver of this name; `auto` is the default solver.
+/// The solver of this name.
 pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
-    let name = if name == "auto" { DEFAULT_SOLVER } else { name };
     solvers::find(name)
         .ok_or_else(|| Error::input(names::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
 }
@@ -283,7 +282,7 @@ fn resolve_task(value: &Value) -> Result<Named, Error> {
 
 fn resolve_solver(value: &Value) -> Result<Named, Error> {
     let (name, changes) = match value {
-        Value::Null => ("auto".into(), Map::new()),
+        Value::Null => (DEFAULT_SOLVER.into(), Map::new()),
         value => split_name(value, "solver")?,
     };
     let entry = find_solver(&name)?;
@@ -303,7 +302,7 @@ fn split_name(value: &Value, what: &str) -> Result<(String, Map<String, Value>),
             let mut table = table.clone();
             match table.remove("name") {
                 Some(Value::String(name)) => Ok((name, table)),
-                None if what == "solver" => Ok(("auto".into(), table)),
+                None if what == "solver" => Ok((DEFAULT_SOLVER.into(), table)),
                 Some(other) => Err(Error::input(format!("{what}: expected a name, found {other}"))),
                 None => Err(Error::input(format!("{what}: no name given: {what}.name is missing"))),
             }
@@ -388,7 +387,7 @@ mod tests {
     #[test]
     fn defaults() {
         let spec = read(json!({"task": "chain"})).unwrap();
-        assert_eq!((spec.solver.name.as_str(), spec.lambda), ("mp-bcfw", Lambda::OneOverN));
+        assert_eq!((spec.solver.name.as_str(), spec.lambda), ("auto", Lambda::OneOverN));
         assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
         assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
     }

@@ -179,12 +179,12 @@ fn budgets_are_kept() {
 #[test]
 fn all_combinations_keep_the_bracket() {
     let entry = find("bcfw").unwrap();
-    let orders = ["uniform", "permutation", "gap", "max-gap", "lipschitz"];
+    let orders = ["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"];
     let steps = ["frank-wolfe", "pairwise", "away", "best", "solve"];
     let planes = [
         json!({"name": "none"}),
         json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": true, "max_idle": 2}),
+        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2}),
         json!({"name": "multi-plane", "max_planes": 1}),
         json!({"name": "gap-cache"}),
     ];
@@ -193,7 +193,7 @@ fn all_combinations_keep_the_bracket() {
         let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, 0.2);
         for (order, step) in orders.iter().flat_map(|order| steps.iter().map(move |step| (order, step))) {
             for planes in &planes {
-                for averaging in ["none", "weighted"] {
+                for averaging in ["none", "weighted", "recent"] {
                     let name = format!("{order}, {step}, {planes}, {averaging} on {}", problem.name);
                     let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
                                             "averaging": {"name": averaging}});

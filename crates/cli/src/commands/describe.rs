@@ -4,7 +4,7 @@ use multiplane::data::Format;
 use multiplane::params::{Kind, Param, from_schema};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
-use multiplane::{DEFAULT_SOLVER, Error, find_solver, find_task, format_by_name, unknown_name};
+use multiplane::{Error, find_solver, find_task, format_by_name, unknown_name};
 use serde_json::{Value, json};
 
 use crate::args::DescribeArgs;
@@ -70,10 +70,7 @@ fn list(kind: &str, items: &[Item]) -> String {
 fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
     Ok(match (kind, name) {
         ("solver", Some(name)) => vec![solver(find_solver(name)?)],
-        ("solver", None) => {
-            let auto = Item::short("auto", format!("the default: {DEFAULT_SOLVER} in this version"));
-            std::iter::once(auto).chain(SOLVERS.iter().map(solver)).collect()
-        }
+        ("solver", None) => SOLVERS.iter().map(solver).collect(),
         ("task", Some(name)) => vec![task(find_task(name)?)],
         ("task", None) => TASKS.iter().map(task).collect(),
         ("oracle", name) => oracles(name)?,

@@ -8,7 +8,7 @@ mod multi_plane;
 mod pool;
 
 pub use gap_cache::GapCache;
-pub use multi_plane::{MultiPlane, Slope};
+pub use multi_plane::{MultiPlane, Recombine, Slope};
 
 use crate::linalg;
 use crate::oracle::{NoSource, PlaneSource};

@@ -14,14 +14,43 @@ pub struct MultiPlane {
     /// Stop the approximate passes when the last one gained less per second than the outer iteration so far;
     /// without it all `max_passes` run unless nothing is gained.
     pub slope_rule: bool,
-    /// Before each approximate step, have the oracle put together the best labelling from parts of those kept;
+    /// Whether, before an approximate step, the oracle puts together the best labelling from parts of those kept;
     /// only where the task offers it.
-    pub recombine: bool,
+    pub recombine: Recombine,
+}
+
+/// When labellings are recombined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recombine {
+    /// Never.
+    #[default]
+    Never,
+    /// Before every approximate step.
+    Always,
+    /// While an oracle call costs much more than an approximate step.
+    WhenCheap,
+}
+
+/// An oracle call that costs more approximate steps than this makes recombination pay
+/// (`docs/adr/0014-the-automatic-solver.md`).
+const CHEAP: f64 = 8.0;
+
+impl Recombine {
+    /// Whether to recombine where an oracle call takes `call` seconds and an approximate step `step`.
+    pub fn pays(self, call: f64, step: f64) -> bool {
+        match self {
+            Recombine::Never => false,
+            Recombine::Always => true,
+            Recombine::WhenCheap => call > CHEAP * step,
+        }
+    }
 }
 
 impl Default for MultiPlane {
     fn default() -> Self {
-        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, slope_rule: true, recombine: false }
+        let recombine = Recombine::Never;
+        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, slope_rule: true, recombine }
     }
 }
 

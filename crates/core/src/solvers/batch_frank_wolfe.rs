@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::average::UpdateKind;
+use crate::average::{Averaging, UpdateKind};
 use crate::dual::DualState;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
@@ -29,7 +29,7 @@ impl BatchFrankWolfe {
     pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> BatchFrankWolfeSolver {
         BatchFrankWolfeSolver {
             blocks,
-            dual: DualState::new(1, dim, regularizer, false),
+            dual: DualState::new(1, dim, regularizer, Averaging::None),
             corner: Plane::new(),
             sum: vec![0.0; dim],
             sum_circ: 0.0,

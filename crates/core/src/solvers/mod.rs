@@ -61,6 +61,9 @@ macro_rules! solvers {
 }
 
 solvers! {
+    "auto", BlockFrankWolfe, BlockFrankWolfe::auto(), true,
+        "the default: mp-bcfw with block solves, shrinking, averaging, and recombination where calls are dear",
+        "MP-BCFW paper, Alg. 3 and its future work";
     "fw", BatchFrankWolfe, BatchFrankWolfe {}, true,
         "batch Frank-Wolfe: n oracle calls, then one step", "MP-BCFW paper, Alg. 1";
     "bcfw", BlockFrankWolfe, BlockFrankWolfe::bcfw(), true,

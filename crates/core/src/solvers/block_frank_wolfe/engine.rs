@@ -4,8 +4,7 @@
 
 use super::mechanics::Mechanics;
 use super::{BlockFrankWolfe, StepRule};
-use crate::average::Averaging;
-use crate::cache::{GapCache, MultiPlane, Planes, Slope, WorkingSets};
+use crate::cache::{GapCache, MultiPlane, Planes, Recombine, Slope, WorkingSets};
 use crate::dual::DualState;
 use crate::hull::{HullState, Move};
 use crate::linalg;
@@ -13,13 +12,16 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Seen, Visits};
 use crate::plane::{Plane, PlaneView, Star};
 use crate::regularizer::Regularizer;
-use crate::solver::{Ctx, Progress, Solver, StepReport};
+use crate::solver::{Ctx, Decisions, Progress, Solver, StepReport};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
 
 /// Factor by which the remembered gap of a block grows each time that an approximate pass leaves it out.
 const SKIP_AGING: f64 = 1.3;
+
+/// Plain approximate steps that one with recombination costs, about.
+const RECOMBINING: f64 = 3.0;
 
 /// Where in an outer iteration the solver stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,10 @@ pub struct BlockFrankWolfeSolver {
     approximate_passes: u64,
     passes_of_iteration: u32,
     gaps: Gaps,
+    decisions: Decisions,
+    /// Approximate steps of the pass in hand, without blocks left out, and when the pass began.
+    steps_of_pass: usize,
+    pass_start: f64,
 }
 
 /// What is known of the block gaps.
@@ -104,13 +110,13 @@ impl BlockFrankWolfeSolver {
             Planes::MultiPlane(multi_plane) => multi_plane,
             _ => MultiPlane { max_planes: 0, ..MultiPlane::default() },
         };
-        let averaged = config.averaging == Averaging::Weighted;
+        let averaging = config.averaging;
         let mechanics = match config.step {
             StepRule::FrankWolfe => Mechanics::Vectors {
-                dual: DualState::new(blocks, dim, regularizer, averaged),
+                dual: DualState::new(blocks, dim, regularizer, averaging),
                 sets: WorkingSets::new(blocks),
             },
-            _ => Mechanics::Hull(HullState::new(blocks, dim, regularizer, averaged)),
+            _ => Mechanics::Hull(HullState::new(blocks, dim, regularizer, averaging)),
         };
         BlockFrankWolfeSolver {
             multi_plane,
@@ -127,6 +133,9 @@ impl BlockFrankWolfeSolver {
             approximate_passes: 0,
             passes_of_iteration: 0,
             gaps: Gaps::new(blocks),
+            decisions: Decisions { recombine: multi_plane.recombine == Recombine::Always, ..Decisions::default() },
+            steps_of_pass: 0,
+            pass_start: 0.0,
             config,
         }
     }
@@ -232,7 +241,8 @@ impl BlockFrankWolfeSolver {
                 ctx.expect(next);
             }
         }
-        if self.multi_plane.recombine && self.mechanics.sets().len(block) > 1 {
+        self.steps_of_pass += 1;
+        if self.decisions.recombine && self.mechanics.sets().len(block) > 1 {
             self.recombine(block, ctx)?;
         }
         let visit = self.mechanics.cached(block, self.how(), self.iterations as u32, ctx);
@@ -278,16 +288,36 @@ impl BlockFrankWolfeSolver {
             && (self.pass == Pass::Exact || self.slope.go_on(now, self.mechanics.value(), by_slope))
     }
 
+    /// Measures what calls and approximate steps cost, and decides by it.
+    fn decide<O: MaxOracle + ?Sized>(&mut self, ctx: &Ctx<'_, O>) {
+        let decisions = &mut self.decisions;
+        decisions.call_seconds = ctx.call_seconds();
+        if self.pass == Pass::Approximate && self.steps_of_pass > 0 {
+            // A step that recombines costs several that do not; what is compared is the plain step.
+            let share = if decisions.recombine { 1.0 / RECOMBINING } else { 1.0 };
+            let mean = share * (ctx.now() - self.pass_start) / self.steps_of_pass as f64;
+            let old = if decisions.step_seconds > 0.0 { decisions.step_seconds } else { mean };
+            decisions.step_seconds = 0.9 * old + 0.1 * mean;
+        }
+        if self.pass == Pass::Exact {
+            decisions.exact_visits = self.length;
+        }
+        decisions.approximate_passes = self.passes_of_iteration;
+        decisions.recombine = self.multi_plane.recombine.pays(decisions.call_seconds, decisions.step_seconds);
+        self.steps_of_pass = 0;
+        self.pass_start = ctx.now();
+    }
+
     /// Ends a pass; returns whether the outer iteration ends with it.
     fn end_pass<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
         let mean = self.gaps.end_pass();
         if self.pass == Pass::Gap {
             self.gaps.mean_exact = mean;
             self.gaps.measured = true;
-            self.pass = Pass::Between;
-            return true;
+            return self.end_iteration();
         }
         self.gaps.mean_visited = mean;
+        self.decide(ctx);
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.mechanics.rebuild(ctx);
         }
@@ -305,6 +335,11 @@ impl BlockFrankWolfeSolver {
             self.length = self.blocks;
             return false;
         }
+        self.end_iteration()
+    }
+
+    fn end_iteration(&mut self) -> bool {
+        self.mechanics.end_iteration();
         self.pass = Pass::Between;
         true
     }
@@ -337,8 +372,14 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
         Some(self.mechanics.answer(w))
     }
 
+    fn alternative(&self, w: &mut Vec<f64>) -> Option<f64> {
+        self.mechanics.iterate().alternative(w)
+    }
+
     fn progress(&self) -> Progress {
+        let chooses = self.multi_plane.recombine == Recombine::WhenCheap;
         Progress {
+            decisions: chooses.then_some(self.decisions),
             iterations: self.iterations,
             approximate_passes: self.approximate_passes,
             planes: Some(self.mechanics.sets().planes() as f64 / self.blocks as f64),

@@ -38,6 +38,13 @@ impl Mechanics {
         self.iterate().answer(out)
     }
 
+    pub(super) fn end_iteration(&mut self) {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.end_iteration(),
+            Mechanics::Hull(hull) => hull.end_iteration(),
+        }
+    }
+
     pub(super) fn rebuild(&mut self, source: &mut impl PlaneSource) {
         match self {
             Mechanics::Vectors { dual, .. } => dual.rebuild(),

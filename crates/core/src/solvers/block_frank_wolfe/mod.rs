@@ -10,9 +10,9 @@ mod mechanics;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::average::Averaging;
-use crate::cache::{GapCache, MultiPlane, Planes};
-use crate::order::{GapOrder, Order};
+use crate::average::{Averaging, Recent};
+use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
+use crate::order::{GapOrder, Order, Shrinking};
 use crate::regularizer::Regularizer;
 
 pub use engine::BlockFrankWolfeSolver;
@@ -100,6 +100,19 @@ impl BlockFrankWolfe {
         BlockFrankWolfe { averaging: Averaging::Weighted, ..BlockFrankWolfe::mp_bcfw() }
     }
 
+    /// Preset `auto`: what won on every problem tried, and choices by measured costs where none did
+    /// (`docs/adr/0014-the-automatic-solver.md`).
+    pub fn auto() -> Self {
+        let planes = MultiPlane { max_idle: 3, recombine: Recombine::WhenCheap, ..MultiPlane::default() };
+        BlockFrankWolfe {
+            order: Order::Shrinking(Shrinking::default()),
+            step: StepRule::Solve(Solve { accuracy: 0.1, ..Solve::default() }),
+            planes: Planes::MultiPlane(planes),
+            averaging: Averaging::Recent(Recent::default()),
+            ..BlockFrankWolfe::default()
+        }
+    }
+
     /// Osokin's grid: pairwise steps or Frank-Wolfe, gap sampling or uniform order, the gap-criterion cache or none.
     /// Without all three it is BCFW with uniform order.
     pub fn osokin(pairwise: bool, gap: bool, cache: bool) -> Self {
@@ -136,7 +149,13 @@ impl BlockFrankWolfe {
             }
             _ => None,
         };
-        order.or(planes).or(step)
+        let averaging = match self.averaging {
+            Averaging::Recent(recent) if !(recent.rate > 0.0 && recent.rate <= 1.0) => {
+                Some(format!("averaging.rate = {}: must be above 0 and at most 1", recent.rate))
+            }
+            _ => None,
+        };
+        order.or(planes).or(step).or(averaging)
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.
