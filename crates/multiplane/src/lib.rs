@@ -36,7 +36,7 @@ pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
 pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{data, dataset, losses, tasks};
+pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, find_solver, find_task, folds, format_by_name,

@@ -1,43 +1,57 @@
 //! Sequence labelling with a linear chain: unary features per position, one weight per pair of neighbours
 //! (MP-BCFW paper, Eq. 9). The oracle is Viterbi.
 //!
-//! Weights: `unary[label][feature]`, `pair[from][to]`, then with `ends` `start[label]`, `end[label]`. A plane
-//! touches only the positions where the labelling differs from the truth.
+//! Weights: `unary[feature][label]`, `pair[from][to]`, then with `ends` `start[label]`, `end[label]`: what a feature
+//! says of all labels stands together, so that scoring costs one stretch of memory a feature. In files it is
+//! `unary[label][feature]`. A plane touches only the positions where the labelling differs from the truth.
 
 use std::sync::Arc;
 
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{SparseRows, Words};
+use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary, check_dim};
+use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
 use crate::reference::ChainWeights;
 use crate::tasks::difference::Difference;
-
-/// Labels of letter.data: a to z, whether or not all occur.
-const LETTERS: usize = 26;
+use crate::tasks::sequences::{self, Sequences};
+use crate::text::TemplateList;
 
 /// Parameters of the task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
     /// Adds weights for the label at the start and at the end of a sequence.
     pub ends: bool,
+    /// Features of columns of text (conll): `words`, `tags`, `chunking` (both), or templates such as `w[-1]|w[0]`
+    /// (word before and word), `p[1]` (next token's second column), `c2[0]`, `%x[-1,0]`; several in a list or divided
+    /// by spaces. Where not given: `chunking`, or `words` for two columns.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub template: Option<TemplateList>,
+    /// Features of text that fewer tokens have are left out.
+    pub min_count: u32,
     /// The loss of a labelling.
     pub loss: LossSpec,
     /// Factors on the loss by true label, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,
+}
+
+impl Default for ChainSpec {
+    fn default() -> Self {
+        let loss = LossSpec::default();
+        ChainSpec { bias: false, ends: false, template: None, min_count: 1, loss, class_weights: None }
+    }
 }
 
 /// The task: labels, features, costs.
@@ -76,7 +90,7 @@ impl Chain {
         unary.resize(len * labels, 0.0);
         for (t, scores) in unary.chunks_exact_mut(labels).enumerate() {
             let row = x.row(t);
-            linalg::sparse_row_scores(row.indices, row.values, &w[..self.pair_start()], self.features, scores);
+            linalg::add_rows(row.indices, row.values, w, scores);
             if let Some(truth) = truth {
                 linalg::axpy(self.costs.factor(len), self.costs.row(truth[t]), scores);
             }
@@ -109,9 +123,9 @@ impl Task for Chain {
 
     fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
         for (t, &label) in y.iter().enumerate() {
-            let start = label * self.features as u32;
-            let row = x.row(t);
-            out.extend_scaled(start, row.indices, scale, row.values);
+            for (feature, value) in x.row(t).iter() {
+                out.push(feature * self.labels as u32 + label, scale * value);
+            }
         }
         for pair in y.windows(2) {
             out.push(self.pair_index(pair[0], pair[1]), scale);
@@ -165,18 +179,10 @@ impl Task for Chain {
             codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
             lattice.end_position();
         }
-        let (pair_start, factor) = (self.pair_start(), self.costs.factor(truth.len()));
-        let ends = self.ends.then(|| &w[self.ends_start()..]);
-        let unary = |t: usize, label: u32| {
-            let (row, label) = (x.row(t), label as usize);
-            let mut score = [0.0];
-            let weights = &w[label * self.features..][..self.features];
-            linalg::sparse_row_scores(row.indices, row.values, weights, self.features, &mut score);
-            let start = ends.filter(|_| t == 0).map_or(0.0, |ends| ends[label]);
-            let end = ends.filter(|_| t + 1 == truth.len()).map_or(0.0, |ends| ends[self.labels + label]);
-            score[0] + factor * self.costs.row(truth[t])[label] + start + end
-        };
-        let pair = |from: u32, to: u32| w[pair_start + from as usize * self.labels + to as usize];
+        self.score_positions(x, w, Some(truth), &mut scratch.unary);
+        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
+        let unary = |t: usize, label: u32| scratch.unary[t * labels + label as usize];
+        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
         lattice.solve(unary, pair, out);
         Ok(())
     }
@@ -202,11 +208,10 @@ impl Task for Chain {
         difference.begin();
         for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
             if label != right {
-                difference.add_row(label, t, 1.0);
-                difference.add_row(right, t, -1.0);
+                difference.move_row(t, label, right);
             }
         }
-        difference.write_rows(x, self.features as u32, scale, out);
+        difference.write_rows(x, self.labels as u32, scale, out);
         for (pair, right) in y.windows(2).zip(truth.windows(2)) {
             if pair != right {
                 difference.add_single(self.pair_index(pair[0], pair[1]), 1.0);
@@ -241,55 +246,45 @@ impl Builtin for Chain {
         weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
     }
 
-    fn show(&self, y: &Vec<u32>, vocabulary: &Vocabulary) -> String {
-        y.iter().map(|&label| vocabulary.label(label)).collect()
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        let (unary, rest) = w.split_at(self.pair_start());
+        [&transposed(unary, self.labels)[..], rest].concat()
     }
+
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        let (unary, rest) = w.split_at(self.pair_start());
+        [&transposed(unary, self.features)[..], rest].concat()
+    }
+
+    fn sequence<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
+        Some(y)
+    }
+
+    /// Letters make words; other labels are divided by spaces.
+    fn show(&self, y: &Vec<u32>, vocabulary: &Vocabulary) -> String {
+        let is_letter = |name: &String| matches!(name.as_bytes(), [b'a'..=b'z']);
+        let spelled = vocabulary.dictionary.is_none() && vocabulary.labels.iter().all(is_letter);
+        let names: Vec<&str> = y.iter().map(|&label| vocabulary.label(label)).collect();
+        names.join(if spelled { "" } else { " " })
+    }
+}
+
+/// The transpose of a row-major matrix of `columns` columns.
+fn transposed(matrix: &[f64], columns: usize) -> Vec<f64> {
+    let mut transposed = Vec::with_capacity(matrix.len());
+    for column in 0..columns {
+        transposed.extend(matrix[column..].iter().step_by(columns));
+    }
+    transposed
 }
 
 /// Opens the task on a data set, with the vocabulary of a model where one is given.
 pub fn open(spec: &ChainSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
     let fingerprint = data.fingerprint();
-    let Dataset::Words(words) = data else {
-        return Err(OpenError::new(format!("task `chain` reads letter (letter.data), found {}", data.describe())));
-    };
-    let found = words.pixels.columns() + usize::from(spec.bias);
-    let vocabulary = match vocabulary {
-        Some(vocabulary) if vocabulary.features != found => {
-            return Err(OpenError::new(format!(
-                "the model was trained on letters of {} pixels, these have {}",
-                vocabulary.features - usize::from(spec.bias),
-                words.pixels.columns()
-            )));
-        }
-        Some(vocabulary) => vocabulary.clone(),
-        None => {
-            check_dim(found, LETTERS)?;
-            let labels = (b'a'..=b'z').map(|letter| char::from(letter).to_string()).collect();
-            Vocabulary { labels, features: found }
-        }
-    };
-    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), LETTERS)?;
-    let task = Chain::new(LETTERS, found, spec.ends, costs);
-    let examples = Arc::new(sequences(&words, spec.bias));
-    Ok(Box::new(Opened::new("chain", task, examples, vocabulary, fingerprint, Vec::new())?))
-}
-
-/// Each word as rows of pixels and its letters.
-fn sequences(words: &Words, bias: bool) -> Examples<SparseRows, Vec<u32>> {
-    let columns = words.pixels.columns();
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
-    for word in 0..words.len() {
-        let mut rows = SparseRows::new(columns + usize::from(bias));
-        for letter in words.range(word) {
-            let (mut indices, mut values): (Vec<u32>, Vec<f64>) = words.pixels.row(letter).iter().unzip();
-            if bias {
-                indices.push(columns as u32);
-                values.push(1.0);
-            }
-            rows.push(&indices, &values);
-        }
-        examples.inputs.push(rows);
-        examples.labels.push(words.letters[words.range(word)].iter().map(|&letter| u32::from(letter)).collect());
-    }
-    examples
+    let Sequences { examples, vocabulary, unseen, warnings } = sequences::open(spec, data, vocabulary)?;
+    let labels = vocabulary.labels.len();
+    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), labels)?;
+    let task = Chain::new(labels, vocabulary.features, spec.ends, costs);
+    let opened = Opened::new("chain", task, Arc::new(examples), vocabulary, fingerprint, warnings)?;
+    Ok(Box::new(opened.with_unseen(unseen)))
 }

@@ -5,6 +5,9 @@ pub mod chain;
 mod difference;
 pub mod multiclass;
 mod rows;
+mod sequences;
+
+pub use sequences::MAX_DICTIONARY_BYTES;
 
 use schemars::Schema;
 use serde_json::Value;
@@ -62,7 +65,7 @@ tasks! {
         "the other label", "two classes";
     "multiclass", multiclass::MulticlassSpec, multiclass::open, &["libsvm", "csv"], "[class][feature]",
         "enumeration", "several classes (Crammer-Singer)";
-    "chain", chain::ChainSpec, chain::open, &["letter"], "unary[label][feature], pair[from][to], start, end",
+    "chain", chain::ChainSpec, chain::open, &["letter", "conll", "hmm"], "unary[label][feature], pair[from][to], start, end",
         "Viterbi", "sequence labelling with a linear chain";
 }
 
