@@ -26,6 +26,16 @@ pub fn synthetic_words(n: usize, seed: u64) -> Words {
     words
 }
 
+/// `n` sentences (see [`synth`]) as columns word, part of speech and chunk tag.
+pub fn synthetic_chunks(n: usize, seed: u64) -> Columns {
+    let mut data = Columns::new(3);
+    for sentence in synth::sentences(n, seed) {
+        sentence.into_iter().for_each(|token| data.push_token(token));
+        data.end_sentence();
+    }
+    data
+}
+
 /// The letters of words one by one, as a multi-class problem with labels 1 to 26.
 pub fn single_letters(words: &Words) -> Classified {
     let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();

@@ -82,8 +82,12 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
     let model_path = args.out.join("model.safetensors");
     model.save(&model_path)?;
     let test_problem = model.open(Dataset::Words(test.clone()))?;
-    let findings =
-        Findings { letters, words: test_problem.evaluate(&test_problem.from_file_layout(&model.w))?, legs, samples: samples(&model, &test)? };
+    let findings = Findings {
+        letters,
+        words: test_problem.evaluate(&test_problem.from_file_layout(&model.w))?,
+        legs,
+        samples: samples(&model, &test)?,
+    };
     demo_report::write(&args.out, &findings)?;
     say(args, &demo_report::text(&findings))?;
     say(args, &format!("\nReport: {}\nModel:  {}\n", args.out.join("report.html").display(), model_path.display()))?;

@@ -138,7 +138,9 @@ fn qid(line: &Line<'_>, word: Option<(usize, &str)>, content: &str, before: Opti
         None => Ok(qid),
         Some(before) => {
             let found = quote(number);
-            let message = format!("found qid {found} after {before}, expected qids that ascend: the rows of a sequence stand together");
+            let message = format!(
+                "found qid {found} after {before}, expected qids that ascend: the rows of a sequence stand together"
+            );
             Err(line.error(at + 4, message))
         }
     }
@@ -158,7 +160,10 @@ mod tests {
     fn sequences_are_found() {
         let data = parsed(b"# head\nNN qid:1 1:1 3:0.5 # dog\r\n\nVB qid:1\n-2 qid:7 9:0\nNN qid:7 2:1\n");
         assert_eq!((data.len(), data.range(0), data.range(1)), (2, 0..2, 2..4));
-        assert_eq!((&data.tags[..], data.names.iter().collect::<Vec<_>>()), (&[0, 1, 2, 0][..], vec!["NN", "VB", "-2"]));
+        assert_eq!(
+            (&data.tags[..], data.names.iter().collect::<Vec<_>>()),
+            (&[0, 1, 2, 0][..], vec!["NN", "VB", "-2"])
+        );
         assert_eq!((data.rows.columns(), data.rows.nonzeros()), (9, 3));
         let mut file = Vec::new();
         write(&data, &mut file).unwrap();

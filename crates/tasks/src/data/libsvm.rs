@@ -89,7 +89,12 @@ fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
 }
 
 /// Column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
-pub(super) fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> Result<Option<(u32, f64)>, DataError> {
+pub(super) fn feature(
+    line: &Line<'_>,
+    at: usize,
+    token: &str,
+    before: Option<u32>,
+) -> Result<Option<(u32, f64)>, DataError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(line.bad(at, token, "feature", "index:value"));
     };

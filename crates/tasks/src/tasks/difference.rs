@@ -144,3 +144,50 @@ fn value_of(row: Row<'_>, feature: u32) -> f64 {
     let Some(values) = row.values else { return 1.0 };
     row.indices.binary_search(&feature).map_or(0.0, |place| values[place])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multiplane_core::rng::Rng;
+
+    /// Whichever way it is written, the difference is that of the feature vectors: same indices, same values.
+    #[test]
+    fn both_ways_write_the_difference() {
+        let mut difference = Difference::default(); // reused, so stale buffers would show
+        let mut routes = [0, 0];
+        for seed in 0..400u64 {
+            let mut rng = Rng::new(seed, 0);
+            let (labels, columns) = (2 + rng.below(5) as u32, 1 + rng.below(40) as usize);
+            let ones = rng.below(2) == 0;
+            let mut x = SparseRows::new(if seed % 2 == 0 { columns } else { 1000 * columns });
+            let mut expected = Plane::new();
+            difference.begin();
+            for row in 0..rng.below(6) as usize {
+                let indices: Vec<u32> = (0..columns as u32).filter(|_| rng.below(3) == 0).collect();
+                let value = |rng: &mut Rng| if ones { 1.0 } else { 1.0 + rng.below(4) as f64 };
+                let values: Vec<f64> = indices.iter().map(|_| value(&mut rng)).collect();
+                x.push(&indices, &values);
+                let (gains, loses) = (rng.below(labels.into()) as u32, rng.below(labels.into()) as u32);
+                if gains == loses {
+                    continue;
+                }
+                difference.move_row(row, gains, loses);
+                for (&index, &value) in indices.iter().zip(&values) {
+                    expected.push(index * labels + gains, 0.5 * value);
+                    expected.push(index * labels + loses, -0.5 * value);
+                }
+            }
+            expected.seal();
+            let mut found = Plane::new();
+            difference.write_rows(&x, labels, 0.5, &mut found);
+            assert_eq!(found.fault(x.columns() * labels as usize), None, "seed {seed}");
+            routes[usize::from(difference.keys.is_empty())] += 1;
+            difference.keys.clear();
+            let mut rest = vec![0.0; x.columns() * labels as usize];
+            expected.view().add_to(1.0, &mut rest);
+            found.view().add_to(-1.0, &mut rest);
+            assert!(rest.iter().all(|value| *value == 0.0), "seed {seed}: {found:?}, expected {expected:?}");
+        }
+        assert!(routes.iter().all(|count| *count > 50), "one way was hardly taken: {routes:?}");
+    }
+}

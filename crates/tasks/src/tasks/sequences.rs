@@ -58,9 +58,9 @@ fn check_vocabulary(spec: &ChainSpec, vocabulary: &Vocabulary) -> Result<(), Ope
         && vocabulary.features >= usize::from(spec.bias)
         && vocabulary.dictionary.is_some() != vocabulary.template.is_empty()
         && (vocabulary.dictionary.is_none() || named == vocabulary.features);
-    sound.then_some(()).ok_or_else(|| {
-        OpenError::new("the labels, templates and features of the model do not fit together".into())
-    })
+    sound
+        .then_some(())
+        .ok_or_else(|| OpenError::new("the labels, templates and features of the model do not fit together".into()))
 }
 
 /// Refuses dimensions for which w would not fit, pairs of labels included, and names that a header cannot hold.
@@ -234,12 +234,7 @@ fn text(spec: &ChainSpec, data: &Columns, vocabulary: Option<&Vocabulary>) -> Re
 }
 
 /// The vocabulary of training text.
-fn learn(
-    spec: &ChainSpec,
-    data: &Columns,
-    template: &Template,
-    labels: Vec<String>,
-) -> Result<Vocabulary, OpenError> {
+fn learn(spec: &ChainSpec, data: &Columns, template: &Template, labels: Vec<String>) -> Result<Vocabulary, OpenError> {
     if spec.min_count == 0 {
         return Err(OpenError::new("task.min_count = 0: must be at least 1".into()));
     }

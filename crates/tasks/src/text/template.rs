@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 /// The named sets: what they are called, and their templates.
 const SETS: [(&str, &str); 3] = [
     ("words", WORDS),
-    ("tags", "p[-2] p[-1] p[0] p[1] p[2] p[-2]|p[-1] p[-1]|p[0] p[0]|p[1] p[1]|p[2] p[-2]|p[-1]|p[0] p[-1]|p[0]|p[1] p[0]|p[1]|p[2]"),
+    (
+        "tags",
+        "p[-2] p[-1] p[0] p[1] p[2] p[-2]|p[-1] p[-1]|p[0] p[0]|p[1] p[1]|p[2] p[-2]|p[-1]|p[0] p[-1]|p[0]|p[1] p[0]|p[1]|p[2]",
+    ),
     ("chunking", "words tags"),
 ];
 const WORDS: &str = "w[-2] w[-1] w[0] w[1] w[2] w[-1]|w[0] w[0]|w[1]";
@@ -91,7 +94,8 @@ impl Template {
             return set.split(' ').try_for_each(|text| self.add(text, width));
         }
         // CRF++ numbers its templates, as in U05:%x[0,0].
-        let unnumbered = text.split_once(':').filter(|(number, _)| number.starts_with('U')).map_or(text, |(_, rest)| rest);
+        let unnumbered =
+            text.split_once(':').filter(|(number, _)| number.starts_with('U')).map_or(text, |(_, rest)| rest);
         let atoms: Option<Vec<Atom>> = unnumbered.split(['|', '/']).map(atom).collect();
         let atoms = atoms.ok_or_else(|| {
             let sets = SETS.map(|(name, _)| name).join(", ");
