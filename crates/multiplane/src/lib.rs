@@ -21,6 +21,7 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod dictionary;
 mod durable;
 mod error;
 mod lambda;

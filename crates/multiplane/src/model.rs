@@ -6,7 +6,6 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use multiplane_tasks::data::Strings;
 use multiplane_tasks::problem::{MAX_DIM, Problem, Vocabulary};
 use multiplane_tasks::tasks::MAX_DICTIONARY_BYTES;
 use safetensors::SafeTensors;
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::dictionary::{self, Parts};
 use crate::durable::durable_write;
 use crate::error::Error;
 use crate::spec::find_task;
@@ -24,12 +24,6 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// Key of our JSON in the container's metadata.
 const METADATA_KEY: &str = "multiplane";
-
-/// The names of the features, one after the other, in UTF-8.
-const NAMES: &str = "features.names";
-
-/// Where each name of [`NAMES`] ends, in bytes.
-const NAME_ENDS: &str = "features.ends";
 
 /// Largest header accepted: a model's header is a few kilobytes.
 const MAX_HEADER: u64 = 1 << 20;
@@ -118,18 +112,12 @@ impl Model {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let broken = |error: &dyn std::fmt::Display| Error::failed(format!("the model cannot be written: {error}"));
         let payload: Vec<u8> = self.w.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let mut tensors = vec![("w", Dtype::F64, self.w.len(), &payload[..])];
-        let names = self.info.vocabulary.dictionary.as_deref();
-        let ends: Vec<u8> = names.iter().flat_map(|names| names.ends()).flat_map(|end| end.to_le_bytes()).collect();
-        if let Some(names) = names {
-            tensors.push((NAMES, Dtype::U8, names.bytes().len(), names.bytes()));
-            tensors.push((NAME_ENDS, Dtype::I64, names.len(), &ends));
-        }
-        let tensors: Result<Vec<_>, _> = tensors
-            .into_iter()
-            .map(|(name, kind, len, bytes)| TensorView::new(kind, vec![len], bytes).map(|tensor| (name, tensor)))
-            .collect();
-        let tensors = tensors.map_err(|error| broken(&error))?;
+        let names = self.info.vocabulary.dictionary.as_deref().map(Parts::of);
+        let w = TensorView::new(Dtype::F64, vec![self.w.len()], &payload).map_err(|error| broken(&error))?;
+        let mut tensors = vec![("w", w)];
+        tensors.extend(
+            names.iter().flat_map(Parts::tensors).collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?,
+        );
         let info = ModelInfo { checksum: zero_checksum(), ..self.info.clone() };
         let json = serde_json::to_string(&info).map_err(|error| broken(&error))?;
         let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
@@ -167,7 +155,7 @@ impl Model {
             return Err(format!("its tensor w is {:?} {:?}, expected F64 [d]", w.dtype(), w.shape()));
         }
         let w = w.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-        info.vocabulary.dictionary = dictionary(&tensors)?.map(Arc::new);
+        info.vocabulary.dictionary = dictionary::read(&tensors)?.map(Arc::new);
         Ok(Model { w, info })
     }
 
@@ -207,24 +195,6 @@ impl Model {
     }
 }
 
-/// The names of the features, where a file has them.
-fn dictionary(tensors: &SafeTensors<'_>) -> Result<Option<Strings>, String> {
-    let (names, ends) = match (tensors.tensor(NAMES), tensors.tensor(NAME_ENDS)) {
-        (Ok(names), Ok(ends)) => (names, ends),
-        (Err(_), Err(_)) => return Ok(None),
-        _ => return Err(format!("it has only one of the tensors {NAMES} and {NAME_ENDS}")),
-    };
-    for (name, tensor, kind) in [(NAMES, &names, Dtype::U8), (NAME_ENDS, &ends, Dtype::I64)] {
-        if tensor.dtype() != kind || tensor.shape().len() != 1 {
-            let (found, shape) = (tensor.dtype(), tensor.shape());
-            return Err(format!("its tensor {name} is {found:?} {shape:?}, expected {kind:?} [length]"));
-        }
-    }
-    let ends: Vec<u64> = ends.data().as_chunks::<8>().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect();
-    let names = Strings::from_parts(names.data().to_vec(), &ends);
-    names.map(Some).map_err(|reason| format!("its dictionary is not sound: {reason}"))
-}
-
 /// The checksum of a file that carries `checksum`; `None` if that cannot be one.
 fn checksum_of(bytes: &[u8], checksum: &str) -> Option<String> {
     if checksum.len() != 64 {
@@ -245,10 +215,13 @@ fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multiplane_tasks::data::Strings;
 
     fn model() -> Model {
         let mut names = Strings::new();
-        ["w[0]\ta", "", "w[0]\té"].map(|name| names.intern(name));
+        for name in ["w[0]\ta", "", "w[0]\té"] {
+            names.intern(name);
+        }
         let labels = vec!["-1".into(), "1".into()];
         let vocabulary =
             Vocabulary { labels, features: 3, template: vec!["w[0]".into()], dictionary: Some(Arc::new(names)) };

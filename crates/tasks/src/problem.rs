@@ -128,6 +128,7 @@ pub trait Problem: Send + Sync {
     /// `evaluate` use.
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
     /// The inverse of [`to_file_layout`](Problem::to_file_layout).
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64>;
     /// Predicts every example at `w` and hands over the predictions in order.
     fn predict(&self, w: &[f64], each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
@@ -154,6 +155,7 @@ pub trait Builtin: Task {
         w.to_vec()
     }
     /// See [`Problem::from_file_layout`].
+    #[allow(clippy::wrong_self_convention)] // as there
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }

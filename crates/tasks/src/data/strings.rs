@@ -165,7 +165,9 @@ mod tests {
     #[test]
     fn parts_are_checked() {
         let mut strings = Strings::new();
-        ["a", "", "é", "ab"].map(|string| strings.intern(string));
+        for string in ["a", "", "é", "ab"] {
+            strings.intern(string);
+        }
         assert_eq!(Strings::from_parts(strings.bytes().to_vec(), strings.ends()).as_ref(), Ok(&strings));
         let refuse = |bytes: &[u8], ends: &[u64]| Strings::from_parts(bytes.to_vec(), ends).unwrap_err();
         assert!(refuse(b"ab", &[1, 3]).contains("does not end"));
