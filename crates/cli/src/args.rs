@@ -207,18 +207,19 @@ pub(crate) struct DataArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
-    /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data)
+    /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data) or `chunks`
+    /// (sentences with parts of speech and chunk tags in the format conll)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters
+    /// Which: letters or chunks
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]
     pub(crate) out: PathBuf,
-    /// Examples (words)
+    /// Examples (words or sentences)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub(crate) n: usize,
     /// Seed

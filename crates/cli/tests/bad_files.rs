@@ -55,7 +55,11 @@ fn damaged_models() {
 fn model_and_data_must_match() {
     let scratch = folder().with("wide.letter", samples::letters(12, 17)).with("narrow.letter", samples::letters(12, 1));
     for (model, data, message) in [
-        ("letter.model", "good.svm", "task `chain` reads letter (letter.data), found labelled rows (libsvm or csv)"),
+        (
+            "letter.model",
+            "good.svm",
+            "task `chain` reads letter (letter.data), conll or hmm, found labelled rows (libsvm or csv)",
+        ),
         ("svm.model", "letter.data", "task `binary` reads libsvm or csv, found words (letter.data)"),
         ("letter.model", "wide.letter", "the model was trained on letters of 16 pixels, these have 17"),
         ("letter.model", "narrow.letter", "the model was trained on letters of 16 pixels, these have 1"),
@@ -78,7 +82,7 @@ fn task_and_data_must_match() {
         .with("hollow.svm", "1\n-1\n")
         .with("wide.letter", samples::letters(12, 17));
     for (arguments, message) in [
-        ("--task chain --data good.svm", "task `chain` reads letter (letter.data), found labelled rows"),
+        ("--task chain --data good.svm", "task `chain` reads letter (letter.data), conll or hmm, found labelled rows"),
         ("--task multiclass --data letter.data", "task `multiclass` reads libsvm or csv, found words"),
         (
             "--task binary --data three.svm",

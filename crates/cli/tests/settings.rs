@@ -150,7 +150,7 @@ fn run_files_and_overrides() {
 fn dotted_parameters_reach_the_solver() {
     let scratch = Scratch::new().with("letter.data", samples::letters(20, 16));
     let train = |settings: &str| {
-        let train = "train --task chain --data letter.data --passes 5 --gap 0 --clock work";
+        let train = "train --task chain --data letter.data --solver mp-bcfw --passes 5 --gap 0 --clock work";
         scratch.json(&format!("{train} {settings}"))
     };
     let free = train("");

@@ -21,6 +21,7 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod dictionary;
 mod durable;
 mod error;
 mod lambda;
@@ -36,7 +37,7 @@ pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
 pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{data, dataset, losses, tasks};
+pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,

@@ -4,14 +4,17 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use multiplane_tasks::problem::{MAX_DIM, Problem, Vocabulary};
+use multiplane_tasks::tasks::MAX_DICTIONARY_BYTES;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::dictionary::{self, Parts};
 use crate::durable::durable_write;
 use crate::error::Error;
 use crate::spec::find_task;
@@ -60,7 +63,8 @@ pub struct ModelInfo {
 /// Weights with their provenance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The weights, laid out as the task says.
+    /// The weights in the layout that the task promises for files; [`Problem::from_file_layout`] gives those that
+    /// the problem itself takes.
     pub w: Vec<f64>,
     /// Where they come from.
     pub info: ModelInfo,
@@ -103,15 +107,21 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 impl Model {
-    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`).
+    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`) and the names of the features,
+    /// where they have any.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let broken = |error: &dyn std::fmt::Display| Error::failed(format!("the model cannot be written: {error}"));
         let payload: Vec<u8> = self.w.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let tensor = TensorView::new(Dtype::F64, vec![self.w.len()], &payload).map_err(|error| broken(&error))?;
+        let names = self.info.vocabulary.dictionary.as_deref().map(Parts::of);
+        let w = TensorView::new(Dtype::F64, vec![self.w.len()], &payload).map_err(|error| broken(&error))?;
+        let mut tensors = vec![("w", w)];
+        tensors.extend(
+            names.iter().flat_map(Parts::tensors).collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?,
+        );
         let info = ModelInfo { checksum: zero_checksum(), ..self.info.clone() };
         let json = serde_json::to_string(&info).map_err(|error| broken(&error))?;
         let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
-        let mut bytes = safetensors::serialize([("w", tensor)], Some(metadata)).map_err(|error| broken(&error))?;
+        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| broken(&error))?;
         let checksum = sha256(&bytes);
         let place = checksum_place(&bytes, &zero_checksum()).ok_or_else(|| broken(&"no place for the checksum"))?;
         bytes[place..place + 64].copy_from_slice(checksum.as_bytes());
@@ -138,13 +148,14 @@ impl Model {
             let found = &value["format"];
             return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
         }
-        let info: ModelInfo = serde_json::from_value(value).map_err(|error| broken(&error))?;
+        let mut info: ModelInfo = serde_json::from_value(value).map_err(|error| broken(&error))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
         let w = tensors.tensor("w").map_err(|error| broken(&error))?;
         if w.dtype() != Dtype::F64 || w.shape().len() != 1 || w.shape()[0] > MAX_DIM {
             return Err(format!("its tensor w is {:?} {:?}, expected F64 [d]", w.dtype(), w.shape()));
         }
         let w = w.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
+        info.vocabulary.dictionary = dictionary::read(&tensors)?.map(Arc::new);
         Ok(Model { w, info })
     }
 
@@ -159,7 +170,7 @@ impl Model {
     pub fn load(path: &Path) -> Result<Model, Error> {
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
         let mut bytes = Vec::new();
-        let limit = MAX_DIM as u64 * 8 + MAX_HEADER + 8;
+        let limit = (MAX_DIM * 8 + MAX_DICTIONARY_BYTES) as u64 + MAX_HEADER + 8;
         fs::File::open(path)
             .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
             .map_err(|error| refuse(&format!("the model could not be read: {error}")))?;
@@ -204,9 +215,16 @@ fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multiplane_tasks::data::Strings;
 
     fn model() -> Model {
-        let vocabulary = Vocabulary { labels: vec!["-1".into(), "1".into()], features: 3 };
+        let mut names = Strings::new();
+        for name in ["w[0]\ta", "", "w[0]\té"] {
+            names.intern(name);
+        }
+        let labels = vec!["-1".into(), "1".into()];
+        let vocabulary =
+            Vocabulary { labels, features: 3, template: vec!["w[0]".into()], dictionary: Some(Arc::new(names)) };
         let info = ModelInfo {
             checksum: zero_checksum(),
             format: FORMAT_VERSION,
@@ -231,8 +249,30 @@ mod tests {
         let bytes = model().to_bytes().unwrap();
         let read = Model::from_bytes(&bytes).unwrap();
         assert_eq!(read.w, model().w);
+        assert_eq!(read.info.vocabulary, model().info.vocabulary);
         assert_eq!(read.info.primal.to_bits(), model().info.primal.to_bits());
         assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
+    /// A dictionary that is no list of strings is refused even where the checksum is right.
+    #[test]
+    fn unsound_dictionaries_are_refused() {
+        let good = model().to_bytes().unwrap();
+        let zeroed = |bytes: &mut Vec<u8>| {
+            let place = bytes.windows(8).position(|window| window == b"checksum".as_slice()).unwrap() + 13;
+            bytes[place..place + 64].fill(b'0');
+            let fresh = sha256(bytes);
+            assert!(fresh.len() == 64);
+            bytes[place..place + 64].copy_from_slice(fresh.as_bytes());
+        };
+        let names = good.windows(6).rposition(|window| window == b"w[0]\ta".as_slice()).unwrap();
+        for (place, byte, message) in [(names, 0xff, "UTF-8"), (names + 5, 0xc3, "UTF-8")] {
+            let mut bad = good.clone();
+            bad[place] = byte;
+            zeroed(&mut bad);
+            let error = Model::from_bytes(&bad).unwrap_err();
+            assert!(error.contains("its dictionary is not sound") && error.contains(message), "{error}");
+        }
     }
 
     /// Every change of every byte, and every way to cut the file short, is refused.

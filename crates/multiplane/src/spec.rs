@@ -277,7 +277,11 @@ fn resolve_task(value: &Value) -> Result<Named, Error> {
     let params = params::from_schema(&(entry.schema)());
     let table = overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?;
     check_types("task", &table, entry.fault)?;
-    Ok(Named { params: table, name: entry.name.into() })
+    let params = match (entry.normalize)(Value::Object(table)) {
+        Value::Object(params) => params,
+        _ => Map::new(), // parameters are a table
+    };
+    Ok(Named { params, name: entry.name.into() })
 }
 
 fn resolve_solver(value: &Value) -> Result<Named, Error> {
@@ -395,8 +399,8 @@ mod tests {
     /// However it is written, the same run has the same provenance.
     #[test]
     fn notations_are_normalized() {
-        let one = json!({"task": "chain", "stop": {"gap": "0.50"}, "data": {"folds": "3,0"}, "lambda": "1e-1"});
-        let other = json!({"task": {"name": "chain"}, "stop": {"gap": 0.5}, "data": {"folds": [0, 3]}, "lambda": 0.1});
+        let one = json!({"task": {"name": "chain", "template": "words p[0]"}, "stop": {"gap": "0.50"}, "data": {"folds": "3,0"}, "lambda": "1e-1"});
+        let other = json!({"task": {"name": "chain", "template": ["words", "p[0]"]}, "stop": {"gap": 0.5}, "data": {"folds": [0, 3]}, "lambda": 0.1});
         assert_eq!(read(one).unwrap().provenance(), read(other).unwrap().provenance());
     }
 

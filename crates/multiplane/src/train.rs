@@ -236,7 +236,7 @@ impl Session {
             outcome.dual,
             outcome.certified,
         );
-        Ok((Model { w: outcome.w, info }, summary))
+        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
     }
 
     fn training_oracle(&self) -> Result<BoxedOracle, Error> {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::data::{Classified, DataError, Format, SparseRows, Words, csv, guess, letter, libsvm};
+use crate::data::{
+    Classified, Columns, DataError, Format, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
+};
 use crate::synth;
 
 /// `n` handwritten-like words (see [`synth`]), spread over ten folds in turn.
@@ -24,6 +26,16 @@ pub fn synthetic_words(n: usize, seed: u64) -> Words {
     words
 }
 
+/// `n` sentences (see [`synth`]) as columns word, part of speech and chunk tag.
+pub fn synthetic_chunks(n: usize, seed: u64) -> Columns {
+    let mut data = Columns::new(3);
+    for sentence in synth::sentences(n, seed) {
+        sentence.into_iter().for_each(|token| data.push_token(token));
+        data.end_sentence();
+    }
+    data
+}
+
 /// The letters of words one by one, as a multi-class problem with labels 1 to 26.
 pub fn single_letters(words: &Words) -> Classified {
     let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();
@@ -37,6 +49,10 @@ pub enum Dataset {
     Classified(Classified),
     /// Words as sequences of letters.
     Words(Words),
+    /// Sentences as columns of text.
+    Columns(Columns),
+    /// Sequences of rows with a tag each.
+    Tagged(Tagged),
 }
 
 impl Dataset {
@@ -53,6 +69,8 @@ impl Dataset {
             Format::Libsvm => Dataset::Classified(libsvm::read(path)?),
             Format::Csv => Dataset::Classified(csv::read(path)?),
             Format::Letter => Dataset::Words(letter::read(path)?),
+            Format::Conll => Dataset::Columns(conll::read(path)?),
+            Format::Hmm => Dataset::Tagged(hmm::read(path)?),
         })
     }
 
@@ -60,7 +78,7 @@ impl Dataset {
     pub fn select_folds(self, folds: &[u32]) -> Result<Dataset, String> {
         match self {
             Dataset::Words(words) => Ok(Dataset::Words(words.select_folds(folds)?)),
-            Dataset::Classified(_) => Err("data.folds: this format has no folds (letter.data has)".into()),
+            _ => Err("data.folds: this format has no folds (letter.data has)".into()),
         }
     }
 
@@ -69,6 +87,8 @@ impl Dataset {
         match self {
             Dataset::Classified(_) => "labelled rows (libsvm or csv)",
             Dataset::Words(_) => "words (letter.data)",
+            Dataset::Columns(_) => "columns of text (conll)",
+            Dataset::Tagged(_) => "tagged rows (hmm)",
         }
     }
 
@@ -89,6 +109,8 @@ impl Dataset {
                 sha.update(&words.letters);
                 words.pixels.hash_into(&mut sha);
             }
+            Dataset::Columns(data) => data.hash_into(&mut sha),
+            Dataset::Tagged(data) => data.hash_into(&mut sha),
         }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -7,6 +7,7 @@
 //! A format is one file in [`data`], a task one file in [`tasks`]; both end at the waist that solvers see,
 //! [`MaxOracle`](multiplane_core::oracle::MaxOracle).
 
+pub mod chunks;
 pub mod data;
 pub mod dataset;
 pub mod losses;
@@ -14,3 +15,4 @@ pub mod problem;
 mod reference;
 pub mod synth;
 pub mod tasks;
+pub mod text;

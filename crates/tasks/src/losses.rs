@@ -27,7 +27,7 @@ pub enum LossSpec {
 /// Cost of an answer for a truth that training never saw: as wrong as can be under the 0-1 loss.
 const UNSEEN_COST: f64 = 1.0;
 
-/// A label number that stands for "not among the labels of training".
+/// A label number that stands for "not among the labels of training", as every number does that is too large.
 pub const UNSEEN: u32 = u32::MAX;
 
 /// A loss made ready for `labels` labels.
@@ -76,9 +76,10 @@ impl CostTable {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
     }
 
-    /// The loss of predicting `labels` where `truth` is true. The truth may hold [`UNSEEN`] labels.
+    /// The loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
-        let cost = |(&t, &y): (&u32, &u32)| if t == UNSEEN { UNSEEN_COST } else { self.row(t)[y as usize] };
+        let seen = |t: u32| (t as usize) < self.labels;
+        let cost = |(&t, &y): (&u32, &u32)| if seen(t) { self.row(t)[y as usize] } else { UNSEEN_COST };
         truth.iter().zip(labels).map(cost).sum::<f64>() * self.factor(truth.len())
     }
 }

@@ -8,7 +8,8 @@ use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::task::{Examples, Task, TaskOracle};
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataError;
+use crate::chunks::{ChunkCounter, ChunkScore};
+use crate::data::{DataError, Strings};
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
@@ -25,9 +26,20 @@ pub struct Vocabulary {
     pub labels: Vec<String>,
     /// Features per variable, a bias feature included.
     pub features: usize,
+    /// How features are made of text, where they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub template: Vec<String>,
+    /// Names of the features, where they have any. The model file keeps them apart from the rest.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
 }
 
 impl Vocabulary {
+    /// Labels and a number of features, which have no names.
+    pub fn new(labels: Vec<String>, features: usize) -> Self {
+        Vocabulary { labels, features, ..Vocabulary::default() }
+    }
+
     /// The name of a label; `?` for one that training never saw.
     pub fn label(&self, label: u32) -> &str {
         self.labels.get(label as usize).map_or("?", String::as_str)
@@ -103,6 +115,8 @@ pub struct Evaluation {
     pub accuracy: f64,
     /// Share of examples with no wrong variable.
     pub exact: f64,
+    /// Chunks, where the labels are tags of chunks (`B-NP`, `I-NP`, `O`).
+    pub chunks: Option<ChunkScore>,
 }
 
 /// A task opened on data.
@@ -117,11 +131,17 @@ pub trait Problem: Send + Sync {
     fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
     fn oracle(&self) -> Result<BoxedOracle, OpenError>;
+    /// The layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
+    /// `evaluate` use.
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
+    /// The inverse of [`to_file_layout`](Problem::to_file_layout).
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64>;
     /// Predicts every example at `w` on so many threads and hands over the predictions in order.
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
     /// Predicts every example at `w` on so many threads and sums up.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
-    /// P at `w`, computed on so many threads by slow code that shares nothing with training but the data and the cost
+    /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with training but the data and the cost
     /// table.
     fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
     /// What a model must remember.
@@ -136,8 +156,21 @@ pub trait Problem: Send + Sync {
 pub trait Builtin: Task {
     /// Wrong variables and variables in all.
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize);
-    /// The hinge loss of one example (no 1/n), computed by the plain code of `reference`.
+    /// The hinge loss of one example (no 1/n) at `w` in the layout of files, computed by the plain code of `reference`.
     fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
+    /// See [`Problem::to_file_layout`].
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+    /// See [`Problem::from_file_layout`].
+    #[allow(clippy::wrong_self_convention)] // as there
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+    /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
+    fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
+        None
+    }
     /// A labelling as one line of text; the truth may hold labels that the vocabulary lacks.
     fn show(&self, y: &Self::Label, vocabulary: &Vocabulary) -> String;
 }
@@ -148,6 +181,8 @@ pub struct Opened<T: Task> {
     task: Arc<T>,
     examples: Arc<Examples<T::Input, T::Label>>,
     vocabulary: Vocabulary,
+    /// Labels of the data that the vocabulary lacks; they are numbered after its own.
+    unseen: Vec<String>,
     fingerprint: String,
     warnings: Vec<String>,
 }
@@ -165,7 +200,18 @@ impl<T: Builtin> Opened<T> {
         if examples.labels.is_empty() {
             return Err(OpenError::new("there is no example in the data".into()));
         }
-        Ok(Opened { name, task: Arc::new(task), examples, vocabulary, fingerprint, warnings })
+        Ok(Opened { name, task: Arc::new(task), examples, vocabulary, unseen: Vec::new(), fingerprint, warnings })
+    }
+
+    /// Names labels of the data that the vocabulary lacks and that are numbered after its own.
+    pub fn with_unseen(mut self, names: Vec<String>) -> Self {
+        self.unseen = names;
+        self
+    }
+
+    /// Counts chunks, if the labels are tags of chunks.
+    fn chunk_counter(&self) -> Option<ChunkCounter> {
+        ChunkCounter::new(self.vocabulary.labels.iter().chain(&self.unseen).map(String::as_str))
     }
 }
 
@@ -231,6 +277,12 @@ where
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
     }
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.task.to_file_layout(w)
+    }
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.task.from_file_layout(w)
+    }
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
         let judge = |truth: &T::Label, answer: &T::Label| {
             let (wrong, variables) = self.task.errors(truth, answer);
@@ -246,13 +298,21 @@ where
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
-        let judge =
-            |truth: &T::Label, answer: &T::Label| (self.task.loss(truth, answer), self.task.errors(truth, answer));
-        self.decode_all(w, threads, judge, |(cost, (errors, all))| {
+        let mut chunks = self.chunk_counter();
+        let counts = chunks.is_some();
+        let judge = |truth: &T::Label, answer: &T::Label| {
+            let sequences = self.task.sequence(truth).zip(self.task.sequence(answer)).filter(|_| counts);
+            let tags = sequences.map(|(truth, answer)| (truth.to_vec(), answer.to_vec()));
+            (self.task.loss(truth, answer), self.task.errors(truth, answer), tags)
+        };
+        self.decode_all(w, threads, judge, |(cost, (errors, all), tags)| {
             loss += cost;
             wrong += errors;
             variables += all;
             exact += usize::from(errors == 0);
+            if let (Some(chunks), Some((truth, answer))) = (&mut chunks, tags) {
+                chunks.add(&truth, &answer);
+            }
         })?;
         let n = self.blocks();
         Ok(Evaluation {
@@ -260,6 +320,7 @@ where
             loss: loss / n as f64,
             accuracy: if variables == 0 { 1.0 } else { 1.0 - wrong as f64 / variables as f64 },
             exact: exact as f64 / n as f64,
+            chunks: chunks.map(|chunks| chunks.score()),
         })
     }
     fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {

@@ -3,7 +3,7 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_tasks::data::{Classified, Format, csv, guess, letter, libsvm};
+use multiplane_tasks::data::{Classified, Format, conll, csv, guess, letter, libsvm};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -123,4 +123,21 @@ fn several_labels_are_refused() {
     let error = libsvm::read(&path).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer");
+}
+
+/// CoNLL-2000: both parts, with the counts that their publishers give.
+#[test]
+fn conll_2000() {
+    for (name, sentences, tokens, tags) in
+        [("conll2000/train.txt.gz", 8936, 211_727, 22), ("conll2000/test.txt.gz", 2012, 47_377, 19)]
+    {
+        let Some(path) = file("conll_2000", name) else { return };
+        assert_eq!(guess(&path), Ok(Format::Conll));
+        let data = conll::read(&path).unwrap();
+        assert_eq!((data.len(), data.tokens(), data.width()), (sentences, tokens, 3));
+        assert_eq!(counts((0..tokens).map(|token| data.text(token, 2))).len(), tags);
+        let mut copy = tempfile::NamedTempFile::new().unwrap();
+        conll::write(&data, copy.as_file_mut()).unwrap();
+        assert!(conll::read(copy.path()).unwrap() == data, "{name} changed by writing");
+    }
 }

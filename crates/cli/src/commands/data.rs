@@ -1,17 +1,17 @@
 //! `multiplane data make`.
 
-use multiplane::data::letter;
-use multiplane::dataset::synthetic_words;
+use multiplane::data::{conll, letter};
+use multiplane::dataset::{synthetic_chunks, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 1] = ["letters"];
+const NAMES: [&str; 2] = ["letters", "chunks"];
 
-/// More words than this would not fit the memory of an ordinary machine.
-const MAX_WORDS: usize = 10_000_000;
+/// More words or sentences than this would not fit the memory of an ordinary machine.
+const MAX_EXAMPLES: usize = 10_000_000;
 
 pub(crate) fn run(args: &DataArgs) -> Result<Done, Error> {
     let DataCommand::Make(args) = &args.command;
@@ -22,14 +22,18 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
     if !NAMES.contains(&args.name.as_str()) {
         return Err(Error::input(unknown_name("synthetic data set", &args.name, NAMES)));
     }
-    if args.n == 0 || args.n > MAX_WORDS {
-        return Err(Error::input(format!("--n {}: must be between 1 and {MAX_WORDS}", args.n)));
+    if args.n == 0 || args.n > MAX_EXAMPLES {
+        return Err(Error::input(format!("--n {}: must be between 1 and {MAX_EXAMPLES}", args.n)));
     }
     let path = args.out.display();
     check_writable(&args.out).map_err(|error| Error::input(format!("{path}: cannot be written: {error}")))?;
     let mut bytes = Vec::new();
     let failed = |error: std::io::Error| Error::failed(format!("{path}: could not be written: {error}"));
-    letter::write(&synthetic_words(args.n, args.seed), &mut bytes).map_err(failed)?;
+    match args.name.as_str() {
+        "chunks" => conll::write(&synthetic_chunks(args.n, args.seed), &mut bytes),
+        _ => letter::write(&synthetic_words(args.n, args.seed), &mut bytes),
+    }
+    .map_err(failed)?;
     durable_write(&args.out, &bytes).map_err(failed)?;
     Ok(Done::Finished)
 }

@@ -82,8 +82,12 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
     let model_path = args.out.join("model.safetensors");
     model.save(&model_path)?;
     let test_problem = model.open(Dataset::Words(test.clone()))?;
-    let findings =
-        Findings { letters, words: test_problem.evaluate(&model.w, 1)?, legs, samples: samples(&model, &test)? };
+    let findings = Findings {
+        letters,
+        words: test_problem.evaluate(&test_problem.from_file_layout(&model.w), 1)?,
+        legs,
+        samples: samples(&model, &test)?,
+    };
     demo_report::write(&args.out, &findings)?;
     say(args, &demo_report::text(&findings))?;
     say(args, &format!("\nReport: {}\nModel:  {}\n", args.out.join("report.html").display(), model_path.display()))?;
@@ -116,7 +120,7 @@ fn letter_by_letter(args: &DemoArgs, train: &Words, test: &Words) -> Result<(Eva
     let session = Session::on(spec, Dataset::Classified(single_letters(train)), None)?;
     let (model, summary) = session.run(hooks(args, &session, "letter by letter").0)?;
     let test = model.open(Dataset::Classified(single_letters(test)))?;
-    Ok((test.evaluate(&model.w, 1)?, summary))
+    Ok((test.evaluate(&test.from_file_layout(&model.w), 1)?, summary))
 }
 
 fn chain(
@@ -180,7 +184,8 @@ pub(crate) struct Sample {
 /// Three test words of at most eight letters, the last one misread if any is.
 fn samples(model: &Model, test: &Words) -> Result<Vec<Sample>, Error> {
     let mut predictions = Vec::new();
-    model.open(Dataset::Words(test.clone()))?.predict(&model.w, 1, &mut |prediction| predictions.push(prediction))?;
+    let problem = model.open(Dataset::Words(test.clone()))?;
+    problem.predict(&problem.from_file_layout(&model.w), 1, &mut |prediction| predictions.push(prediction))?;
     let short = (0..test.len()).filter(|&word| (4..=8).contains(&test.range(word).len()));
     let (wrong, right): (Vec<usize>, Vec<usize>) = short.partition(|&word| predictions[word].wrong > 0);
     let chosen = right.into_iter().take(2).chain(wrong.into_iter().take(1));

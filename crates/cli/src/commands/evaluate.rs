@@ -10,19 +10,36 @@ use crate::terminal::{number, print};
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
-    let evaluation = problem.evaluate(&model.w, threads)?;
+    let evaluation = problem.evaluate(&problem.from_file_layout(&model.w), threads)?;
     if args.json {
-        let json = json!({
+        let mut json = json!({
             "task": problem.task(),
             "n": evaluation.n,
             "loss": evaluation.loss,
             "accuracy": evaluation.accuracy,
             "exact": evaluation.exact,
         });
+        if let Some(chunks) = evaluation.chunks {
+            json["chunks"] = json!(chunks.chunks);
+            json["precision"] = json!(chunks.precision());
+            json["recall"] = json!(chunks.recall());
+            json["f1"] = json!(chunks.f1());
+        }
         print(&format!("{json}\n"))?;
     } else {
+        let chunks = evaluation.chunks.map_or(String::new(), |chunks| {
+            format!(
+                "  chunks                {} true, {} predicted, {} right\n  chunk F1              {:.2} % (precision {:.2} %, recall {:.2} %)\n",
+                chunks.chunks,
+                chunks.predicted,
+                chunks.correct,
+                100.0 * chunks.f1(),
+                100.0 * chunks.precision(),
+                100.0 * chunks.recall()
+            )
+        });
         print(&format!(
-            "{} on {} examples\n  mean task loss        {}\n  variables right       {:.2} %\n  examples all right    {:.2} %\n",
+            "{} on {} examples\n  mean task loss        {}\n  variables right       {:.2} %\n  examples all right    {:.2} %\n{chunks}",
             problem.task(),
             evaluation.n,
             number(evaluation.loss),

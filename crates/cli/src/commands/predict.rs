@@ -17,7 +17,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
     let mut text = String::new();
-    problem.predict(&model.w, threads, &mut |prediction| {
+    problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
         let _ = writeln!(text, "{}", prediction.text); // a String takes anything
     })?;
     match &args.out {

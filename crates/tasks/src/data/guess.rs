@@ -13,11 +13,15 @@ pub enum Format {
     Letter,
     /// See [`csv`](super::csv).
     Csv,
+    /// See [`conll`](super::conll).
+    Conll,
+    /// See [`hmm`](super::hmm).
+    Hmm,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 3] = [Format::Libsvm, Format::Letter, Format::Csv];
+    pub const ALL: [Format; 5] = [Format::Libsvm, Format::Letter, Format::Csv, Format::Conll, Format::Hmm];
 
     /// The name that users give.
     pub fn name(self) -> &'static str {
@@ -25,6 +29,8 @@ impl Format {
             Format::Libsvm => "libsvm",
             Format::Letter => "letter",
             Format::Csv => "csv",
+            Format::Conll => "conll",
+            Format::Hmm => "hmm",
         }
     }
 
@@ -34,6 +40,8 @@ impl Format {
             Format::Libsvm => "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)",
             Format::Letter => "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
             Format::Csv => "numbers separated by commas, the label in the last column",
+            Format::Conll => "columns of text, one token per line, the label in the last; a blank line ends a sentence",
+            Format::Hmm => "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)",
         }
     }
 
@@ -58,7 +66,7 @@ pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
         if content.trim().is_empty() {
             continue;
         }
-        return by_line(content).or(by_name).ok_or_else(|| {
+        return by_line(content, by_name).or(by_name).ok_or_else(|| {
             let known = Format::ALL.map(|format| format!("{} ({})", format.name(), format.description()));
             let found = quote(line.text);
             line.error(0, format!("found {found}, expected a line of a known format: {}", known.join("; ")))
@@ -68,12 +76,20 @@ pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
 }
 
 /// A line in which something is amiss should still be known by the rest of it: its reader then says what.
-fn by_line(text: &str) -> Option<Format> {
+fn by_line(text: &str, by_name: Option<Format>) -> Option<Format> {
     if text.split('\t').count() > 6 && text.split('\t').nth(1).is_some_and(is_letter) {
         return Some(Format::Letter);
     }
     let mut words = text.split_ascii_whitespace();
     let label = words.next()?;
+    if words.clone().next_back().is_some_and(is_chunk_tag) {
+        return Some(Format::Conll);
+    }
+    // Ranking data in the manner of LIBSVM has the same look with numbers for labels: there the name decides.
+    let tag = label.parse::<f64>().is_err() && !label.contains([':', ',']);
+    if words.clone().next().is_some_and(|word| word.starts_with("qid:")) && (tag || by_name == Some(Format::Hmm)) {
+        return Some(Format::Hmm);
+    }
     let is_feature = |word: &str| {
         let name = word.split_once(':').map(|(name, _)| name);
         name.is_some_and(|name| name == "qid" || name.parse::<u64>().is_ok())
@@ -92,12 +108,19 @@ fn is_letter(field: &str) -> bool {
     matches!(field.as_bytes(), [b'a'..=b'z'])
 }
 
+/// `O`, or `B-` or `I-` and a type.
+fn is_chunk_tag(word: &str) -> bool {
+    word == "O" || word.len() > 2 && (word.starts_with("B-") || word.starts_with("I-"))
+}
+
 fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     match name.rsplit_once('.')?.1 {
         "csv" => Some(Format::Csv),
         "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
+        "conll" | "iob" => Some(Format::Conll),
+        "hmm" => Some(Format::Hmm),
         _ => (name == "letter.data").then_some(Format::Letter),
     }
 }
@@ -114,7 +137,7 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], Format); 8] = [
+        let cases: [(&str, &[u8], Format); 14] = [
             ("f", b"# note\n\n+1 1:0.5\n", Format::Libsvm),
             ("f", b"-1\n", Format::Libsvm),
             ("f", b"0,4 1:0.5 2:0.5\n", Format::Libsvm),
@@ -123,6 +146,12 @@ mod tests {
             ("f", b"1\to\t2\t1\t1\t0\t0\n", Format::Letter),
             ("f", b"0,1.5,7\n", Format::Csv),
             ("f", b"first pixel, second, label\n", Format::Csv),
+            ("f", b"Confidence NN B-NP\nin IN B-PP\n", Format::Conll),
+            ("f.csv", b"\n, , O\n", Format::Conll),
+            ("f", b"12:30\tCD\tI-NP\n", Format::Conll),
+            ("f.conll", b"the DT\n", Format::Conll),
+            ("f", b"NN qid:1 1:1\n", Format::Hmm),
+            ("f.hmm", b"3 qid:1 1:1\n", Format::Hmm),
         ];
         for (name, bytes, format) in cases {
             assert_eq!(classified(name, bytes), Ok(format), "{name} {bytes:?}");
@@ -148,7 +177,7 @@ mod tests {
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column)",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm))",
                 ),
             ],
         );

@@ -6,6 +6,7 @@
 use super::error::{DataError, human_bytes, quote};
 use super::rows::{Classified, MAX_FEATURES};
 use super::text::{Line, Lines, push_number};
+use super::words_of;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -46,7 +47,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
     let mut data = Classified::default();
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        let mut tokens = tokens(content(&line)?);
+        let mut tokens = words_of(content(&line)?);
         let Some((at, label)) = tokens.next() else {
             continue;
         };
@@ -87,21 +88,13 @@ fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
     Ok(before)
 }
 
-/// The words of a line with the byte where each begins.
-fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let rest = &text.as_bytes()[at..];
-        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let rest = &text.as_bytes()[at..];
-        let start = at;
-        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
-        (start < at).then(|| (start, &text[start..at]))
-    })
-}
-
 /// Column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
-fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> Result<Option<(u32, f64)>, DataError> {
+pub(super) fn feature(
+    line: &Line<'_>,
+    at: usize,
+    token: &str,
+    before: Option<u32>,
+) -> Result<Option<(u32, f64)>, DataError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(line.bad(at, token, "feature", "index:value"));
     };

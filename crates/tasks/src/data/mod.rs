@@ -4,17 +4,36 @@
 //! answers bad input with a [`DataError`]: never with a panic, and never with memory out of proportion to
 //! the file.
 
+pub mod conll;
 pub mod csv;
 mod error;
 pub mod guess;
+pub mod hmm;
 pub mod letter;
 pub mod libsvm;
 mod rows;
+mod strings;
 mod text;
 
+pub use conll::Columns;
 pub use error::DataError;
 pub use guess::{Format, guess};
+pub use hmm::Tagged;
 pub use rows::{Classified, MAX_FEATURES, Row, SparseRows, Words};
+pub use strings::Strings;
+
+/// The words of a line with the byte where each begins.
+fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text.as_bytes()[at..];
+        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &text.as_bytes()[at..];
+        let start = at;
+        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        (start < at).then(|| (start, &text[start..at]))
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -24,6 +43,8 @@ mod tests {
     const SVM: &[u8] = b"# two rows\n+1 1:0.5 3:-2e-3 # tail\r\n-1 qid:4 2:1 7:1\n3\n2.0\t1:1 \t 9:1\n";
     const LETTERS: &[u8] = b"1\to\t2\t1\t1\t0\t0\t1\t0.5\t\n2\tm\t-1\t1\t2\t0\t1\t1\t0\n3\ta\t-1\t2\t1\t7\t0\t0\t-3\n";
     const TABLE: &[u8] = b"a,b,label\n0.5,1,3\n\n 2e1 , -4,-7\n0,0,0\n";
+    const COLUMNS: &[u8] = b"the DT B-NP\r\ncat NN I-NP\n\n# # O\n\xc3\xa9 JJ B-NP\n";
+    const HMM: &[u8] = b"NN qid:1 1:1 3:0.5 # x\nVB qid:1 7:1\n\nNN qid:3\n";
     const RUBBISH: [&[u8]; 14] = [
         b":",
         b"-1",
@@ -87,19 +108,35 @@ mod tests {
         let mut accepted = 0;
         for seed in 0..20_000 {
             let mut chance = Lcg(seed as u64);
-            let mut bytes = [SVM, LETTERS, TABLE][seed % 3].to_vec();
+            let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM][seed % 5].to_vec();
             if chance.below(4) == 0 {
                 bytes = text::gzip(&bytes);
             }
             chance.mutate(&mut bytes);
             let _ = lines(&bytes).and_then(guess::classify);
-            match seed % 3 {
+            match seed % 5 {
                 1 => {
                     if let Ok(words) = lines(&bytes).and_then(letter::parse) {
                         let mut copy = Vec::new();
                         letter::write(&words, &mut copy).unwrap();
                         let again = lines(&copy).and_then(letter::parse);
                         assert_eq!(again.as_ref(), Ok(&words), "seed {seed}");
+                        accepted += 1;
+                    }
+                }
+                3 => {
+                    if let Ok(data) = lines(&bytes).and_then(conll::parse) {
+                        let mut copy = Vec::new();
+                        conll::write(&data, &mut copy).unwrap();
+                        assert_eq!(lines(&copy).and_then(conll::parse).as_ref(), Ok(&data), "seed {seed}");
+                        accepted += 1;
+                    }
+                }
+                4 => {
+                    if let Ok(data) = lines(&bytes).and_then(hmm::parse) {
+                        let mut copy = Vec::new();
+                        hmm::write(&data, &mut copy).unwrap();
+                        assert_eq!(lines(&copy).and_then(hmm::parse).as_ref(), Ok(&data), "seed {seed}");
                         accepted += 1;
                     }
                 }

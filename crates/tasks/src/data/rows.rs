@@ -56,6 +56,22 @@ impl SparseRows {
         self.ends.push(self.indices.len());
     }
 
+    /// Appends the row that has 1 in these columns and zeros elsewhere.
+    ///
+    /// # Panics
+    /// If the indices do not ascend strictly.
+    pub fn push_ones(&mut self, indices: &[u32]) {
+        assert!(indices.is_sorted_by(|left, right| left < right), "indices must ascend strictly");
+        if let Some(&last) = indices.last() {
+            self.columns = self.columns.max(last as usize + 1);
+        }
+        self.indices.extend_from_slice(indices);
+        if let Some(all) = &mut self.values {
+            all.resize(self.indices.len(), 1.0);
+        }
+        self.ends.push(self.indices.len());
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()

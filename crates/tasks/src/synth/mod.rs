@@ -1,14 +1,16 @@
-//! Seeded, handwriting-like words: the data that ships inside of the program.
+//! Seeded data that ships inside of the program: handwriting-like words, and sentences with chunk tags.
 //!
-//! The shapes are those of the letter data set of Taskar, Guestrin and Koller (2003): words whose letters are images
+//! [`sentences`] come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin and Koller (2003): words whose letters are images
 //! of 16 x 8 binary pixels. [`words`] draws spelling from a letter-pair model, gives each word a writer, and lets the
 //! writer distort the [`glyph`]s. All of it is integer arithmetic on ChaCha8, so that the same arguments give the
 //! same bits on every machine.
 
+mod chunks;
 mod glyphs;
 mod language;
 mod words;
 
+pub use chunks::{SynthToken, sentences};
 pub use glyphs::{COLUMNS, Glyph, ROWS, glyph};
 pub use words::{PIXELS, SynthWord, words};
 

@@ -1,43 +1,57 @@
 //! Sequence labelling with a linear chain: unary features per position, one weight per pair of neighbours
 //! (MP-BCFW paper, Eq. 9). The oracle is Viterbi.
 //!
-//! Weights: `unary[label][feature]`, `pair[from][to]`, then with `ends` `start[label]`, `end[label]`. A plane
-//! touches only the positions where the labelling differs from the truth.
+//! Weights: `unary[feature][label]`, `pair[from][to]`, then with `ends` `start[label]`, `end[label]`: what a feature
+//! says of all labels stands together, so that scoring costs one stretch of memory a feature. In files it is
+//! `unary[label][feature]`. A plane touches only the positions where the labelling differs from the truth.
 
 use std::sync::Arc;
 
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{SparseRows, Words};
+use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary, check_dim};
+use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
 use crate::reference::ChainWeights;
 use crate::tasks::difference::Difference;
-
-/// Labels of letter.data: a to z, whether or not all occur.
-const LETTERS: usize = 26;
+use crate::tasks::sequences::{self, Sequences};
+use crate::text::TemplateList;
 
 /// Parameters of the task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
     /// Adds weights for the label at the start and at the end of a sequence.
     pub ends: bool,
+    /// Features of columns of text (conll): `words`, `tags`, `chunking` (both), or templates such as `w[-1]|w[0]`
+    /// (word before and word), `p[1]` (next token's second column), `c2[0]`, `%x[-1,0]`; several in a list or divided
+    /// by spaces. Where not given: `chunking`, or `words` for two columns.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub template: Option<TemplateList>,
+    /// Features of text that fewer tokens have are left out.
+    pub min_count: u32,
     /// The loss of a labelling.
     pub loss: LossSpec,
     /// Factors on the loss by true label, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,
+}
+
+impl Default for ChainSpec {
+    fn default() -> Self {
+        let loss = LossSpec::default();
+        ChainSpec { bias: false, ends: false, template: None, min_count: 1, loss, class_weights: None }
+    }
 }
 
 /// The task: labels, features, costs.
@@ -63,19 +77,6 @@ impl Chain {
     /// Where the start weights begin.
     fn ends_start(&self) -> usize {
         self.pair_start() + self.labels * self.labels
-    }
-
-    /// Score of a label for a row of the input, without loss and neighbours.
-    fn unary_score(&self, x: &SparseRows, t: usize, label: u32, w: &[f64]) -> f64 {
-        let row = x.row(t);
-        linalg::sparse_row_score(row.indices, row.values, &w[label as usize * self.features..][..self.features])
-    }
-
-    /// Adds `amount` times the features of a label at one position.
-    fn add_unary(&self, x: &SparseRows, t: usize, label: u32, amount: f64, target: &mut [f64]) {
-        let row = x.row(t);
-        let weights = &mut target[label as usize * self.features..][..self.features];
-        linalg::add_sparse_row(amount, row.indices, row.values, weights);
     }
 
     fn pair_index(&self, from: u32, to: u32) -> u32 {
@@ -111,7 +112,7 @@ impl Chain {
         unary.resize(len * labels, 0.0);
         for (t, scores) in unary.chunks_exact_mut(labels).enumerate() {
             let row = x.row(t);
-            linalg::sparse_row_scores(row.indices, row.values, &w[..self.pair_start()], self.features, scores);
+            linalg::add_rows(row.indices, row.values, w, scores);
             if let Some(truth) = truth {
                 linalg::axpy(self.costs.factor(len), self.costs.row(truth[t]), scores);
             }
@@ -133,6 +134,8 @@ pub struct ChainScratch {
     difference: Difference,
     /// A number for each position and label: scores, or amounts.
     memo: Vec<f64>,
+    /// Labels of a position with their amounts.
+    moved: Vec<(usize, f64)>,
 }
 
 impl Task for Chain {
@@ -146,9 +149,9 @@ impl Task for Chain {
 
     fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
         for (t, &label) in y.iter().enumerate() {
-            let start = label * self.features as u32;
-            let row = x.row(t);
-            out.extend_scaled(start, row.indices, scale, row.values);
+            for (feature, value) in x.row(t).iter() {
+                out.push(feature * self.labels as u32 + label, scale * value);
+            }
         }
         for pair in y.windows(2) {
             out.push(self.pair_index(pair[0], pair[1]), scale);
@@ -202,15 +205,10 @@ impl Task for Chain {
             codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
             lattice.end_position();
         }
-        let (pair_start, factor) = (self.pair_start(), self.costs.factor(truth.len()));
-        let ends = self.ends.then(|| &w[self.ends_start()..]);
-        let unary = |t: usize, label: u32| {
-            let (score, label) = (self.unary_score(x, t, label, w), label as usize);
-            let start = ends.filter(|_| t == 0).map_or(0.0, |ends| ends[label]);
-            let end = ends.filter(|_| t + 1 == truth.len()).map_or(0.0, |ends| ends[self.labels + label]);
-            score + factor * self.costs.row(truth[t])[label] + start + end
-        };
-        let pair = |from: u32, to: u32| w[pair_start + from as usize * self.labels + to as usize];
+        self.score_positions(x, w, Some(truth), &mut scratch.unary);
+        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
+        let unary = |t: usize, label: u32| scratch.unary[t * labels + label as usize];
+        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
         lattice.solve(unary, pair, out);
         Ok(())
     }
@@ -219,7 +217,7 @@ impl Task for Chain {
         true
     }
 
-    /// Scores each label once per position, whatever number of labellings has it there.
+    /// Scores the labels once per position, whatever number of labellings differs there.
     fn linear_scores(
         &self,
         x: &SparseRows,
@@ -233,18 +231,17 @@ impl Task for Chain {
         let memo = &mut scratch.memo;
         memo.clear();
         memo.resize(len * labels, f64::NAN);
-        let mut score = |t: usize, label: u32| {
-            let seen = &mut memo[t * labels + label as usize];
-            if seen.is_nan() {
-                *seen = self.unary_score(x, t, label, w);
-            }
-            *seen
-        };
         for (out, y) in out.iter_mut().zip(codes.chunks_exact(len.max(1))) {
             let mut sum = 0.0;
             for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
                 if label != right {
-                    sum += score(t, label) - score(t, right);
+                    let scores = &mut memo[t * labels..][..labels];
+                    if scores[0].is_nan() {
+                        scores.fill(0.0);
+                        let row = x.row(t);
+                        linalg::add_rows(row.indices, row.values, w, scores);
+                    }
+                    sum += scores[label as usize] - scores[right as usize];
                 }
             }
             self.differing_singles(truth, y, |index, sign| sum += sign * w[index as usize]);
@@ -263,7 +260,7 @@ impl Task for Chain {
         target: &mut [f64],
     ) {
         let (len, labels) = (truth.len(), self.labels);
-        let sums = &mut scratch.memo;
+        let ChainScratch { memo: sums, moved, .. } = scratch;
         sums.clear();
         sums.resize(len * labels, 0.0);
         for (y, &amount) in codes.chunks_exact(len.max(1)).zip(amounts).filter(|(_, amount)| **amount != 0.0) {
@@ -276,8 +273,14 @@ impl Task for Chain {
             self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amount * sign);
         }
         for (t, sums) in sums.chunks_exact(labels).enumerate() {
-            for (label, &sum) in sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0) {
-                self.add_unary(x, t, label as u32, scale * sum, target);
+            moved.clear();
+            let amounts = sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0);
+            moved.extend(amounts.map(|(label, sum)| (label, scale * sum)));
+            if !moved.is_empty() {
+                for (feature, value) in x.row(t).iter() {
+                    let weights = &mut target[feature as usize * labels..][..labels];
+                    moved.iter().for_each(|&(label, amount)| weights[label] += value * amount);
+                }
             }
         }
     }
@@ -303,11 +306,10 @@ impl Task for Chain {
         difference.begin();
         for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
             if label != right {
-                difference.add_row(label, t, 1.0);
-                difference.add_row(right, t, -1.0);
+                difference.move_row(t, label, right);
             }
         }
-        difference.write_rows(x, self.features as u32, scale, out);
+        difference.write_rows(x, self.labels as u32, scale, out);
         self.differing_singles(truth, y, |index, sign| difference.add_single(index, sign));
         difference.write_singles(scale, out);
         out.set_circ(scale * self.loss(truth, y));
@@ -326,55 +328,48 @@ impl Builtin for Chain {
         weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
     }
 
-    fn show(&self, y: &Vec<u32>, vocabulary: &Vocabulary) -> String {
-        y.iter().map(|&label| vocabulary.label(label)).collect()
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        let (unary, rest) = w.split_at(self.pair_start());
+        [&transposed(unary, self.labels)[..], rest].concat()
     }
+
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        let (unary, rest) = w.split_at(self.pair_start());
+        [&transposed(unary, self.features)[..], rest].concat()
+    }
+
+    fn sequence<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
+        Some(y)
+    }
+
+    /// Letters make words; other labels are divided by spaces.
+    fn show(&self, y: &Vec<u32>, vocabulary: &Vocabulary) -> String {
+        let is_letter = |name: &String| matches!(name.as_bytes(), [b'a'..=b'z']);
+        let spelled = vocabulary.dictionary.is_none() && vocabulary.labels.iter().all(is_letter);
+        let names: Vec<&str> = y.iter().map(|&label| vocabulary.label(label)).collect();
+        names.join(if spelled { "" } else { " " })
+    }
+}
+
+/// The transpose of a row-major matrix of `columns` columns.
+fn transposed(matrix: &[f64], columns: usize) -> Vec<f64> {
+    let mut transposed = Vec::with_capacity(matrix.len());
+    for column in 0..columns {
+        transposed.extend(matrix[column..].iter().step_by(columns));
+    }
+    transposed
 }
 
 /// Opens the task on a data set, with the vocabulary of a model where one is given.
 pub fn open(spec: &ChainSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
     let fingerprint = data.fingerprint();
-    let Dataset::Words(words) = data else {
-        return Err(OpenError::new(format!("task `chain` reads letter (letter.data), found {}", data.describe())));
-    };
-    let found = words.pixels.columns() + usize::from(spec.bias);
-    let vocabulary = match vocabulary {
-        Some(vocabulary) if vocabulary.features != found => {
-            return Err(OpenError::new(format!(
-                "the model was trained on letters of {} pixels, these have {}",
-                vocabulary.features - usize::from(spec.bias),
-                words.pixels.columns()
-            )));
-        }
-        Some(vocabulary) => vocabulary.clone(),
-        None => {
-            check_dim(found, LETTERS)?;
-            let labels = (b'a'..=b'z').map(|letter| char::from(letter).to_string()).collect();
-            Vocabulary { labels, features: found }
-        }
-    };
-    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), LETTERS)?;
-    let task = Chain::new(LETTERS, found, spec.ends, costs);
-    let examples = Arc::new(sequences(&words, spec.bias));
-    Ok(Box::new(Opened::new("chain", task, examples, vocabulary, fingerprint, Vec::new())?))
+    let Sequences { examples, vocabulary, unseen, warnings } = sequences::open(spec, data, vocabulary)?;
+    let labels = vocabulary.labels.len();
+    let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), labels)?;
+    let task = Chain::new(labels, vocabulary.features, spec.ends, costs);
+    let opened = Opened::new("chain", task, Arc::new(examples), vocabulary, fingerprint, warnings)?;
+    Ok(Box::new(opened.with_unseen(unseen)))
 }
 
-/// Each word as rows of pixels and its letters.
-fn sequences(words: &Words, bias: bool) -> Examples<SparseRows, Vec<u32>> {
-    let columns = words.pixels.columns();
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
-    for word in 0..words.len() {
-        let mut rows = SparseRows::new(columns + usize::from(bias));
-        for letter in words.range(word) {
-            let (mut indices, mut values): (Vec<u32>, Vec<f64>) = words.pixels.row(letter).iter().unzip();
-            if bias {
-                indices.push(columns as u32);
-                values.push(1.0);
-            }
-            rows.push(&indices, &values);
-        }
-        examples.inputs.push(rows);
-        examples.labels.push(words.letters[words.range(word)].iter().map(|&letter| u32::from(letter)).collect());
-    }
-    examples
-}
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,9 @@ pub mod chain;
 mod difference;
 pub mod multiclass;
 mod rows;
+mod sequences;
+
+pub use sequences::MAX_DICTIONARY_BYTES;
 
 use schemars::Schema;
 use serde_json::Value;
@@ -33,6 +36,8 @@ pub struct TaskEntry {
     pub schema: fn() -> Schema,
     /// Why these parameters are of the wrong type, if they are.
     pub fault: fn(Value) -> Option<String>,
+    /// The same parameters in the one notation that goes into a model file.
+    pub normalize: fn(Value) -> Value,
     /// Opens the task on data, with the vocabulary of a model where one is given.
     pub open: OpenTask,
 }
@@ -49,6 +54,10 @@ macro_rules! tasks {
             defaults: || serde_json::to_value(<$spec>::default()).unwrap_or(Value::Null),
             schema: || schemars::schema_for!($spec),
             fault: |parameters| serde_json::from_value::<$spec>(parameters).err().map(|error| error.to_string()),
+            normalize: |parameters| match serde_json::from_value::<$spec>(parameters.clone()) {
+                Ok(spec) => serde_json::to_value(spec).unwrap_or(parameters),
+                Err(_) => parameters,
+            },
             open: |parameters, data, vocabulary| {
                 let spec: $spec = serde_json::from_value(parameters)?;
                 $open(&spec, data, vocabulary)
@@ -62,7 +71,7 @@ tasks! {
         "the other label", "two classes";
     "multiclass", multiclass::MulticlassSpec, multiclass::open, &["libsvm", "csv"], "[class][feature]",
         "enumeration", "several classes (Crammer-Singer)";
-    "chain", chain::ChainSpec, chain::open, &["letter"], "unary[label][feature], pair[from][to], start, end",
+    "chain", chain::ChainSpec, chain::open, &["letter", "conll", "hmm"], "unary[label][feature], pair[from][to], start, end",
         "Viterbi", "sequence labelling with a linear chain";
 }
 

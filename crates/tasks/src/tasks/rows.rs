@@ -53,7 +53,7 @@ pub(super) fn open(
             let labels = labels.iter().map(i64::to_string).collect::<Vec<_>>();
             let features = data.rows.columns() + usize::from(bias);
             check_dim(features, if task == "binary" { 1 } else { labels.len() })?;
-            Vocabulary { labels, features }
+            Vocabulary::new(labels, features)
         }
     };
     let known = vocabulary.features - usize::from(bias).min(vocabulary.features);

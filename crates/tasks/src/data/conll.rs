@@ -1,0 +1,224 @@
+//! Columns of text in the manner of the CoNLL shared tasks: one token per line, its columns separated by spaces or
+//! tabs, the last column the label; a blank line ends a sentence.
+//!
+//! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
+
+use super::error::DataError;
+use super::strings::Strings;
+use super::text::{Line, Lines};
+use super::words_of;
+use sha2::{Digest, Sha256};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// Sentences as rows of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    width: usize,
+    /// Where each sentence ends, in tokens; it begins where the one before ends.
+    ends: Vec<usize>,
+    /// `[token][column]`: numbers in `strings`; the label is the last column.
+    cells: Vec<u32>,
+    strings: Strings,
+}
+
+impl Columns {
+    /// No sentences yet, of `width` columns.
+    pub fn new(width: usize) -> Self {
+        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new() }
+    }
+
+    /// Appends a token to the sentence in hand.
+    ///
+    /// # Panics
+    /// If there are not `width` cells.
+    pub fn push_token<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
+        let before = self.cells.len();
+        self.cells.extend(cells.into_iter().map(|cell| self.strings.intern(cell)));
+        assert_eq!(self.cells.len() - before, self.width, "one cell per column");
+    }
+
+    /// Ends the sentence in hand, unless it has no token.
+    pub fn end_sentence(&mut self) {
+        if self.ends.last().copied().unwrap_or(0) < self.tokens() {
+            self.ends.push(self.tokens());
+        }
+    }
+
+    /// Number of columns, the label's among them.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of sentences.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no sentence.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number of tokens.
+    pub fn tokens(&self) -> usize {
+        self.cells.len() / self.width.max(1)
+    }
+
+    /// The tokens of a sentence.
+    ///
+    /// # Panics
+    /// If there is no such sentence.
+    pub fn range(&self, sentence: usize) -> Range<usize> {
+        let start = sentence.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[sentence]
+    }
+
+    /// The number of a cell's string in [`strings`](Columns::strings).
+    pub fn cell(&self, token: usize, column: usize) -> u32 {
+        self.cells[token * self.width + column]
+    }
+
+    /// The string of a cell.
+    pub fn text(&self, token: usize, column: usize) -> &str {
+        self.strings.get(self.cell(token, column))
+    }
+
+    /// Feeds the text to a hash, for fingerprints of data.
+    pub fn hash_into(&self, sha: &mut Sha256) {
+        sha.update(b"columns");
+        sha.update((self.width as u64).to_le_bytes());
+        sha.update((self.len() as u64).to_le_bytes());
+        self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
+        for &cell in &self.cells {
+            sha.update(self.strings.get(cell));
+            sha.update(b"\n"); // which no cell holds
+        }
+    }
+
+    /// All distinct strings of all columns.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
+    }
+}
+
+/// Reads a file, plain or gzip. An error names the place.
+pub fn read(path: &Path) -> Result<Columns, DataError> {
+    parse(Lines::open(path)?)
+}
+
+/// Writes sentences so that [`read`] gives them back: columns separated by one space, a blank line after each
+/// sentence. Errors are those of `out`.
+pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::new();
+    for sentence in 0..data.len() {
+        for token in data.range(sentence) {
+            line.clear();
+            for column in 0..data.width() {
+                line.push_str(if column == 0 { "" } else { " " });
+                line.push_str(data.text(token, column));
+            }
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+pub(super) fn parse(mut lines: Lines) -> Result<Columns, DataError> {
+    let mut data: Option<(Columns, u64)> = None; // and the line that set the number of columns
+    while let Some(line) = lines.next_line()? {
+        let found = words_of(line.text).count();
+        if found == 0 {
+            if let Some((data, _)) = &mut data {
+                data.end_sentence();
+            }
+            continue;
+        }
+        let (data, setter) = match &mut data {
+            Some(data) => data,
+            None => data.insert((Columns::new(found), line.number)),
+        };
+        check_columns(&line, found, data.width(), *setter)?;
+        data.push_token(words_of(line.text).map(|(_, cell)| cell));
+    }
+    match data {
+        Some((mut data, _)) => {
+            data.end_sentence();
+            Ok(data)
+        }
+        None => Err(lines.nothing("lines of columns, the label in the last")),
+    }
+}
+
+fn check_columns(line: &Line<'_>, found: usize, expected: usize, setter: u64) -> Result<(), DataError> {
+    let end = line.text.trim_ascii_end().len();
+    if found < 2 {
+        return Err(line.error(end, "found 1 column, expected at least 2: the label is the last"));
+    }
+    if found != expected {
+        let at = words_of(line.text).nth(expected).map_or(end, |(at, _)| at);
+        return Err(line.error(at, format!("found {found} columns, expected {expected} as on line {setter}")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::{assert_errors, gzip};
+    use super::*;
+
+    fn parsed(bytes: &[u8]) -> Columns {
+        parse(Lines::from_bytes("f", bytes).unwrap()).unwrap()
+    }
+
+    /// Tabs or spaces, line ends of either kind, any number of blank lines and a `#` that is a token: the same data.
+    #[test]
+    fn liberties_of_the_format() {
+        let plain = parsed(b"# # O\nthe DT B-NP\n\ncat NN I-NP\n");
+        for text in [
+            &b"#\t#\tO\nthe\tDT\tB-NP\n\ncat\tNN\tI-NP"[..],
+            b"\r\n \n# # O\r\nthe  DT B-NP \r\n\t\r\n\r\n\r\ncat NN\tI-NP\r\n\r\n",
+            &gzip(b"\xef\xbb\xbf# # O\nthe DT B-NP\n\ncat NN I-NP\n\n"),
+        ] {
+            assert_eq!(parsed(text), plain, "{text:?}");
+        }
+        assert_eq!((plain.len(), plain.tokens(), plain.width()), (2, 3, 3));
+        assert_eq!((plain.range(0), plain.range(1)), (0..2, 2..3));
+        assert_eq!((plain.text(1, 0), plain.text(2, 2)), ("the", "I-NP"));
+        assert_eq!(plain.cell(0, 0), plain.cell(0, 1), "equal strings have one number");
+    }
+
+    /// A space that is not ASCII belongs to its word.
+    #[test]
+    fn only_ascii_divides() {
+        assert_eq!(parsed("a\u{a0}b X\n".as_bytes()).text(0, 0), "a\u{a0}b");
+    }
+
+    /// What is written reads back the same.
+    #[test]
+    fn write_then_read_is_identity() {
+        let data = parsed(b"a b c\nd e f\n\ng h i\n");
+        let mut file = Vec::new();
+        write(&data, &mut file).unwrap();
+        assert_eq!(parsed(&file), data);
+    }
+
+    /// Each fault is told with its place and the rule that it breaks.
+    #[test]
+    fn faults_are_named() {
+        assert_errors(
+            parse,
+            &[
+                (b"", "f: found an empty file, expected lines of columns, the label in the last"),
+                (b"\n \n", "f: found only blank lines or comments, expected lines of columns, the label in the last"),
+                (b"word\n", "f:1:5: found 1 column, expected at least 2: the label is the last"),
+                (b"a b c\n\nd e\n", "f:3:4: found 2 columns, expected 3 as on line 1"),
+                (b"\na b\nc d  e f\n", "f:3:6: found 4 columns, expected 2 as on line 2"),
+                (b"a b\nc \xff\n", "f:2:3: found byte 0xff, expected UTF-8 text"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Strings by number: each distinct one is stored once, numbered in the order of first appearance.
+//!
+//! Memory: the bytes of the strings, 8 per string for its end and about 6 for finding it. Finding costs one hash of
+//! the string, whose function is fixed: numbers and answers never depend on chance.
+
+use std::hash::{DefaultHasher, Hasher};
+
+/// Marks a place of the table that is free.
+const FREE: u32 = u32::MAX;
+
+/// Distinct strings, numbered from 0.
+#[derive(Clone, Debug, Default)]
+pub struct Strings {
+    bytes: String,
+    /// Where each string ends in `bytes`; it begins where the one before ends.
+    ends: Vec<u64>,
+    /// Numbers by hash, open addressing, at most two thirds full; a power of two long.
+    table: Vec<u32>,
+}
+
+impl PartialEq for Strings {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.bytes, &self.ends) == (&other.bytes, &other.ends)
+    }
+}
+
+impl Eq for Strings {}
+
+impl Strings {
+    /// No strings yet.
+    pub fn new() -> Self {
+        Strings::default()
+    }
+
+    /// The strings whose bytes stand one after the other in `bytes`, each ending at its entry of `ends`. The error
+    /// says which rule they break: ends must not descend and end with the bytes, all must be UTF-8 and distinct.
+    pub fn from_parts(bytes: Vec<u8>, ends: &[u64]) -> Result<Self, String> {
+        let bytes = String::from_utf8(bytes).map_err(|error| format!("its strings are not UTF-8: {error}"))?;
+        if ends.last().copied().unwrap_or(0) != bytes.len() as u64 {
+            return Err("the last string does not end where the bytes do".into());
+        }
+        let mut strings = Strings { bytes: String::with_capacity(bytes.len()), ..Strings::default() };
+        let mut start = 0;
+        for (number, &end) in ends.iter().enumerate() {
+            let end = usize::try_from(end).ok().filter(|&end| end >= start && bytes.is_char_boundary(end));
+            let end = end.ok_or_else(|| format!("string {number} ends before it begins or inside of a character"))?;
+            if strings.intern(&bytes[start..end]) as usize != number {
+                return Err(format!("string {number} stands there twice"));
+            }
+            start = end;
+        }
+        Ok(strings)
+    }
+
+    /// Number of strings.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no string.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All strings' bytes, one after the other.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_bytes()
+    }
+
+    /// Where each string ends in [`bytes`](Strings::bytes).
+    pub fn ends(&self) -> &[u64] {
+        &self.ends
+    }
+
+    /// String `number`.
+    ///
+    /// # Panics
+    /// If there is no such string.
+    pub fn get(&self, number: u32) -> &str {
+        let number = number as usize;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start as usize..self.ends[number] as usize]
+    }
+
+    /// The strings in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len() as u32).map(|number| self.get(number))
+    }
+
+    /// The number of a string, if it is there.
+    pub fn find(&self, string: &str) -> Option<u32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        let number = self.table[self.place(string)];
+        (number != FREE).then_some(number)
+    }
+
+    /// The number of a string, which is added if it is not there.
+    pub fn intern(&mut self, string: &str) -> u32 {
+        if 3 * (self.len() + 1) > 2 * self.table.len() {
+            self.grow();
+        }
+        let place = self.place(string);
+        if self.table[place] == FREE {
+            self.table[place] = self.len() as u32;
+            self.bytes.push_str(string);
+            self.ends.push(self.bytes.len() as u64);
+        }
+        self.table[place]
+    }
+
+    /// Where in the table a string stands, or the free place where it would.
+    fn place(&self, string: &str) -> usize {
+        let mask = self.table.len() - 1;
+        let mut place = hash(string) as usize & mask;
+        while self.table[place] != FREE && self.get(self.table[place]) != string {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        let size = (2 * self.table.len()).max(16);
+        self.table.clear();
+        self.table.resize(size, FREE);
+        for number in 0..self.len() as u32 {
+            let mut place = hash(self.get(number)) as usize & (size - 1);
+            while self.table[place] != FREE {
+                place = (place + 1) & (size - 1);
+            }
+            self.table[place] = number;
+        }
+    }
+}
+
+fn hash(string: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(string.as_bytes());
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers follow first appearance and stay while the table grows; what is not there is not found.
+    #[test]
+    fn numbers_are_those_of_first_appearance() {
+        let mut strings = Strings::new();
+        assert_eq!((strings.find("x"), strings.is_empty()), (None, true));
+        for round in 0..2 {
+            for number in 0..1000 {
+                let expected = if number < 500 { number } else { number - 500 };
+                assert_eq!(strings.intern(&format!("s{expected}")), expected, "round {round}");
+            }
+        }
+        assert_eq!((strings.intern(""), strings.intern("é")), (500, 501));
+        assert_eq!((strings.len(), strings.get(0), strings.get(500), strings.get(501)), (502, "s0", "", "é"));
+        assert_eq!((strings.find("s499"), strings.find("s500")), (Some(499), None));
+        assert_eq!(strings.iter().nth(7), Some("s7"));
+    }
+
+    /// Parts give the strings back; parts that are no strings are refused with what is wrong.
+    #[test]
+    fn parts_are_checked() {
+        let mut strings = Strings::new();
+        for string in ["a", "", "é", "ab"] {
+            strings.intern(string);
+        }
+        assert_eq!(Strings::from_parts(strings.bytes().to_vec(), strings.ends()).as_ref(), Ok(&strings));
+        let refuse = |bytes: &[u8], ends: &[u64]| Strings::from_parts(bytes.to_vec(), ends).unwrap_err();
+        assert!(refuse(b"ab", &[1, 3]).contains("does not end"));
+        assert!(refuse(b"ab", &[]).contains("does not end"));
+        assert!(refuse(b"ab", &[2, 1, 2]).contains("string 1 ends before"));
+        assert!(refuse("é".as_bytes(), &[1, 2]).contains("string 0 ends"));
+        assert!(refuse(b"\xff", &[1]).contains("UTF-8"));
+        assert!(refuse(b"aa", &[1, 2]).contains("string 1 stands there twice"));
+        assert!(refuse(b"ab", &[u64::MAX, 2]).contains("string 0 ends"));
+    }
+}

@@ -1,0 +1,7 @@
+//! From columns of text to rows of features: templates say what is looked at, a dictionary numbers what was seen.
+
+mod features;
+mod template;
+
+pub use features::{Features, build, look_up};
+pub use template::{Template, TemplateList};
