@@ -116,7 +116,7 @@ impl BlockFrankWolfeSolver {
                 dual: DualState::new(blocks, dim, regularizer, averaging),
                 sets: WorkingSets::new(blocks),
             },
-            _ => Mechanics::Hull(HullState::new(blocks, dim, regularizer, averaging)),
+            _ => Mechanics::Hull(Box::new(HullState::new(blocks, dim, regularizer, averaging))),
         };
         BlockFrankWolfeSolver {
             multi_plane,

@@ -14,7 +14,7 @@ pub(super) enum Mechanics {
     /// Frank-Wolfe steps only: what a block consists of is not remembered.
     Vectors { dual: DualState, sets: WorkingSets },
     /// Everything else.
-    Hull(HullState),
+    Hull(Box<HullState>),
 }
 
 impl Mechanics {
