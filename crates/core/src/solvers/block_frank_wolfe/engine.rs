@@ -113,8 +113,8 @@ impl BlockFrankWolfeSolver {
         let averaging = config.averaging;
         let mechanics = match config.step {
             StepRule::FrankWolfe => Mechanics::Vectors {
-                dual: DualState::new(blocks, dim, regularizer, averaging),
-                sets: WorkingSets::new(blocks),
+                dual: Box::new(DualState::new(blocks, dim, regularizer, averaging)),
+                sets: Box::new(WorkingSets::new(blocks)),
             },
             _ => Mechanics::Hull(Box::new(HullState::new(blocks, dim, regularizer, averaging))),
         };

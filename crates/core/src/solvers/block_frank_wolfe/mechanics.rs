@@ -12,7 +12,7 @@ use crate::plane::{Plane, PlaneView};
 #[derive(Clone, Debug)]
 pub(super) enum Mechanics {
     /// Frank-Wolfe steps only: what a block consists of is not remembered.
-    Vectors { dual: DualState, sets: WorkingSets },
+    Vectors { dual: Box<DualState>, sets: Box<WorkingSets> },
     /// Everything else.
     Hull(Box<HullState>),
 }
