@@ -185,6 +185,10 @@ impl Task for Chain {
         true
     }
 
+    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
+        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    }
+
     fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
         code.clone_from(y);
     }

@@ -89,6 +89,10 @@ impl Task for Multiclass {
         Ok(Quality::Exact)
     }
 
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [class] if (*class as usize) < self.classes)
+    }
+
     fn encode(&self, y: &u32, code: &mut Vec<u32>) {
         code.clear();
         code.push(*y);
