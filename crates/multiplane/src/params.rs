@@ -153,6 +153,25 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
+/// Sets everything that another tree says, at every depth.
+pub fn merge(tree: &mut Map<String, Value>, other: Map<String, Value>) {
+    for (key, value) in other {
+        match (tree.get_mut(&key), value) {
+            (Some(Value::Object(table)), Value::Object(fields)) => {
+                // Another name is another choice: the fields that the old one had are no longer meant.
+                if fields.get("name").is_some_and(|name| table.get("name") != Some(name)) {
+                    table.clear();
+                }
+                merge(table, fields);
+            }
+            (Some(Value::Object(_)), Value::String(name)) => set_name(tree, &key, &name),
+            (_, value) => {
+                tree.insert(key, value);
+            }
+        }
+    }
+}
+
 /// Sets the name of a choice (or a plain value) as a flag does: another name drops the fields that the old one had.
 pub fn set_name(tree: &mut Map<String, Value>, key: &str, name: &str) {
     if let Some(Value::Object(table)) = tree.get(key)

@@ -120,6 +120,18 @@ impl Builtin for Binary {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
     }
 
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        let &[label @ 0..=1] = code else { return None };
+        reference::row_features(x.row(0), 0, 0.5 * (sign(label) - sign(*truth)), add);
+        Some(self.costs.loss(&[*truth], &[label]))
+    }
+
     fn show(&self, y: &u32, vocabulary: &Vocabulary) -> String {
         vocabulary.label(*y).into()
     }
