@@ -134,8 +134,8 @@ pub(crate) struct TrainArgs {
     /// Wall seconds between checkpoints [default: 60, or 100 times what one takes]
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) checkpoint_every: Option<String>,
-    /// Go on from a checkpoint; nothing else need be given. Beside it: other stops (which replace all of its own),
-    /// outputs, threads, or --data where the data has moved
+    /// Go on from a checkpoint; nothing else need be given. Beside it: new stops (the one that ended the
+    /// run no longer counts then), outputs, threads, or --data where the data has moved
     #[arg(long, value_name = "PATH")]
     pub(crate) resume: Option<PathBuf>,
 }

@@ -1,11 +1,29 @@
 //! What may differ between a checkpoint and the command that resumes it: stops, threads and where the data lies.
 
+use multiplane_core::run::StopReason;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::spec::{RunSpec, shown};
+use crate::spec::{RunSpec, StopSpec, default_stop, shown};
 
 impl RunSpec {
+    /// The stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut short) goes
+    /// on: not the one that ended it, and none where they were the defaults.
+    pub fn stops_beside_new(&self, reason: Option<StopReason>) -> Result<StopSpec, Error> {
+        if self.stop == default_stop(self.solver_entry()?.has_dual) {
+            return Ok(StopSpec::default());
+        }
+        let mut stop = self.stop.clone();
+        match reason {
+            Some(StopReason::Gap) => stop.gap = None,
+            Some(StopReason::Passes) => stop.passes = None,
+            Some(StopReason::Calls) => stop.calls = None,
+            Some(StopReason::Seconds) => stop.seconds = None,
+            Some(StopReason::Interrupt) | None => {}
+        }
+        Ok(stop)
+    }
+
     /// Refuses a specification that would not continue the run of `original`, naming what differs. Stops, threads
     /// and the place and format of the data may differ (their content is checked by its fingerprint).
     pub fn check_continues(&self, original: &RunSpec) -> Result<(), Error> {
@@ -47,6 +65,18 @@ mod tests {
 
     fn spec(tree: Value) -> RunSpec {
         RunSpec::from_tree(tree.as_object().unwrap()).unwrap()
+    }
+
+    /// A new stop stands beside the old ones, but not beside the one that ended the run, nor beside defaults.
+    #[test]
+    fn new_stops_beside_old_ones() {
+        let stops = |tree: Value, reason| spec(tree).stops_beside_new(reason).unwrap();
+        let tree = json!({"task": "chain", "stop": {"gap": 0.5, "passes": 3}});
+        let both = StopSpec { gap: Some(json!(0.5)), passes: Some(3.0), ..StopSpec::default() };
+        assert_eq!(stops(tree.clone(), None), both);
+        assert_eq!(stops(tree.clone(), Some(StopReason::Passes)), StopSpec { passes: None, ..both.clone() });
+        assert_eq!(stops(tree, Some(StopReason::Gap)), StopSpec { gap: None, ..both });
+        assert_eq!(stops(json!({"task": "chain"}), None), StopSpec::default());
     }
 
     /// Every difference that matters is named with both values; stops, threads and paths do not matter. What is

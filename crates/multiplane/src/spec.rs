@@ -275,7 +275,7 @@ pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
 }
 
 /// The stops of a run that names none.
-fn default_stop(has_dual: bool) -> StopSpec {
+pub(crate) fn default_stop(has_dual: bool) -> StopSpec {
     StopSpec { gap: has_dual.then(|| json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
 }
 

@@ -239,7 +239,8 @@ impl Session {
         Ok(run)
     }
 
-    fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
+    /// Refuses a checkpoint of a run on other data. For those who want to know before they touch an output.
+    pub fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
         let fingerprint = |problem: &Arc<dyn Problem>| problem.fingerprint().to_string();
         let pairs = [
             ("training", &self.spec.data.path, Some(fingerprint(&self.problem)), Some(info.fingerprint.clone())),

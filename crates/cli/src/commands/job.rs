@@ -72,7 +72,8 @@ impl Job {
         let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
         let original = RunSpec::from_tree(&saved)?;
         if tree(args)?.contains_key("stop") {
-            saved.remove("stop"); // new stops replace all old ones, as if the run had been begun with them
+            let kept = serde_json::to_value(original.stops_beside_new(checkpoint.info.stop_reason)?);
+            saved.insert("stop".into(), kept.map_err(|error| Error::failed(error.to_string()))?);
         }
         let spec = RunSpec::from_tree(&overlay(args, saved)?)?;
         spec.check_continues(&original)?;

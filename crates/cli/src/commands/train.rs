@@ -32,6 +32,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
+    if let Some(checkpoint) = &job.from {
+        session.check_data(&checkpoint.info)?;
+    }
     let hooks = hooks(args, &mut job, &session)?;
     let (model, mut summary) = session.run(hooks)?;
     if let Some(path) = &job.model {
