@@ -18,6 +18,17 @@ const USUAL_SECONDS: f64 = 60.0;
 /// that they cost at most 1 % of the time.
 const TIMES_COST: f64 = 100.0;
 
+/// What the checkpoints of a run came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CheckpointReport {
+    /// Checkpoints written.
+    pub written: u64,
+    /// Wall seconds that they took, failed ones included.
+    pub seconds: f64,
+    /// Why the last one could not be written, if so; the newest sound one is named.
+    pub failure: Option<String>,
+}
+
 /// Writes a run's checkpoints.
 pub struct Checkpointer {
     path: PathBuf,
@@ -31,6 +42,7 @@ pub struct Checkpointer {
     since_last: Stopwatch,
     last_cost: f64,
     failing: bool,
+    report: CheckpointReport,
     state: Vec<u8>,
     _lock: Lock,
 }
@@ -65,6 +77,7 @@ impl Checkpointer {
             since_last: Stopwatch::start(),
             last_cost: 0.0,
             failing: false,
+            report: CheckpointReport::default(),
             state: Vec::new(),
             _lock: lock,
         })
@@ -76,21 +89,20 @@ impl Checkpointer {
         self.has_any = self.has_sound || generation == previous(&self.path);
     }
 
-    /// Runs to the end, with checkpoints on the way and one at the end. Returns also why that last one could not be
-    /// written, if so.
+    /// Runs to the end, with checkpoints on the way and one at the end.
     pub(crate) fn drive(
         &mut self,
         run: &mut Run<BoxedOracle>,
         info: &CheckpointInfo,
-    ) -> Result<(Outcome, Option<String>), Error> {
+    ) -> Result<(Outcome, CheckpointReport), Error> {
         self.since_last = Stopwatch::start();
         loop {
             let ended = run.advance().map_err(|error| self.with_newest(error.to_string()))?;
             if let Some(reason) = ended {
                 // Before the outcome: its evaluation is none that a longer run would make.
                 let failure = self.write(run, info, Some(reason)).err();
-                let failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
-                return Ok((run.outcome(reason)?, failure));
+                self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
+                return Ok((run.outcome(reason)?, std::mem::take(&mut self.report)));
             }
             if run.is_tick() && self.is_due() {
                 self.write_or_warn(run, info);
@@ -138,6 +150,8 @@ impl Checkpointer {
             (self.has_sound, self.has_any) = (true, true);
         }
         self.last_cost = stopwatch.seconds();
+        self.report.seconds += self.last_cost;
+        self.report.written += u64::from(written.is_ok());
         self.since_last = Stopwatch::start();
         written
     }

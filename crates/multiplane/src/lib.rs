@@ -38,12 +38,12 @@ mod train;
 mod verify;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
-pub use checkpointer::Checkpointer;
+pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use durable::{check_writable, durable_write};
 pub use error::Error;
 pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
-pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
+pub use multiplane_core::{clock, observe, oracle, plane, point, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::checkpoint::{Checkpoint, CheckpointInfo};
-use crate::checkpointer::Checkpointer;
+use crate::checkpointer::{CheckpointReport, Checkpointer};
 use crate::error::Error;
 use crate::model::{Model, ModelInfo};
 use crate::spec::RunSpec;
@@ -77,9 +77,9 @@ pub struct Summary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
-    /// Why the last checkpoint could not be written, if so.
+    /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
-    pub checkpoint_failure: Option<String>,
+    pub checkpoints: Option<CheckpointReport>,
 }
 
 /// What a caller adds to a run; nothing here changes its result.
@@ -215,11 +215,14 @@ impl Session {
             self.check_data(&checkpoint.info)?;
             run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         }
-        let (outcome, checkpoint_failure) = match checkpointer {
-            Some(mut checkpointer) => checkpointer.drive(&mut run, &self.checkpoint_info())?,
+        let (outcome, checkpoints) = match checkpointer {
+            Some(mut checkpointer) => {
+                let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
+                (outcome, Some(report))
+            }
             None => (run.to_end()?, None),
         };
-        let summary = Summary { checkpoint_failure, ..self.summary(self.spec.solver_entry()?.name, &outcome)? };
+        let summary = Summary { checkpoints, ..self.summary(self.spec.solver_entry()?.name, &outcome)? };
         let info = ModelInfo::new(
             &*self.problem,
             self.spec.provenance(),
@@ -359,7 +362,7 @@ impl Session {
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
-            checkpoint_failure: None,
+            checkpoints: None,
         })
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         summary.model = Some(path.display().to_string());
     }
     report(args, &summary)?;
-    match &summary.checkpoint_failure {
+    match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),
         None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
         None => Ok(Done::Finished),
@@ -177,6 +177,9 @@ pub(crate) fn text(summary: &Summary) -> String {
         StopReason::Interrupt => "interrupted",
     };
     text += &format!("  stopped: {reason}\n");
+    if let Some(checkpoints) = &summary.checkpoints {
+        text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
+    }
     if let Some(model) = &summary.model {
         text += &format!("  saved to {model}\n");
     }
