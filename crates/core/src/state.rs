@@ -2,7 +2,7 @@
 //!
 //! A state is whatever its struct derives, so a new field is saved without a word. The encoding (postcard) has no
 //! names and no tags: bytes are read by the program version that wrote them. Work buffers are left out: `skip` where
-//! nothing of them matters, [`blank`] where their length does.
+//! nothing of them matters, `blank` where their length does.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

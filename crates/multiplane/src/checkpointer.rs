@@ -44,6 +44,7 @@ pub struct Checkpointer {
     failing: bool,
     report: CheckpointReport,
     state: Vec<u8>,
+    outer: Vec<u8>,
     _lock: Lock,
 }
 
@@ -79,6 +80,7 @@ impl Checkpointer {
             failing: false,
             report: CheckpointReport::default(),
             state: Vec::new(),
+            outer: Vec::new(),
             _lock: lock,
         })
     }
@@ -87,6 +89,11 @@ impl Checkpointer {
     pub fn resumed_from(&mut self, generation: &Path) {
         self.has_sound = generation == self.path;
         self.has_any = self.has_sound || generation == previous(&self.path);
+    }
+
+    /// What a loop around the run adds to every checkpoint from now on, such as its position on a path.
+    pub fn set_outer(&mut self, outer: Vec<u8>) {
+        self.outer = outer;
     }
 
     /// Runs to the end, with checkpoints on the way and one at the end.
@@ -138,11 +145,11 @@ impl Checkpointer {
         state.clear();
         let saved = run.save(&mut state);
         let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info.clone() };
-        let checkpoint = Checkpoint { info, state, outer: Vec::new() };
+        let checkpoint = Checkpoint { info, state, outer: std::mem::take(&mut self.outer) };
         let written = saved
             .map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
             .and_then(|()| checkpoint.save(&self.path, self.has_sound && self.path.exists()));
-        self.state = checkpoint.state; // its capacity serves the next one
+        (self.state, self.outer) = (checkpoint.state, checkpoint.outer); // their capacity serves the next one
         if written.is_ok() {
             if !self.has_any {
                 let _ = std::fs::remove_file(previous(&self.path)); // another run's

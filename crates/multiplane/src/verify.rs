@@ -46,7 +46,8 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualPoint<'_>], w: &
         let difference = (dual - point.value).abs() / point.value.abs().max(f64::MIN_POSITIVE);
         let difference = if dual == point.value { 0.0 } else { difference };
         found.relative_difference = found.relative_difference.max(difference);
-        if !(difference <= TOLERANCE) {
+        let holds = difference <= TOLERANCE; // not so for NaN
+        if !holds {
             let fault = format!("the dual value is {dual}, not {} as the solver says", point.value);
             found.fault.get_or_insert(fault);
         }
@@ -197,7 +198,8 @@ impl Check<'_> {
         for probe in self.probes {
             let score = careful_sum(star.iter().map(|&(k, value)| value * probe.w[k])) + circ;
             let hinge = careful_sum(blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file)));
-            if !(score <= hinge + TOLERANCE * (1.0 + hinge.abs() + score.abs())) {
+            let below = score <= hinge + TOLERANCE * (1.0 + hinge.abs() + score.abs());
+            if !below {
                 self.fault(format!(
                     "{name}: its plane scores {score}, above its hinge {hinge}: it is none of its planes"
                 ));

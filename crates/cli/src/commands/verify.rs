@@ -106,7 +106,8 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
     if let Some((w, primal)) = run.best() {
         let again = session.problem().reference_primal(w, session.lambda(), threads)?;
-        if !(relative(again, primal) <= TOLERANCE) {
+        let holds = relative(again, primal) <= TOLERANCE;
+        if !holds {
             found.fault.get_or_insert(format!("the primal value of the checkpoint is {again}, not {primal}"));
         }
     }
