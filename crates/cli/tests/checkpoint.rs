@@ -28,7 +28,7 @@ fn assert_same(scratch: &Scratch, model: (&str, &str), record: (&str, &str)) {
 /// for the certificate: verify recomputes it.
 #[test]
 fn checkpoints_change_nothing() {
-    for solver in ["mp-bcfw", "mp-bcfw-avg", "bcpfw-gap-cache", "fw", "ssg-avg"] {
+    for solver in ["auto", "mp-bcfw", "mp-bcfw-avg", "bcpfw-gap-cache", "fw", "ssg-avg"] {
         let scratch = words(40);
         let train = format!("{TRAIN} --solver {solver} --passes 40");
         scratch.succeed(&format!("{train} --out plain --record plain.record"));
@@ -135,7 +135,7 @@ fn ended_runs_go_on() {
 #[test]
 fn what_cannot_be_resumed_is_refused() {
     let scratch = words(20).with("other.data", samples::letters(21, 48)).with("run.toml", "seed = 4\n");
-    scratch.succeed(&format!("{TRAIN} --passes 2 --out model --record record --checkpoint c"));
+    scratch.succeed(&format!("{TRAIN} --solver mp-bcfw --passes 2 --out model --record record --checkpoint c"));
     scratch.succeed(&format!("{TRAIN} --solver bcfw --passes 2 --out bcfw"));
     let whole = scratch.bytes("c");
     scratch.write("damaged", [&whole[..whole.len() - 1], &[whole[whole.len() - 1] ^ 1]].concat());

@@ -124,6 +124,9 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
         Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),
         _ => Map::new(),
     };
+    if let (Some(Value::String(_)), true) = (before, fields.is_empty()) {
+        return Ok(Value::String(name)); // a choice that never has fields is written as its bare name
+    }
     overlay(&mut table, &Value::Object(fields), &variant.params, &format!("{path} `{name}`"))?;
     table.insert("name".into(), Value::String(name));
     Ok(Value::Object(table))

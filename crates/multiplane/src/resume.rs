@@ -83,7 +83,8 @@ mod tests {
     /// written as a tree is read back the same.
     #[test]
     fn differences_are_named() {
-        let original = spec(json!({"task": "chain", "data": {"path": "a", "test": "t", "folds": [0, 3]}, "seed": 1}));
+        let data = json!({"path": "a", "test": "t", "folds": [0, 3]});
+        let original = spec(json!({"task": "chain", "solver": "mp-bcfw", "data": data, "seed": 1}));
         let tree = original.to_tree();
         assert_eq!(spec(tree.clone()).to_tree(), tree);
         let change = |key: &str, value: Value| {

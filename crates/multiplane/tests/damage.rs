@@ -84,7 +84,7 @@ fn faults_are_found() {
             match (fault, &mut point.parts[2]) {
                 (0, _) => point.value *= 1.0 + 1e-6,
                 (1, Part::Plane(part)) => *part = plane.view(),
-                (1, Part::Masses { planes, .. }) => planes[0].plane = plane.view(),
+                (1, Part::Masses { planes, .. }) => planes[0].circ += 1e-6,
                 (2, Part::Masses { truth, .. }) => *truth += 1e-3,
                 (3, Part::Masses { planes, .. }) => planes[0].code = &other[..planes[0].code.len()],
                 (4, Part::Masses { planes, .. }) => {

@@ -81,7 +81,7 @@ fn every_combination_resumes_to_the_bit() {
     let planes = [
         json!({"name": "none"}),
         json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": true, "max_idle": 2, "slope_rule": false, "max_passes": 4}),
+        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2, "slope_rule": false, "max_passes": 4}),
         json!({"name": "multi-plane", "max_planes": 1}),
         json!({"name": "gap-cache", "max_planes": 2}),
     ];
