@@ -105,7 +105,8 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let run = session.restored(&checkpoint)?;
     let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
     if let Some((w, primal)) = run.best() {
-        let again = session.problem().reference_primal(w, session.lambda(), threads)?;
+        let problem = session.problem();
+        let again = problem.reference_primal(&problem.to_file_layout(w), session.lambda(), threads)?;
         let holds = relative(again, primal) <= TOLERANCE;
         if !holds {
             found.fault.get_or_insert(format!("the primal value of the checkpoint is {again}, not {primal}"));

@@ -12,6 +12,7 @@ use crate::state::expect;
 
 /// The dual state that the step rule needs, with the planes kept.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[allow(clippy::large_enum_variant)] // a solver has one of them
 pub(super) enum Mechanics {
     /// Frank-Wolfe steps only: what a block consists of is not remembered.
     Vectors { dual: DualState, sets: WorkingSets },
