@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
     version,
     about = "Train, certify and use structural support vector machines",
     after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses and formats.\n\
-                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model saved)."
+                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model and checkpoint saved)."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set
     Evaluate(EvaluateArgs),
-    /// Recompute a model's primal value on its training data by slow, independent code
+    /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent code
     Verify(VerifyArgs),
     /// List solvers, tasks, oracles, losses and formats, and every parameter with its default
     Describe(DescribeArgs),
@@ -127,14 +127,16 @@ pub(crate) struct TrainArgs {
     /// No progress bar and no summary
     #[arg(long)]
     pub(crate) quiet: bool,
-    /// (not built yet)
-    #[arg(long, value_name = "PATH", hide = true)]
+    /// Write the state of the run to this file from time to time, at the end, and on SIGINT or SIGTERM; the one
+    /// before it is kept as PATH.prev
+    #[arg(long, value_name = "PATH")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// (not built yet)
-    #[arg(long, value_name = "S", hide = true)]
+    /// Wall seconds between checkpoints [default: 60, or 100 times what one takes]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) checkpoint_every: Option<String>,
-    /// (not built yet)
-    #[arg(long, value_name = "PATH", hide = true)]
+    /// Go on from a checkpoint; nothing else need be given. Beside it: new stops (the one that ended the
+    /// run no longer counts then), outputs, threads, or --data where the data has moved
+    #[arg(long, value_name = "PATH")]
     pub(crate) resume: Option<PathBuf>,
 }
 
@@ -183,8 +185,8 @@ pub(crate) struct VerifyArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// (not built yet)
-    #[arg(long, value_name = "C", hide = true)]
+    /// A checkpoint of the run that the model comes from: recomputes dual and gap from its planes, too
+    #[arg(long, value_name = "C")]
     pub(crate) checkpoint: Option<PathBuf>,
 }
 

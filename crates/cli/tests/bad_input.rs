@@ -262,10 +262,4 @@ fn what_is_not_built_says_so() {
             assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
         }
     }
-    let train = "train --task binary --data good.svm --out out --record record";
-    for rest in ["--checkpoint c", "--checkpoint c --checkpoint-every 60", "--resume c"] {
-        assert_refused(&scratch, &format!("{train} {rest}"), "is not built yet in version");
-    }
-    assert_refused(&scratch, "train --resume c", "--resume) is not built yet in version");
-    assert_refused(&scratch, "verify --model svm.model --data good.svm --checkpoint c", "is not built yet in version");
 }

@@ -8,6 +8,7 @@
 use crate::linalg;
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
+use crate::state::{expect, finite};
 
 /// Whether the corner of a step came from the oracle or from cached planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Default for Recent {
 }
 
 /// A moving average `bar <- (1 - rate) bar + rate phi` of whole iterates; O(d) an iterate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MovingAverage {
     rate: f64,
     free: Vec<f64>,
@@ -73,6 +74,17 @@ impl MovingAverage {
         self.circ += self.rate * (circ - self.circ);
     }
 
+    /// The averaged free weights and constant part; `None` before the first iterate.
+    pub fn average(&self) -> Option<(&[f64], f64)> {
+        (!self.free.is_empty()).then_some((self.free.as_slice(), self.circ))
+    }
+
+    /// What is wrong with an average that was restored, for `dim` weights.
+    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+        let length = self.free.is_empty() || self.free.len() == dim;
+        expect(length && finite(&self.free) && self.circ.is_finite() && self.rate.is_finite(), "the moving average")
+    }
+
     /// Writes the averaged free weights into `out` and returns their dual value; `None` before the first iterate.
     pub fn point(&self, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<f64> {
         if self.free.is_empty() {
@@ -83,7 +95,7 @@ impl MovingAverage {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Average {
     lag: Vec<f64>,
     lag_circ: f64,
@@ -107,7 +119,7 @@ impl Average {
 }
 
 /// The two running averages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Averages {
     exact: Average,
     approximate: Average,
@@ -118,6 +130,13 @@ impl Averages {
     pub fn new(dim: usize) -> Self {
         let empty = Average { lag: vec![0.0; dim], lag_circ: 0.0, updates: 0 };
         Averages { exact: empty.clone(), approximate: empty }
+    }
+
+    /// What is wrong with averages that were restored, for `dim` weights.
+    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+        let sound =
+            |average: &Average| average.lag.len() == dim && finite(&average.lag) && average.lag_circ.is_finite();
+        expect(sound(&self.exact) && sound(&self.approximate), "the averages")
     }
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
@@ -149,8 +168,8 @@ impl Averages {
     }
 
     /// Writes into `out` the free weights of the point between the two averages with the best dual value, and
-    /// returns that value; `None` before the first update. `free` and `circ` are the present iterate.
-    pub fn best(&self, free: &[f64], circ: f64, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<f64> {
+    /// returns that value and the constant part of the point; `None` before the first update. `free` and `circ` are the present iterate.
+    pub fn best(&self, free: &[f64], circ: f64, regularizer: &Regularizer, out: &mut Vec<f64>) -> Option<(f64, f64)> {
         let (first, second) = match (self.exact.updates, self.approximate.updates) {
             (0, 0) => return None,
             (_, 0) => (&self.exact, None),
@@ -160,7 +179,7 @@ impl Averages {
         let first_circ = first.point(free, circ, out);
         let first_value = regularizer.dual(out, first_circ);
         let Some(second) = second else {
-            return Some(first_value);
+            return Some((first_value, first_circ));
         };
         let mut other = Vec::new();
         let other_circ = second.point(free, circ, &mut other);
@@ -180,7 +199,8 @@ impl Averages {
         let gain = gamma * slope - 0.5 * gamma * gamma * curvature;
         let gamma = if constrained && first_value + gain < other_value { 1.0 } else { gamma };
         linalg::axpy(gamma, &other, out);
-        Some(regularizer.dual(out, first_circ + gamma * (other_circ - first_circ)))
+        let circ = first_circ + gamma * (other_circ - first_circ);
+        Some((regularizer.dual(out, circ), circ))
     }
 }
 
@@ -222,7 +242,7 @@ mod tests {
             }
         }
         let mut best = Vec::new();
-        let value = averages.best(&w, circ, &lambda.into(), &mut best).unwrap();
+        let (value, _) = averages.best(&w, circ, &lambda.into(), &mut best).unwrap();
         for (mean, mean_circ, _) in &plain {
             assert!(value >= mean_circ - 0.5 * lambda * linalg::sum_squares(mean) - 1e-12, "not the best of the two");
         }

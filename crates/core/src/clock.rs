@@ -27,10 +27,11 @@ pub enum ClockKind {
 }
 
 /// The training clock: runs while training, stands still while bounds are evaluated.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Clock {
     kind: ClockKind,
     elapsed: f64,
+    #[serde(skip)]
     running_since: Option<Instant>,
 }
 

@@ -8,7 +8,9 @@ use crate::average::{Averaging, UpdateKind};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
+use crate::point::{DualPoint, Part};
 use crate::regularizer::Regularizer;
+use crate::state::{expect, finite};
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
@@ -25,7 +27,7 @@ pub struct Step {
 }
 
 /// One example's plane `phi^i`: coordinates in order of first appearance, or all of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Block {
     /// Touched coordinates, each once, in no order; unused when dense.
     indices: Vec<u32>,
@@ -40,7 +42,11 @@ impl Block {
     }
 
     fn score(&self, w: &[f64]) -> f64 {
-        PlaneView { star: self.along(&self.values), circ: self.circ }.score(w)
+        self.view().score(w)
+    }
+
+    fn view(&self) -> PlaneView<'_> {
+        PlaneView { star: self.along(&self.values), circ: self.circ }
     }
 
     /// Values aligned with the block's coordinates as a linear part.
@@ -57,6 +63,15 @@ impl Block {
         }
     }
 
+    fn is_sound(&self, dim: usize) -> bool {
+        let coordinates = if self.dense {
+            self.values.len() == dim
+        } else {
+            self.values.len() == self.indices.len() && self.indices.iter().all(|&index| (index as usize) < dim)
+        };
+        coordinates && finite(&self.values) && self.circ.is_finite()
+    }
+
     fn make_dense(&mut self, dim: usize) {
         let mut values = vec![0.0; dim];
         linalg::scatter_axpy(1.0, &self.indices, &self.values, &mut values);
@@ -65,13 +80,15 @@ impl Block {
 }
 
 /// Weights, per-example planes and their sums.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DualState {
     iterate: Iterate,
     blocks: Vec<Block>,
     /// The direction of the step in hand, aligned with its block's coordinates.
+    #[serde(skip)]
     direction: Vec<f64>,
     /// Where a coordinate stands in the block in hand; valid only where the block agrees.
+    #[serde(with = "crate::state::blank")]
     position: Vec<u32>,
 }
 
@@ -222,6 +239,19 @@ impl DualState {
     /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
     pub fn end_iteration(&mut self) {
         self.iterate.end_iteration();
+    }
+
+    /// The present point, laid open.
+    pub fn point(&self) -> DualPoint<'_> {
+        let parts = self.blocks.iter().map(|block| Part::Plane(block.view())).collect();
+        DualPoint { value: self.value(), parts }
+    }
+
+    /// What is wrong with a state that was restored, for `blocks` blocks and `dim` weights.
+    pub(crate) fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
+        expect(self.blocks.len() == blocks && self.position.len() == dim, "the number of blocks or weights")
+            .or_else(|| expect(self.blocks.iter().all(|block| block.is_sound(dim)), "a block's plane"))
+            .or_else(|| self.iterate.fault(dim))
     }
 
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.

@@ -9,8 +9,10 @@ use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::PlaneSource;
 use crate::plane::{Plane, PlaneView, Star};
+use crate::point::{DualPoint, Mass, Part};
 use crate::qp::{QpStep, SignedPart, SimplexQp, SolveBuffers};
 use crate::regularizer::{Regularizer, Sign};
+use crate::state::expect;
 
 /// What a visit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,17 +42,21 @@ pub enum Move {
 const SOLVE_STEPS_PER_PLANE: usize = 20;
 
 /// Weights, and what every block consists of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct HullState {
     iterate: Iterate,
     sets: WorkingSets,
     /// Mass on the truth, by block.
     truths: Vec<f64>,
+    #[serde(skip)]
     scores: Vec<f64>,
     /// Masses before the move in hand.
+    #[serde(skip)]
     before: Vec<f64>,
     /// Spare copies for trying a move.
+    #[serde(skip)]
     trial: Trial,
+    #[serde(skip)]
     work: SolveBuffers,
     /// The block in hand where weights must stay `>= 0`.
     signed: Option<SignedPart>,
@@ -266,6 +272,34 @@ impl HullState {
     /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
     pub fn end_iteration(&mut self) {
         self.iterate.end_iteration();
+    }
+
+    /// The present point, laid open.
+    pub fn point(&self) -> DualPoint<'_> {
+        let sets = &self.sets;
+        let plane = |block: usize, (k, &mass): (usize, &f64)| {
+            let plane = (!sets.by_code()).then(|| sets.plane(block, k));
+            Mass { mass, plane, circ: sets.circ(block, k), code: sets.code(block, k) }
+        };
+        let masses = |block: usize| {
+            let planes = sets.alphas(block).iter().enumerate().map(|mass| plane(block, mass)).collect();
+            Part::Masses { truth: self.truths[block], planes }
+        };
+        DualPoint { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
+    }
+
+    /// What is wrong with a state that was restored, for `blocks` blocks and `dim` weights.
+    pub(crate) fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
+        let in_simplex = |block: usize| {
+            let (masses, truth) = (self.sets.alphas(block), self.truths[block]);
+            let sum = masses.iter().sum::<f64>() + truth;
+            truth >= -1e-6 && masses.iter().all(|&mass| mass >= -1e-6) && (sum - 1.0).abs() < 1e-6
+        };
+        expect(self.truths.len() == blocks, "the number of blocks")
+            .or_else(|| self.sets.fault(blocks, dim, true))
+            .or_else(|| expect((0..blocks).all(in_simplex), "masses that are not in the simplex"))
+            .or_else(|| expect(self.signed.is_some() == self.iterate.regularizer().is_signed(), "the constraints"))
+            .or_else(|| self.iterate.fault(dim))
     }
 
     /// Recomputes w and F from the planes and their masses.

@@ -6,10 +6,12 @@
 use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
 use crate::linalg;
 use crate::plane::Star;
+use crate::point::{DualPoint, Part};
 use crate::regularizer::{Regularizer, Sign};
+use crate::state::{expect, finite};
 
 /// Weights, dual value and averages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Iterate {
     regularizer: Regularizer,
     weights: Vec<f64>,
@@ -167,11 +169,39 @@ impl Iterate {
         (linalg::sum_squares(&fresh.weights).sqrt() / (norm + 1.0), value)
     }
 
+    /// The averaged points, where averages are kept: sums of planes and dual values.
+    pub fn averaged_points(&self) -> Vec<DualPoint<'static>> {
+        let point = |mut phi: Vec<f64>, circ: f64, value: f64| {
+            if let Some(prior) = self.regularizer.prior() {
+                linalg::axpy(-1.0, prior, &mut phi);
+            }
+            linalg::scale(-self.lambda(), &mut phi);
+            DualPoint { value, parts: vec![Part::Sum(phi, circ)] }
+        };
+        let mut free = Vec::new();
+        let best = |averages: &Averages| averages.best(self.free(), self.circ, &self.regularizer, &mut free);
+        let weighted = self.averages.as_ref().and_then(best).map(|(value, circ)| point(free, circ, value));
+        let recent = self.recent.as_ref().and_then(MovingAverage::average);
+        let recent = recent.map(|(free, circ)| point(free.to_vec(), circ, self.regularizer.dual(free, circ)));
+        weighted.into_iter().chain(recent).collect()
+    }
+
+    /// What is wrong with an iterate that was restored, for `dim` weights.
+    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+        let sound = |weights: &[f64]| weights.len() == dim && finite(weights);
+        expect(sound(&self.weights) && sound(self.free()), "the weights")
+            .or_else(|| expect(self.free.is_some() == self.regularizer.signs().is_some(), "the free weights"))
+            .or_else(|| expect(self.circ.is_finite() && self.value.is_finite(), "the dual value"))
+            .or_else(|| self.regularizer.fault(dim))
+            .or_else(|| self.averages.as_ref()?.fault(dim))
+            .or_else(|| self.recent.as_ref()?.fault(dim))
+    }
+
     /// Writes the answer so far into `out`, the averaged point where averages are kept, and returns that point's
     /// dual value.
     pub fn answer(&self, out: &mut Vec<f64>) -> f64 {
         if let Some(averages) = &self.averages
-            && let Some(value) = averages.best(self.free(), self.circ, &self.regularizer, out)
+            && let Some((value, _)) = averages.best(self.free(), self.circ, &self.regularizer, out)
         {
             self.regularizer.clip_all(out);
             return value;

@@ -46,7 +46,7 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`divide`], [`plane`], [`regularizer`], [`oracle`], [`task`], [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
+//! [`linalg`], [`rng`], [`clock`], [`state`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`], [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
 //! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod ahead;
@@ -63,10 +63,12 @@ pub mod observe;
 pub mod oracle;
 pub mod order;
 pub mod plane;
+pub mod point;
 pub mod qp;
 pub mod regularizer;
 pub mod rng;
 pub mod run;
 pub mod solver;
 pub mod solvers;
+pub mod state;
 pub mod task;

@@ -52,6 +52,11 @@ pub trait MaxOracle {
     /// factor 1/n. The ground truth's plane is the zero plane.
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError>;
 
+    /// Whether `code` could be what this oracle attached to a plane of `block`: asked of codes that come from a file.
+    fn is_code(&self, _block: usize, code: &[u32]) -> bool {
+        code.is_empty()
+    }
+
     /// Whether [`recombine`](MaxOracle::recombine) works and pays.
     fn recombines(&self) -> bool {
         false
@@ -97,6 +102,9 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         (**self).maximize(block, w, out)
+    }
+    fn is_code(&self, block: usize, code: &[u32]) -> bool {
+        (**self).is_code(block, code)
     }
     fn recombines(&self) -> bool {
         (**self).recombines()
@@ -186,6 +194,9 @@ impl<O: MaxOracle> MaxOracle for Delayed<O> {
             clock::sleep(self.seconds);
         }
         self.inner.maximize(block, w, out)
+    }
+    fn is_code(&self, block: usize, code: &[u32]) -> bool {
+        self.inner.is_code(block, code)
     }
     fn recombines(&self) -> bool {
         self.inner.recombines()

@@ -56,7 +56,7 @@ pub struct SimplexQp<'a> {
 
 /// The coordinates of a block's planes whose weights must stay `>= 0`: there w is not linear in phi, so inner
 /// products do not tell how scores move, and the numbers themselves are carried.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SignedPart {
     /// Which coordinates, ascending.
     pub coordinates: Vec<u32>,

@@ -3,6 +3,8 @@
 //! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
 //! is which iterate to save and when to stop.
 
+mod saving;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,7 +65,7 @@ pub struct Stop {
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// The gap is small enough.
@@ -130,7 +132,7 @@ pub struct Outcome {
 }
 
 /// The iterate to save.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Best {
     w: Vec<f64>,
     primal: f64,
@@ -246,6 +248,9 @@ impl<O: MaxOracle> Run<O> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
         }
+        if self.evaluated_at == Some(self.steps) && self.gap_reached() {
+            return Ok(Some(StopReason::Gap)); // restored where it had ended
+        }
         self.clock.resume();
         let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
             .with_ahead(self.ahead.as_mut());
@@ -291,9 +296,8 @@ impl<O: MaxOracle> Run<O> {
         if self.observers.is_empty() {
             return;
         }
-        let calls = self.counts.oracle_calls;
-        let slow = self.counts.oracle_seconds > SLOW_ORACLE_SECONDS * calls as f64;
-        if slow || self.steps.is_multiple_of(TICK_STEPS) {
+        if self.is_tick() {
+            let calls = self.counts.oracle_calls;
             let tick = Tick { pass: self.passes(), oracle_calls: calls, seconds: self.clock.now() };
             for observer in &mut self.observers {
                 observer.ticked(tick);
@@ -301,7 +305,15 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    fn passes(&self) -> f64 {
+    /// Whether this is one of the moments at which those who watch hear of the run: every step where the oracle is
+    /// slow, else every few steps. Good for whatever is too dear to be done at every step.
+    pub fn is_tick(&self) -> bool {
+        let slow = self.counts.oracle_seconds > SLOW_ORACLE_SECONDS * self.counts.oracle_calls as f64;
+        slow || self.steps.is_multiple_of(TICK_STEPS)
+    }
+
+    /// Oracle calls / n so far.
+    pub fn passes(&self) -> f64 {
         self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
     }
 

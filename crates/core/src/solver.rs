@@ -7,10 +7,12 @@ use crate::ahead::Ahead;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality, check_answer};
 use crate::plane::Plane;
+use crate::point::DualPoint;
 use crate::rng::Rng;
+use crate::state::StateError;
 
 /// Operations counted over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     /// Training calls of the oracle.
     pub oracle_calls: u64,
@@ -210,4 +212,17 @@ pub trait Solver<O: MaxOracle + ?Sized> {
 
     /// Counters and the best dual value.
     fn progress(&self) -> Progress;
+
+    /// Appends to `out` everything that decides the solver's future.
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError>;
+
+    /// Goes on from where a solver of the same parameters and problem was saved; the error says why it cannot, and
+    /// then nothing has changed. `oracle` is asked whether it knows the labellings that are kept.
+    fn restore(&mut self, state: &[u8], oracle: &O) -> Result<(), StateError>;
+
+    /// The points that the solver's dual values stand on: the present one, then an averaged one where averages are
+    /// kept; none for solvers without a dual.
+    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+        Vec::new()
+    }
 }

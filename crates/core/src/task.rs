@@ -49,6 +49,11 @@ pub trait Task {
         false
     }
 
+    /// Whether `code` is what [`encode`](Task::encode) writes for some labelling of an input with this truth.
+    fn is_code(&self, _truth: &Self::Label, code: &[u32]) -> bool {
+        code.is_empty()
+    }
+
     /// Writes `y` as numbers, as many for every labelling of one input.
     fn encode(&self, _y: &Self::Label, _code: &mut Vec<u32>) {}
 
@@ -159,6 +164,9 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
     }
     fn dim(&self) -> usize {
         self.task.dim()
+    }
+    fn is_code(&self, block: usize, code: &[u32]) -> bool {
+        self.task.is_code(&self.examples.labels[block], code)
     }
     fn recombines(&self) -> bool {
         self.task.recombines()

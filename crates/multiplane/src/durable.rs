@@ -1,5 +1,6 @@
 //! The only way to write a file that may replace another: the old content stays until the new one is safe.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,13 +9,24 @@ use std::path::{Path, PathBuf};
 /// the umask. Whatever fails, `path` holds either its old content or all of the new one. Devices are written to
 /// directly.
 pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    durable_replace(path, &[bytes], None)
+}
+
+/// The same for content in several parts. What `path` held before moves to `previous` where that is given; then there
+/// is a moment at which only `previous` exists.
+pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Path>) -> io::Result<()> {
     if is_special(path) {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        let mut device = OpenOptions::new().write(true).open(path)?;
+        return parts.iter().try_for_each(|part| device.write_all(part));
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.into()); // a link stays a link to the new content
     let path = target.as_path();
     let (temporary, file) = create_beside(path)?;
-    let written = fill(file, bytes).and_then(|()| fs::rename(&temporary, path));
+    let mut written = fill(file, parts);
+    if let Some(previous) = previous {
+        written = written.and_then(|()| fs::rename(path, previous));
+    }
+    let written = written.and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary); // the first error is the one to tell
     }
@@ -35,14 +47,38 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 }
 
 /// Whether there is something at `path` that must not be replaced by a file: a device, a pipe.
-fn is_special(path: &Path) -> bool {
+pub(crate) fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
-fn directory_of(path: &Path) -> PathBuf {
+pub(crate) fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.into(),
         _ => ".".into(),
+    }
+}
+
+/// How the name of a temporary file ends.
+const TEMPORARY: &str = ".tmp";
+
+/// How the names of a file's temporary files begin.
+fn prefix_of_temporaries(name: &OsStr) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(name);
+    prefix.push(".");
+    prefix
+}
+
+/// Removes the temporary files of `path` that killed writers left behind. Nobody else may be writing there.
+pub(crate) fn sweep(path: &Path) {
+    let Some(name) = path.file_name() else { return };
+    let prefix = prefix_of_temporaries(name);
+    for entry in fs::read_dir(directory_of(path)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        if middle.is_some_and(|rest| rest.ends_with(TEMPORARY.as_bytes()) && rest[0].is_ascii_digit()) {
+            let _ = fs::remove_file(entry.path()); // what stays does no harm
+        }
     }
 }
 
@@ -50,9 +86,8 @@ fn directory_of(path: &Path) -> PathBuf {
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
     for attempt in 0..100 {
-        let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let mut temporary = prefix_of_temporaries(name);
+        temporary.push(format!("{}-{attempt}{TEMPORARY}", std::process::id()));
         let temporary = directory_of(path).join(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -63,8 +98,8 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("no free name for a temporary file"))
 }
 
-fn fill(mut file: File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
+fn fill(mut file: File, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| file.write_all(part))?;
     file.sync_all()
 }
 

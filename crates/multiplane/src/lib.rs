@@ -21,26 +21,36 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod checkpoint;
+mod checkpointer;
 mod dictionary;
 mod durable;
 mod error;
 mod lambda;
+mod lock;
 mod model;
 mod names;
 pub mod params;
+mod record;
+mod resume;
 mod spec;
 mod train;
+mod verify;
 
+pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
+pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use durable::{check_writable, durable_write};
 pub use error::Error;
 pub use lambda::Lambda;
 pub use model::{FORMAT_VERSION, Model, ModelInfo};
-pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
+pub use multiplane_core::{clock, observe, oracle, plane, point, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
+pub use record::{RecordFile, RecordPosition};
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
     format_by_name, oracle_schema,
 };
 pub use train::{Hooks, Session, Summary, read_data};
+pub use verify::{Verified, verify};

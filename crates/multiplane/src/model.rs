@@ -23,10 +23,10 @@ use crate::spec::find_task;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Key of our JSON in the container's metadata.
-const METADATA_KEY: &str = "multiplane";
+pub(crate) const METADATA_KEY: &str = "multiplane";
 
 /// Largest header accepted: a model's header is a few kilobytes.
-const MAX_HEADER: u64 = 1 << 20;
+pub(crate) const MAX_HEADER: u64 = 1 << 20;
 
 /// What the file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,12 +98,17 @@ impl ModelInfo {
     }
 }
 
-fn zero_checksum() -> String {
+pub(crate) fn zero_checksum() -> String {
     "0".repeat(64)
 }
 
+/// Bytes as text.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
 }
 
 impl Model {
@@ -143,6 +148,9 @@ impl Model {
         let checksum = value["checksum"].as_str().unwrap_or_default();
         if checksum_of(bytes, checksum).as_deref() != Some(checksum) {
             return Err("its checksum does not match: the file is damaged".into());
+        }
+        if value["kind"] == "checkpoint" {
+            return Err("it is a checkpoint, not a model".into());
         }
         if value["format"] != FORMAT_VERSION {
             let found = &value["format"];
@@ -207,7 +215,7 @@ fn checksum_of(bytes: &[u8], checksum: &str) -> Option<String> {
 }
 
 /// Where in the header the checksum stands.
-fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
+pub(crate) fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
     let header = &bytes[..bytes.len().min(MAX_HEADER as usize + 8)];
     header.windows(64).position(|window| window == checksum.as_bytes())
 }

@@ -124,6 +124,9 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
         Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),
         _ => Map::new(),
     };
+    if let (Some(Value::String(_)), true) = (before, fields.is_empty()) {
+        return Ok(Value::String(name)); // a choice that never has fields is written as its bare name
+    }
     overlay(&mut table, &Value::Object(fields), &variant.params, &format!("{path} `{name}`"))?;
     table.insert("name".into(), Value::String(name));
     Ok(Value::Object(table))
@@ -148,6 +151,25 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
             }
             if let Value::Object(table) = entry {
                 set(table, rest, value);
+            }
+        }
+    }
+}
+
+/// Sets everything that another tree says, at every depth.
+pub fn merge(tree: &mut Map<String, Value>, other: Map<String, Value>) {
+    for (key, value) in other {
+        match (tree.get_mut(&key), value) {
+            (Some(Value::Object(table)), Value::Object(fields)) => {
+                // Another name is another choice: the fields that the old one had are no longer meant.
+                if fields.get("name").is_some_and(|name| table.get("name") != Some(name)) {
+                    table.clear();
+                }
+                merge(table, fields);
+            }
+            (Some(Value::Object(_)), Value::String(name)) => set_name(tree, &key, &name),
+            (_, value) => {
+                tree.insert(key, value);
             }
         }
     }

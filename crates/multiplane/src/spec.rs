@@ -205,6 +205,14 @@ impl RunSpec {
         find_solver(&self.solver.name)
     }
 
+    /// The whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.
+    pub fn to_tree(&self) -> Value {
+        let mut tree = self.provenance();
+        tree["data"] = json!(self.data);
+        tree["threads"] = json!(self.threads);
+        tree
+    }
+
     /// What defines the run and nothing else: no path, output or thread count. Goes into the model file.
     pub fn provenance(&self) -> Value {
         let named = |named: &Named| {
@@ -267,7 +275,7 @@ pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
 }
 
 /// The stops of a run that names none.
-fn default_stop(has_dual: bool) -> StopSpec {
+pub(crate) fn default_stop(has_dual: bool) -> StopSpec {
     StopSpec { gap: has_dual.then(|| json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
 }
 

@@ -16,6 +16,8 @@ use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::checkpoint::{Checkpoint, CheckpointInfo};
+use crate::checkpointer::{CheckpointReport, Checkpointer};
 use crate::error::Error;
 use crate::model::{Model, ModelInfo};
 use crate::spec::RunSpec;
@@ -75,6 +77,9 @@ pub struct Summary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
+    /// What the checkpoints came to, where there were to be any.
+    #[serde(skip)]
+    pub checkpoints: Option<CheckpointReport>,
 }
 
 /// What a caller adds to a run; nothing here changes its result.
@@ -86,6 +91,10 @@ pub struct Hooks {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Whether task losses are measured at every evaluation.
     pub losses: bool,
+    /// Writes checkpoints.
+    pub checkpointer: Option<Checkpointer>,
+    /// Where to go on from; it must be this run's.
+    pub resume: Option<Checkpoint>,
 }
 
 /// A run ready to begin: specification checked, data read, task opened.
@@ -199,7 +208,72 @@ impl Session {
     }
 
     /// Trains to the end.
-    pub fn run(&self, hooks: Hooks) -> Result<(Model, Summary), Error> {
+    pub fn run(&self, mut hooks: Hooks) -> Result<(Model, Summary), Error> {
+        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+        let mut run = self.begin(hooks)?;
+        if let Some(checkpoint) = resume {
+            self.check_data(&checkpoint.info)?;
+            run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
+        }
+        let (outcome, checkpoints) = match checkpointer {
+            Some(mut checkpointer) => {
+                let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
+                (outcome, Some(report))
+            }
+            None => (run.to_end()?, None),
+        };
+        let summary = Summary { checkpoints, ..self.summary(self.spec.solver_entry()?.name, &outcome)? };
+        let info = ModelInfo::new(
+            &*self.problem,
+            self.spec.provenance(),
+            self.lambda(),
+            outcome.primal,
+            outcome.dual,
+            outcome.certified,
+        );
+        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
+    }
+
+    /// The run as far as a checkpoint goes, for those who want to look at it.
+    pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
+        self.check_data(&checkpoint.info)?;
+        let mut run = self.begin(Hooks::default())?;
+        run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
+        Ok(run)
+    }
+
+    /// Refuses a checkpoint of a run on other data. For those who want to know before they touch an output.
+    pub fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
+        let fingerprint = |problem: &Arc<dyn Problem>| problem.fingerprint().to_string();
+        let pairs = [
+            ("training", &self.spec.data.path, Some(fingerprint(&self.problem)), Some(info.fingerprint.clone())),
+            ("test", &self.spec.data.test, self.test.as_ref().map(fingerprint), info.test_fingerprint.clone()),
+        ];
+        for (kind, path, found, expected) in pairs {
+            if found != expected {
+                let path = path.as_ref().map_or(String::new(), |path| format!("{}: ", path.display()));
+                let short = |print: Option<String>| print.map_or("none".into(), |print| format!("{:.12}...", print));
+                let (found, expected) = (short(found), short(expected));
+                return Err(Error::input(format!(
+                    "{path}this is not the {kind} data of the checkpoint (fingerprint {found}, expected {expected})"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn checkpoint_info(&self) -> CheckpointInfo {
+        let mut spec = self.spec.clone();
+        for path in [&mut spec.data.path, &mut spec.data.test].into_iter().flatten() {
+            *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
+        }
+        let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
+        let (n, d) = (self.problem.blocks(), self.problem.dim());
+        CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
+    }
+
+    /// A run that has not begun.
+    fn begin(&self, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
         let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
         let entry = self.spec.solver_entry()?;
         let parameters = Value::Object(self.spec.solver.params.clone());
@@ -226,17 +300,7 @@ impl Session {
         if hooks.losses {
             run = run.with_losses(self.loss_meter());
         }
-        let outcome = run.to_end()?;
-        let summary = self.summary(entry.name, &outcome)?;
-        let info = ModelInfo::new(
-            &*self.problem,
-            self.spec.provenance(),
-            self.lambda(),
-            outcome.primal,
-            outcome.dual,
-            outcome.certified,
-        );
-        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
+        Ok(run)
     }
 
     fn training_oracle(&self) -> Result<BoxedOracle, Error> {
@@ -298,6 +362,7 @@ impl Session {
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
+            checkpoints: None,
         })
     }
 }

@@ -12,7 +12,7 @@ pub mod data;
 pub mod dataset;
 pub mod losses;
 pub mod problem;
-mod reference;
+pub mod reference;
 pub mod synth;
 pub mod tasks;
 pub mod text;

@@ -144,6 +144,12 @@ pub trait Problem: Send + Sync {
     /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with training but the data and the cost
     /// table.
     fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
+    /// `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64;
+    /// The plane of the labelling that `code` says (see [`Task::encode`]), with its 1/n, by slow code: hands over
+    /// the parts of its coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
+    /// where the code is not that of a labelling of this example, or the task has no codes.
+    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
     /// What a model must remember.
     fn vocabulary(&self) -> &Vocabulary;
     /// sha256 of the parsed data.
@@ -169,6 +175,17 @@ pub trait Builtin: Task {
     }
     /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
     fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
+        None
+    }
+    /// The plane of the labelling that `code` says (no 1/n), by the plain code of `reference`: see
+    /// [`Problem::reference_plane`].
+    fn reference_plane(
+        &self,
+        _x: &Self::Input,
+        _truth: &Self::Label,
+        _code: &[u32],
+        _add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
         None
     }
     /// A labelling as one line of text; the truth may hold labels that the vocabulary lacks.
@@ -333,6 +350,15 @@ where
         divide(&mut workers, &mut hinges, fill).map_err(|unfilled| failure(0, unfilled))?;
         let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
         Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge)
+    }
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64 {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        self.task.reference_hinge(x, truth, w) / self.blocks() as f64
+    }
+    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        let n = self.blocks() as f64;
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        Some(self.task.reference_plane(x, truth, code, &mut |k, value| add(k, value / n))? / n)
     }
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary

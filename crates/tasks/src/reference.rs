@@ -1,6 +1,6 @@
 //! Hinge losses computed a second time, plainly: no planes, no vector kernels, no engine shared with training.
 //!
-//! `verify` holds a model's primal value against these. They are written to be read, not to be fast.
+//! `verify` holds a model's primal value, and the planes of a checkpoint, against these. They are written to be read, not to be fast.
 
 use crate::data::{Row, SparseRows};
 
@@ -19,6 +19,36 @@ pub(crate) fn rows_hinge(x: Row<'_>, truth: usize, costs: &[f64], w: &[f64], wid
 /// `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
 pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64]) -> f64 {
     (cost_of_other - sign * product(x, w, 0)).max(0.0)
+}
+
+/// Hands over `scale` times a row, from coordinate `start` on.
+pub(crate) fn row_features(row: Row<'_>, start: usize, scale: f64, add: &mut dyn FnMut(usize, f64)) {
+    row.iter().for_each(|(index, value)| add(start + index as usize, scale * value));
+}
+
+/// Where a chain's weights stand: `unary[label][feature]`, `pair[from][to]`, then `start[label]`, `end[label]`.
+pub(crate) struct ChainLayout {
+    pub(crate) labels: usize,
+    pub(crate) features: usize,
+    pub(crate) ends: bool,
+}
+
+impl ChainLayout {
+    /// Hands over `scale * phi(x, y)`, one occurrence after the other.
+    pub(crate) fn features(&self, x: &SparseRows, y: &[u32], scale: f64, add: &mut dyn FnMut(usize, f64)) {
+        for (t, &label) in y.iter().enumerate() {
+            row_features(x.row(t), label as usize * self.features, scale, add);
+        }
+        let pairs = self.labels * self.features;
+        for pair in y.windows(2) {
+            add(pairs + pair[0] as usize * self.labels + pair[1] as usize, scale);
+        }
+        if let (true, Some(&first), Some(&last)) = (self.ends, y.first(), y.last()) {
+            let ends = pairs + self.labels * self.labels;
+            add(ends + first as usize, scale);
+            add(ends + self.labels + last as usize, scale);
+        }
+    }
 }
 
 /// The weights of a chain, as the textbook names them.
@@ -75,7 +105,7 @@ impl ChainWeights<'_> {
 }
 
 /// Adds numbers with the rounding errors carried along (Neumaier), so that the judge rounds less than the judged.
-pub(crate) fn careful_sum(numbers: impl Iterator<Item = f64>) -> f64 {
+pub fn careful_sum(numbers: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0f64);
     for number in numbers {
         let next = sum + number;

@@ -15,9 +15,9 @@ const CRATES: [(&str, &[&str]); 6] = [
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
 const RANKS: [&[&str]; 14] = [
-    &["linalg", "rng", "clock", "divide"],
+    &["linalg", "rng", "clock", "divide", "state"],
     &["plane"],
-    &["regularizer"],
+    &["regularizer", "point"],
     &["oracle"],
     &["task"],
     &["executor"],

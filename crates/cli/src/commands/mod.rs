@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod evaluate;
+mod job;
 pub(crate) mod predict;
 pub(crate) mod train;
 pub(crate) mod verify;

@@ -1,41 +1,52 @@
 //! `multiplane train`.
 
-use std::fs::{self, File};
+use std::cell::OnceCell;
+use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 
 use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
-use multiplane::{Error, Hooks, RunSpec, Session, Summary, check_writable, params};
+use multiplane::{Error, Hooks, RecordFile, Session, Summary, check_writable, params, previous_checkpoint};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
-use crate::commands::{Done, apply_sets, not_built, refuse_overwriting};
+use crate::commands::job::Job;
+use crate::commands::{Done, apply_sets, refuse_overwriting};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print};
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
-    if args.checkpoint.is_some() || args.checkpoint_every.is_some() || args.resume.is_some() {
-        return not_built("checkpointing (--checkpoint, --checkpoint-every, --resume)");
-    }
-    let spec = RunSpec::from_tree(&tree(args)?)?;
-    let inputs = [&args.spec, &spec.data.path, &spec.data.test];
-    refuse_overwriting(inputs.into_iter().flatten(), [&args.out, &args.record].into_iter().flatten())?;
-    for path in [&args.out, &args.record].into_iter().flatten() {
+    let mut job = Job::of(args)?;
+    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test];
+    let previous = job.checkpoint.as_deref().map(previous_checkpoint);
+    let record = job.record_path();
+    let outputs = [&job.model, &record, &job.checkpoint, &previous];
+    refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
+    for path in [&job.model, &record].into_iter().flatten() {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
-    let session = Session::open(spec)?;
+    let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
-    let (model, mut summary) = session.run(hooks(args, &session)?)?;
-    if let Some(path) = &args.out {
+    if let Some(checkpoint) = &job.from {
+        session.check_data(&checkpoint.info)?;
+    }
+    let hooks = hooks(args, &mut job, &session)?;
+    let (model, mut summary) = session.run(hooks)?;
+    if let Some(path) = &job.model {
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }
     report(args, &summary)?;
-    Ok(if summary.stop_reason == StopReason::Interrupt { Done::Interrupted } else { Done::Finished })
+    match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
+        Some(failure) => Err(Error::failed(failure)),
+        None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
+        None => Ok(Done::Finished),
+    }
 }
 
 /// `path:line:column: what is wrong`.
@@ -47,13 +58,18 @@ fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
     format!("{}:{line}:{column}: {message}", path.display())
 }
 
-/// File, flags and `--set`, later ones over earlier ones.
-fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
-    let mut tree = Map::new();
+/// What the command line asks for, as a tree: file, flags and `--set`, later ones over earlier ones.
+pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
+    overlay(args, Map::new())
+}
+
+/// The same over a tree that was there before.
+pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<Map<String, Value>, Error> {
     if let Some(path) = &args.spec {
         let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
         let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
-        tree = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
+        let file = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
+        params::merge(&mut tree, file);
     }
     let texts = [
         ("task", &args.task),
@@ -89,16 +105,25 @@ fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     Ok(tree)
 }
 
-fn hooks(args: &TrainArgs, session: &Session) -> Result<Hooks, Error> {
-    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), losses: args.record.is_some(), ..Hooks::default() };
-    if let Some(path) = &args.record {
-        let file = File::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        hooks.observers.push(Box::new(JsonLines::new(file)));
+fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<Hooks, Error> {
+    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: job.from.take(), ..Hooks::default() };
+    // The lock comes before the record is touched: another process may be writing both.
+    let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
+    hooks.checkpointer = job.checkpointer(recorder.clone())?;
+    if let Some(record) = &job.record {
+        let file = record.open()?;
+        hooks.observers.push(Box::new(JsonLines::new(file.clone())));
+        hooks.losses = true;
+        let _ = recorder.set(file); // it was empty
     }
     if !args.quiet
         && let Some(progress) = Progress::new(&session.spec().solver.name, session.target(), session.spec().stop.passes)
     {
         hooks.observers.push(Box::new(progress));
+    }
+    if let (Some(checkpoint), false) = (&hooks.resume, args.quiet) {
+        let from = job.generation.as_deref().unwrap_or(Path::new("?"));
+        complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));
     }
     Ok(hooks)
 }
@@ -152,6 +177,9 @@ pub(crate) fn text(summary: &Summary) -> String {
         StopReason::Interrupt => "interrupted",
     };
     text += &format!("  stopped: {reason}\n");
+    if let Some(checkpoints) = &summary.checkpoints {
+        text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
+    }
     if let Some(model) = &summary.model {
         text += &format!("  saved to {model}\n");
     }

@@ -156,6 +156,11 @@ impl Running {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success(), "{kill}");
     }
 
+    /// Ends it by SIGKILL, if it has not ended yet.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill(); // it may have ended
+    }
+
     /// Waits until something can be seen of the run, which must not end before.
     pub(crate) fn wait_until(&mut self, seen: impl Fn() -> bool) {
         while !seen() {

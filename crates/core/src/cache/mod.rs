@@ -3,6 +3,7 @@
 //! The ground truth's plane (zero) is always in the working set without being stored. Storage comes from pools,
 //! so that keeping and dropping planes does not touch the allocator once the run is warm.
 
+mod check;
 mod gap_cache;
 mod multi_plane;
 mod pool;
@@ -31,7 +32,7 @@ pub enum Planes {
 }
 
 /// A plane kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Kept {
     indices: Option<Slot>,
     values: Slot,
@@ -40,7 +41,7 @@ struct Kept {
 }
 
 /// The working set of one example.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Set {
     kept: Vec<Kept>,
     /// Mass on each plane, for solvers that remember what a block consists of.
@@ -55,16 +56,18 @@ struct Set {
 const USUAL_PLANES: usize = 16;
 
 /// The working sets `W_i` of all examples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WorkingSets {
     sets: Vec<Set>,
     indices: Pool<u32>,
     values: Pool<f64>,
     planes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; empty without them.
+    #[serde(with = "crate::state::blank")]
     spread: Vec<f64>,
     /// Whether planes are kept by their codes alone: the oracle knows their numbers.
     by_code: bool,
+    #[serde(skip)]
     row: Vec<f64>,
 }
 
@@ -258,6 +261,13 @@ impl WorkingSets {
     /// Constant part of plane `k` of example `block`.
     pub fn circ(&self, block: usize, k: usize) -> f64 {
         self.sets[block].kept[k].circ
+    }
+
+    /// What the oracle attached to plane `k` of an example.
+    pub fn code(&self, block: usize, k: usize) -> &[u32] {
+        let set = &self.sets[block];
+        let size = set.codes.len() / set.kept.len();
+        &set.codes[k * size..(k + 1) * size]
     }
 
     /// Mass on each plane of an example.

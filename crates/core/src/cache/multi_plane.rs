@@ -63,7 +63,7 @@ impl MultiPlane {
 
 /// The slope rule: goes on while the last approximate pass gained at least as much per second as the whole
 /// outer iteration so far (MP-BCFW 3.4, Fig. 3).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Slope {
     iteration_start: (f64, f64),
     pass_start: (f64, f64),

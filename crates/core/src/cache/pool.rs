@@ -6,8 +6,11 @@ const CHUNK: usize = 1 << 15;
 /// Sizes of slots per doubling: a slot is at most 25 % larger than what was asked for (but at least 4).
 const STEPS: u32 = 4;
 
+/// More size classes than the largest plane needs.
+const MOST_CLASSES: usize = 4 * 31;
+
 /// A slot of a [`Pool`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Slot {
     chunk: u32,
     start: u32,
@@ -17,7 +20,7 @@ pub(super) struct Slot {
 }
 
 /// Storage for many short vectors of `T`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pool<T> {
     chunks: Vec<Vec<T>>,
     /// The chunk that new slots are cut from.
@@ -66,6 +69,30 @@ impl<T: Copy> Pool<T> {
             return;
         }
         self.free[slot.class as usize].push((slot.chunk, slot.start));
+    }
+
+    /// Whether a slot that was restored lies in this pool.
+    pub(super) fn has(&self, slot: Slot) -> bool {
+        let end = slot.start as usize + slot.len as usize;
+        let chunk = self.chunks.get(slot.chunk as usize);
+        slot.len == 0 || ((slot.class as usize) < self.free.len() && chunk.is_some_and(|chunk| end <= chunk.len()))
+    }
+
+    /// Whether a pool that was restored holds together.
+    pub(super) fn is_sound(&self) -> bool {
+        let classes = self.free.len();
+        let room: usize = self.chunks.iter().map(Vec::len).sum();
+        let fits = |class: usize| {
+            let size = size_of(class);
+            let place = |&(chunk, start): &(u32, u32)| {
+                self.chunks.get(chunk as usize).is_some_and(|chunk| start as usize + size <= chunk.len())
+            };
+            let cut = self.cut[class];
+            self.free[class].len() <= cut
+                && cut.checked_mul(size).is_some_and(|cut| cut <= room)
+                && self.free[class].iter().all(place)
+        };
+        classes == self.cut.len() && classes <= MOST_CLASSES && (0..classes).all(fits)
     }
 
     /// Cuts a fresh slot of a size class.

@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Fenwick {
     weights: Vec<f64>,
     /// `sums[k]` covers the lowbit(k + 1) weights that end at k.
@@ -13,6 +13,11 @@ pub(super) struct Fenwick {
 impl Fenwick {
     pub(super) fn new(len: usize) -> Self {
         Fenwick { weights: vec![0.0; len], sums: vec![0.0; len], changes: 0 }
+    }
+
+    pub(super) fn is_sound(&self, len: usize) -> bool {
+        let finite = crate::state::finite;
+        self.weights.len() == len && self.sums.len() == len && finite(&self.weights) && finite(&self.sums)
     }
 
     pub(super) fn weight(&self, at: usize) -> f64 {

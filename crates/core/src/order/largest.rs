@@ -1,7 +1,7 @@
 //! The block with the largest last seen gap (the deterministic rule of Osokin et al. 2016). A tournament tree:
 //! O(1) a draw, O(log n) an update. Blocks not seen yet come first, in order.
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Largest {
     /// A heap-shaped tree of winners, leaves at `leaves..`; entries are blocks.
     winners: Vec<u32>,
@@ -18,6 +18,15 @@ impl Largest {
             winners[node] = winners[2 * node]; // places past the last block lose to every block
         }
         Largest { winners, gaps: vec![0.0; blocks], leaves, unseen: blocks }
+    }
+
+    pub(super) fn is_sound(&self, blocks: usize) -> bool {
+        let leaves = blocks.next_power_of_two();
+        let winner = self.winners.get(1).is_some_and(|&block| (block as usize) < blocks);
+        self.gaps.len() == blocks
+            && (self.leaves, self.winners.len()) == (leaves, 2 * leaves)
+            && self.unseen <= blocks
+            && (leaves == 1 || winner)
     }
 
     pub(super) fn next(&mut self) -> usize {

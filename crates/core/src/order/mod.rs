@@ -59,13 +59,13 @@ pub struct Seen {
 }
 
 /// The state of an order: draws the blocks of one pass after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Visits {
     blocks: usize,
     kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Kind {
     Uniform,
     Permutation(Permutation),
@@ -87,6 +87,18 @@ impl Visits {
             Order::Shrinking(config) => Kind::Shrinking(ShrinkingOrder::new(config, blocks)),
         };
         Visits { blocks, kind }
+    }
+
+    /// What is wrong with an order that was restored, for `blocks` blocks.
+    pub(crate) fn fault(&self, blocks: usize) -> Option<String> {
+        let sound = match &self.kind {
+            Kind::Uniform => true,
+            Kind::Permutation(permutation) => permutation.is_sound(blocks),
+            Kind::Gap(weighted, _) | Kind::Lipschitz(weighted) => weighted.is_sound(blocks),
+            Kind::MaxGap(largest) => largest.is_sound(blocks),
+            Kind::Shrinking(shrinking) => shrinking.is_sound(blocks),
+        };
+        crate::state::expect(sound && self.blocks == blocks, "the order of visits")
     }
 
     /// Starts a pass; `all` asks for one in which no block waits.

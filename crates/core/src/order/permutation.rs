@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Permutation {
     blocks: Vec<u32>,
     /// How many of the blocks this pass visits.
@@ -13,6 +13,11 @@ pub(super) struct Permutation {
 impl Permutation {
     pub(super) fn new(blocks: usize) -> Self {
         Permutation { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
+    }
+
+    pub(super) fn is_sound(&self, blocks: usize) -> bool {
+        let length = (1..=blocks).contains(&self.length) && self.cursor <= self.length;
+        length && self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks)
     }
 
     pub(super) fn begin(&mut self, rng: &mut Rng) {

@@ -24,7 +24,7 @@ impl Default for Shrinking {
 /// A gap of zero grows from this share of the threshold.
 const SMALLEST: f64 = 1.0 / 64.0;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ShrinkingOrder {
     config: Shrinking,
     /// Last seen gap by block, grown while left out; infinite before the first call.
@@ -35,6 +35,10 @@ pub(super) struct ShrinkingOrder {
 impl ShrinkingOrder {
     pub(super) fn new(config: Shrinking, blocks: usize) -> Self {
         ShrinkingOrder { config, gaps: vec![f64::INFINITY; blocks], permutation: Permutation::new(blocks) }
+    }
+
+    pub(super) fn is_sound(&self, blocks: usize) -> bool {
+        self.gaps.len() == blocks && self.permutation.is_sound(blocks)
     }
 
     /// Starts a pass over the blocks that are not left out, or over `all`.

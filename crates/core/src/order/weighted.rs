@@ -4,7 +4,7 @@
 use super::fenwick::Fenwick;
 use crate::rng::Rng;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Weighted {
     weights: Fenwick,
     /// Blocks not visited yet, in reverse order of their turn.
@@ -14,6 +14,11 @@ pub(super) struct Weighted {
 impl Weighted {
     pub(super) fn new(blocks: usize) -> Self {
         Weighted { weights: Fenwick::new(blocks), unseen: (0..blocks as u32).collect() }
+    }
+
+    pub(super) fn is_sound(&self, blocks: usize) -> bool {
+        let in_range = self.unseen.iter().all(|&block| (block as usize) < blocks);
+        self.weights.is_sound(blocks) && self.unseen.len() <= blocks && in_range
     }
 
     /// Puts the blocks not seen yet in random order, before the first visit.

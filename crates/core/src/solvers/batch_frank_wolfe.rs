@@ -11,8 +11,10 @@ use crate::dual::DualState;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::{Plane, PlaneView, Star};
+use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Progress, Solver, StepReport};
+use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of batch Frank-Wolfe: it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,19 +43,29 @@ impl BatchFrankWolfe {
 }
 
 /// The state of a run of batch Frank-Wolfe.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BatchFrankWolfeSolver {
     blocks: usize,
     dual: DualState,
+    #[serde(skip)]
     corner: Plane,
     sum: Vec<f64>,
     sum_circ: f64,
+    #[serde(skip)]
     joint: Plane,
     visited: usize,
     iterations: u64,
 }
 
 impl BatchFrankWolfeSolver {
+    /// What does not fit in a state that is to take the place of `fresh`.
+    fn fault(&self, fresh: &Self) -> Option<String> {
+        let dim = fresh.sum.len();
+        let sum = self.sum.len() == dim && finite(&self.sum) && self.sum_circ.is_finite();
+        expect(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")
+            .or_else(|| self.dual.fault(1, dim))
+    }
+
     fn add_to_sum(&mut self, corner: PlaneView<'_>) {
         match corner.star {
             Star::Sparse { indices, values } => linalg::scatter_axpy(1.0, indices, values, &mut self.sum),
@@ -94,5 +106,18 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
 
     fn progress(&self) -> Progress {
         Progress { iterations: self.iterations, dual: Some(self.dual.value()), ..Progress::default() }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], _oracle: &O) -> Result<(), StateError> {
+        *self = state::decode(state, |other: &Self| other.fault(self))?;
+        Ok(())
+    }
+
+    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+        vec![self.dual.point()]
     }
 }

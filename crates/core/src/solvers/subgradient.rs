@@ -13,6 +13,7 @@ use crate::order::{Order, Visits};
 use crate::plane::{Plane, Star};
 use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Progress, Solver, StepReport};
+use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +61,7 @@ impl Subgradient {
 }
 
 /// The state of a run of the subgradient method.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SubgradientSolver {
     blocks: usize,
     /// n / lambda.
@@ -72,11 +73,23 @@ pub struct SubgradientSolver {
     /// `sum_t t w_t`.
     weighted_sum: Option<Vec<f64>>,
     visits: Visits,
+    #[serde(skip)]
     corner: Plane,
     steps: u64,
 }
 
 impl SubgradientSolver {
+    /// What does not fit in a state that is to take the place of `fresh`.
+    fn fault(&self, fresh: &Self) -> Option<String> {
+        let dim = fresh.weights.len();
+        let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
+        let sum = self.weighted_sum.as_deref().is_none_or(sound);
+        expect(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")
+            .or_else(|| expect(self.regularizer == fresh.regularizer, "the regulariser"))
+            .or_else(|| expect(sound(&self.scaled) && sound(&self.weights) && sum, "the weights"))
+            .or_else(|| self.visits.fault(self.blocks))
+    }
+
     /// Adds the prior and goes back to the nearest allowed weights.
     fn project(&mut self) {
         let t = self.steps as f64;
@@ -141,5 +154,14 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
 
     fn progress(&self) -> Progress {
         Progress { iterations: self.steps.div_ceil(self.blocks as u64), ..Progress::default() }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], _oracle: &O) -> Result<(), StateError> {
+        *self = state::decode(state, |other: &Self| other.fault(self))?;
+        Ok(())
     }
 }

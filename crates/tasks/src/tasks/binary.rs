@@ -88,6 +88,10 @@ impl Task for Binary {
         Ok(Quality::Exact)
     }
 
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [0..=1])
+    }
+
     fn encode(&self, y: &u32, code: &mut Vec<u32>) {
         code.clear();
         code.push(*y);
@@ -114,6 +118,18 @@ impl Builtin for Binary {
 
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        let &[label @ 0..=1] = code else { return None };
+        reference::row_features(x.row(0), 0, 0.5 * (sign(label) - sign(*truth)), add);
+        Some(self.costs.loss(&[*truth], &[label]))
     }
 
     fn show(&self, y: &u32, vocabulary: &Vocabulary) -> String {

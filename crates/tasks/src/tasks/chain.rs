@@ -21,7 +21,7 @@ use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
-use crate::reference::ChainWeights;
+use crate::reference::{self, ChainWeights};
 use crate::tasks::difference::Difference;
 use crate::tasks::sequences::{self, Sequences};
 use crate::text::TemplateList;
@@ -185,6 +185,10 @@ impl Task for Chain {
         true
     }
 
+    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
+        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    }
+
     fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
         code.clone_from(y);
     }
@@ -326,6 +330,22 @@ impl Builtin for Chain {
         let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
         let factor = self.costs.factor(truth.len());
         weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &Vec<u32>,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
+            return None;
+        }
+        let layout = reference::ChainLayout { labels: self.labels, features: self.features, ends: self.ends };
+        layout.features(x, code, 1.0, add);
+        layout.features(x, truth, -1.0, add);
+        Some(self.costs.loss(truth, code))
     }
 
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {

@@ -89,6 +89,10 @@ impl Task for Multiclass {
         Ok(Quality::Exact)
     }
 
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [class] if (*class as usize) < self.classes)
+    }
+
     fn encode(&self, y: &u32, code: &mut Vec<u32>) {
         code.clear();
         code.push(*y);
@@ -153,6 +157,22 @@ impl Builtin for Multiclass {
 
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::rows_hinge(x.row(0), *truth as usize, self.costs.row(*truth), w, self.features)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        let &[class] = code else { return None };
+        if class as usize >= self.classes {
+            return None;
+        }
+        reference::row_features(x.row(0), class as usize * self.features, 1.0, add);
+        reference::row_features(x.row(0), *truth as usize * self.features, -1.0, add);
+        Some(self.costs.loss(&[*truth], &[class]))
     }
 
     fn show(&self, y: &u32, vocabulary: &Vocabulary) -> String {

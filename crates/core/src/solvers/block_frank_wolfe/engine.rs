@@ -11,8 +11,10 @@ use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Seen, Visits};
 use crate::plane::{Plane, PlaneView, Star};
+use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::solver::{Ctx, Decisions, Progress, Solver, StepReport};
+use crate::state::{self, StateError, expect};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
@@ -24,7 +26,7 @@ const SKIP_AGING: f64 = 1.3;
 const RECOMBINING: f64 = 3.0;
 
 /// Where in an outer iteration the solver stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Pass {
     /// The next step begins an outer iteration.
     Between,
@@ -37,8 +39,9 @@ enum Pass {
 }
 
 /// The state of a run of the family.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BlockFrankWolfeSolver {
+    #[serde(with = "crate::state::json")]
     config: BlockFrankWolfe,
     multi_plane: MultiPlane,
     gap_cache: Option<GapCache>,
@@ -46,6 +49,7 @@ pub struct BlockFrankWolfeSolver {
     mechanics: Mechanics,
     visits: Visits,
     slope: Slope,
+    #[serde(skip)]
     corner: Plane,
     pass: Pass,
     visited: usize,
@@ -62,7 +66,7 @@ pub struct BlockFrankWolfeSolver {
 }
 
 /// What is known of the block gaps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Gaps {
     /// At the last oracle call, by block; infinite before the first.
     exact: Vec<f64>,
@@ -105,6 +109,17 @@ impl Gaps {
 }
 
 impl BlockFrankWolfeSolver {
+    /// What does not fit in a state that is to take the place of `fresh`.
+    fn fault(&self, fresh: &Self) -> Option<String> {
+        let n = fresh.blocks;
+        let gaps = self.gaps.exact.len() == n && self.gaps.cached.len() == n;
+        let pass = self.visited < self.length && self.length <= n;
+        expect(self.blocks == n && pass && gaps, "the number of examples")
+            .or_else(|| self.config.fault())
+            .or_else(|| self.mechanics.fault(&fresh.mechanics, n))
+            .or_else(|| self.visits.fault(n))
+    }
+
     pub(super) fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let multi_plane = match config.planes {
             Planes::MultiPlane(multi_plane) => multi_plane,
@@ -385,5 +400,21 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
             planes: Some(self.mechanics.sets().planes() as f64 / self.blocks as f64),
             dual: Some(self.mechanics.value()),
         }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], oracle: &O) -> Result<(), StateError> {
+        let known = |other: &Self| other.mechanics.sets().has_only(|block, code| oracle.is_code(block, code));
+        *self = state::decode(state, |other: &Self| {
+            other.fault(self).or_else(|| expect(known(other), "a labelling that the oracle does not know"))
+        })?;
+        Ok(())
+    }
+
+    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+        self.mechanics.points()
     }
 }

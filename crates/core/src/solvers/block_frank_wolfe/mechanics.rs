@@ -7,9 +7,12 @@ use crate::hull::{HullState, Move, Visit};
 use crate::iterate::Iterate;
 use crate::oracle::PlaneSource;
 use crate::plane::{Plane, PlaneView};
+use crate::point::DualPoint;
+use crate::state::expect;
 
 /// The dual state that the step rule needs, with the planes kept.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[allow(clippy::large_enum_variant)] // a solver has one of them
 pub(super) enum Mechanics {
     /// Frank-Wolfe steps only: what a block consists of is not remembered.
     Vectors { dual: Box<DualState>, sets: Box<WorkingSets> },
@@ -18,6 +21,27 @@ pub(super) enum Mechanics {
 }
 
 impl Mechanics {
+    /// What does not fit in a state that is to take the place of `fresh`.
+    pub(super) fn fault(&self, fresh: &Mechanics, blocks: usize) -> Option<String> {
+        let dim = fresh.weights().len();
+        let same_kind = std::mem::discriminant(self) == std::mem::discriminant(fresh);
+        expect(same_kind, "the kind of dual state")
+            .or_else(|| match self {
+                Mechanics::Vectors { dual, sets } => dual.fault(blocks, dim).or_else(|| sets.fault(blocks, dim, false)),
+                Mechanics::Hull(hull) => hull.fault(blocks, dim),
+            })
+            .or_else(|| expect(self.iterate().regularizer() == fresh.iterate().regularizer(), "the regulariser"))
+    }
+
+    /// The present dual point, and the averaged one where averages are kept.
+    pub(super) fn points(&self) -> Vec<DualPoint<'_>> {
+        let point = match self {
+            Mechanics::Vectors { dual, .. } => dual.point(),
+            Mechanics::Hull(hull) => hull.point(),
+        };
+        [point].into_iter().chain(self.iterate().averaged_points()).collect()
+    }
+
     /// Weights, dual value and averages.
     pub(super) fn iterate(&self) -> &Iterate {
         match self {

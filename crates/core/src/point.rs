@@ -1,0 +1,41 @@
+//! Dual points laid open: what a solver's dual value stands on, in a form that others can check.
+
+use crate::plane::PlaneView;
+
+/// A dual-feasible point: planes whose sum gives w and F.
+#[derive(Clone, Debug)]
+pub struct DualPoint<'a> {
+    /// F as the solver has it on its books.
+    pub value: f64,
+    /// One part per example in their order, or a single one for the sum of all examples' planes.
+    pub parts: Vec<Part<'a>>,
+}
+
+/// What a dual point consists of.
+#[derive(Clone, Debug)]
+pub enum Part<'a> {
+    /// A plane that is said to be a convex combination of an example's planes; of which was not remembered.
+    Plane(PlaneView<'a>),
+    /// A plane that nobody keeps in one place: its linear part, all coordinates, and its constant part.
+    Sum(Vec<f64>, f64),
+    /// Masses on the truth (whose plane is zero) and on all planes kept, some of them 0.
+    Masses {
+        /// Mass on the truth.
+        truth: f64,
+        /// The planes with their masses.
+        planes: Vec<Mass<'a>>,
+    },
+}
+
+/// A plane kept, with or without mass.
+#[derive(Clone, Copy, Debug)]
+pub struct Mass<'a> {
+    /// How much.
+    pub mass: f64,
+    /// The plane, where its numbers are stored; else only its code says what it is.
+    pub plane: Option<PlaneView<'a>>,
+    /// Its constant part.
+    pub circ: f64,
+    /// What the oracle attached to it: which labelling it is; empty where it attached nothing.
+    pub code: &'a [u32],
+}

@@ -1,0 +1,113 @@
+//! A run as bytes: all that decides how it goes on, the solver's state behind the driver's own.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Best, Run};
+use crate::clock::Clock;
+use crate::oracle::MaxOracle;
+use crate::point::DualPoint;
+use crate::rng::Rng;
+use crate::solver::Counts;
+use crate::state::{self, StateError, expect, finite};
+
+/// What the driver itself remembers.
+#[derive(Serialize, Deserialize)]
+struct Ledger {
+    rng: Rng,
+    clock: Clock,
+    counts: Counts,
+    best: Option<Best>,
+    dual: Option<f64>,
+    evaluation_calls: u64,
+    evaluation_seconds: f64,
+    evaluated_at: Option<u64>,
+    steps: u64,
+}
+
+impl<O: MaxOracle> Run<O> {
+    /// Appends to `out` everything that decides how the run goes on. Call it between steps and before
+    /// [`outcome`](Run::outcome), whose evaluation an undisturbed run would not have made. Stops the training
+    /// clock, which the next step lets run again; changes nothing else.
+    pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        self.clock.pause();
+        // Named one by one: a new field must be thought about here.
+        let Run {
+            oracle: _,
+            judge: _,
+            ahead: _, // answers that the next step fetches again, at the same w
+            judges: _,
+            solver,
+            regularizer: _,
+            stop: _,
+            rng,
+            clock,
+            counts,
+            observers: _,
+            losses: _,
+            best,
+            dual,
+            evaluation_calls,
+            evaluation_seconds,
+            evaluated_at,
+            steps,
+            candidate: _,
+            other: _,
+            plane: _,
+            batch: _,
+        } = self;
+        let ledger = Ledger {
+            rng: rng.clone(),
+            clock: clock.clone(),
+            counts: *counts,
+            best: best.clone(),
+            dual: *dual,
+            evaluation_calls: *evaluation_calls,
+            evaluation_seconds: *evaluation_seconds,
+            evaluated_at: *evaluated_at,
+            steps: *steps,
+        };
+        state::encode(&ledger, out)?;
+        solver.save(out)
+    }
+
+    /// Goes on from where a run of the same problem, solver and clock was saved. The error says why it cannot, and
+    /// then nothing has changed.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
+        let dim = self.oracle.dim();
+        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
+        let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
+        let fault = expect(ledger.clock.kind() == self.clock.kind(), "the clock")
+            .or_else(|| expect(ledger.best.as_ref().is_none_or(sound), "the best weights"))
+            .or_else(|| expect(finite(&numbers), "the times"));
+        if let Some(fault) = fault {
+            return Err(StateError::new(format!("the state does not fit: {fault}")));
+        }
+        self.solver.restore(rest, &self.oracle)?;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.forget();
+        }
+        let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps } =
+            ledger;
+        (self.rng, self.clock, self.counts) = (rng, clock, counts);
+        (self.best, self.dual) = (best, dual);
+        (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
+        (self.evaluated_at, self.steps) = (evaluated_at, steps);
+        Ok(())
+    }
+
+    /// The weights with the lowest primal value evaluated so far, and that value.
+    pub fn best(&self) -> Option<(&[f64], f64)> {
+        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal))
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The dual points that the solver stands on; see [`Solver::dual_points`](crate::solver::Solver::dual_points).
+    pub fn dual_points(&self) -> Vec<DualPoint<'_>> {
+        self.solver.dual_points()
+    }
+}

@@ -1,0 +1,87 @@
+//! One writer at a time: a lock beside a file, which the system gives back when its holder dies.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// A lock that is held; dropping it gives it back and removes its file.
+pub(crate) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of `target`, in the file beside it that ends in `.lock` and holds the number of the process. The
+    /// lock is the system's: one left behind by a process that was killed is free.
+    pub(crate) fn take(target: &Path) -> Result<Lock, Error> {
+        let mut path = target.as_os_str().to_owned();
+        path.push(".lock");
+        let path = PathBuf::from(path);
+        let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
+        // A holder removes the file when it leaves: then what we have locked is no longer there, and we try again.
+        for _ in 0..100 {
+            let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let mut file = open.map_err(|error| refuse(&format!("cannot be written: {error}")))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let mut holder = String::new();
+                    let _ = file.read_to_string(&mut holder);
+                    let holder = holder.trim();
+                    return Err(Error::input(format!(
+                        "{}: another process ({holder}) is writing this checkpoint",
+                        target.display()
+                    )));
+                }
+                // A file system without locks: better no lock than no training.
+                Err(TryLockError::Error(_)) => {}
+            }
+            if is_at(&file, &path) {
+                let _ = file.set_len(0).and_then(|()| writeln!(file, "pid {}", std::process::id())); // for messages only
+                return Ok(Lock { path, _file: file });
+            }
+        }
+        Err(refuse(&"cannot be locked: others come and go too fast"))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path); // one that stays blocks nobody
+    }
+}
+
+/// Whether `file` is still what `path` names.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |one: fs::Metadata, other: fs::Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|one| fs::metadata(path).is_ok_and(|other| same(one, other)))
+}
+
+/// Whether `file` is still what `path` names: an open file cannot be removed here.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two cannot hold it, it comes back, and a file left behind does not block.
+    #[test]
+    fn one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("c");
+        let lock = Lock::take(&target).unwrap();
+        let refused = Lock::take(&target).err().unwrap().to_string();
+        assert!(refused.contains(&format!("(pid {})", std::process::id())), "{refused}");
+        drop(lock);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        fs::write(dir.path().join("c.lock"), "pid 1\n").unwrap();
+        drop(Lock::take(&target).unwrap());
+    }
+}

@@ -1,0 +1,230 @@
+//! Recomputes what a checkpoint stands on, slowly: the dual value from the blocks' planes, the planes from their
+//! labellings, and where no labelling is kept, whether a plane can be what it claims to be.
+//!
+//! Shares with training the data, the loss table and the definition of w; no kernel, no line search, no running sum.
+
+use std::collections::BTreeMap;
+
+use multiplane_core::plane::{PlaneView, Star};
+use multiplane_core::point::{DualPoint, Mass, Part};
+use multiplane_core::rng::Rng;
+use multiplane_tasks::problem::Problem;
+use multiplane_tasks::reference::careful_sum;
+
+/// Largest relative difference that rounding explains.
+const TOLERANCE: f64 = 1e-9;
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verified {
+    /// F of the best point, recomputed.
+    pub dual: Option<f64>,
+    /// F of that point as the solver has it on its books.
+    pub reported_dual: Option<f64>,
+    /// The largest relative difference between the two, over all points.
+    pub relative_difference: f64,
+    /// Planes rebuilt from their labellings.
+    pub planes_rebuilt: usize,
+    /// Planes whose labellings are not known, held against the hinge at several w.
+    pub planes_bounded: usize,
+    /// What is wrong, if anything is: the first fault found.
+    pub fault: Option<String>,
+}
+
+/// Checks the dual points of a restored run: that every part is a convex combination of planes of its examples (or
+/// could be: no plane may lie above its hinge at `w`, at 0 and elsewhere), and that F is what the solver says. `w` is in
+/// the layout of files.
+pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualPoint<'_>], w: &[f64]) -> Verified {
+    let mut found = Verified::default();
+    let probes = probes(&problem.from_file_layout(w));
+    let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
+    let places = places(problem);
+    for point in points {
+        let phi = Sum::new(problem.dim());
+        let mut check = Check { problem, lambda, probes: &probes, places: &places, phi, found: &mut found };
+        let dual = check.point(point);
+        let difference = (dual - point.value).abs() / point.value.abs().max(f64::MIN_POSITIVE);
+        let difference = if dual == point.value { 0.0 } else { difference };
+        found.relative_difference = found.relative_difference.max(difference);
+        let holds = difference <= TOLERANCE; // not so for NaN
+        if !holds {
+            let fault = format!("the dual value is {dual}, not {} as the solver says", point.value);
+            found.fault.get_or_insert(fault);
+        }
+        if found.dual.is_none_or(|best| dual > best) {
+            (found.dual, found.reported_dual) = (Some(dual), Some(point.value));
+        }
+    }
+    found
+}
+
+/// Weights at which planes are held against hinges: those given, 0, the opposite, and some of the same size at random.
+fn probes(w: &[f64]) -> Vec<Vec<f64>> {
+    let mut rng = Rng::new(0, 0);
+    let size = (careful_sum(w.iter().map(|w| w * w)) / w.len().max(1) as f64).sqrt().max(1e-3);
+    let mut random = || w.iter().map(|_| 4.0 * size * (rng.unit() - 0.5)).collect();
+    vec![w.to_vec(), vec![0.0; w.len()], w.iter().map(|w| -w).collect(), random(), random()]
+}
+
+/// Weights in the layout of training and in that of files.
+struct Probe {
+    w: Vec<f64>,
+    in_file: Vec<f64>,
+}
+
+/// Where each coordinate of the layout of files stands in training.
+fn places(problem: &dyn Problem) -> Vec<usize> {
+    let numbers: Vec<f64> = (0..problem.dim()).map(|k| k as f64).collect();
+    let mut places = vec![0; numbers.len()];
+    for (place, number) in problem.from_file_layout(&numbers).into_iter().enumerate() {
+        places[number as usize] = place;
+    }
+    places
+}
+
+/// Numbers added up with their rounding errors.
+struct Sum {
+    sums: Vec<f64>,
+    lost: Vec<f64>,
+    circs: Vec<f64>,
+}
+
+impl Sum {
+    fn new(dim: usize) -> Self {
+        Sum { sums: vec![0.0; dim], lost: vec![0.0; dim], circs: Vec::new() }
+    }
+
+    fn add(&mut self, k: usize, value: f64) {
+        let next = self.sums[k] + value;
+        let larger_first = self.sums[k].abs() >= value.abs();
+        self.lost[k] += if larger_first { (self.sums[k] - next) + value } else { (value - next) + self.sums[k] };
+        self.sums[k] = next;
+    }
+
+    fn at(&self, k: usize) -> f64 {
+        self.sums[k] + self.lost[k]
+    }
+}
+
+struct Check<'a> {
+    problem: &'a dyn Problem,
+    lambda: f64,
+    probes: &'a [Probe],
+    places: &'a [usize],
+    phi: Sum,
+    found: &'a mut Verified,
+}
+
+impl Check<'_> {
+    fn fault(&mut self, fault: String) {
+        self.found.fault.get_or_insert(fault);
+    }
+
+    /// F of a point, its parts checked on the way.
+    fn point(&mut self, point: &DualPoint<'_>) -> f64 {
+        let n = self.problem.blocks();
+        let whole = point.parts.len() == n;
+        if !whole && point.parts.len() != 1 {
+            self.fault(format!("the dual point has {} parts, expected {n} or 1", point.parts.len()));
+        }
+        for (block, part) in point.parts.iter().enumerate() {
+            let name = if whole { format!("example {block}") } else { "the sum of all examples".into() };
+            let blocks = if whole { block..block + 1 } else { 0..n };
+            match part {
+                Part::Plane(plane) => {
+                    self.bound(&entries(*plane), plane.circ, blocks, &name);
+                    self.add(1.0, &entries(*plane), plane.circ);
+                }
+                Part::Sum(star, circ) => {
+                    let star: Vec<(usize, f64)> = star.iter().copied().enumerate().collect();
+                    self.bound(&star, *circ, blocks, &name);
+                    self.add(1.0, &star, *circ);
+                }
+                Part::Masses { truth, planes } => {
+                    let sum = careful_sum(planes.iter().map(|plane| plane.mass)) + truth;
+                    let least = planes.iter().map(|plane| plane.mass).fold(*truth, f64::min);
+                    if (sum - 1.0).abs() > TOLERANCE || least < 0.0 {
+                        self.fault(format!("{name}: its masses sum to {sum}, the least is {least}"));
+                    }
+                    for (k, mass) in planes.iter().enumerate() {
+                        let (star, circ) = self.plane(block, mass, &format!("{name}, plane {k}"));
+                        self.add(mass.mass, &star, circ);
+                    }
+                }
+            }
+        }
+        self.dual()
+    }
+
+    fn add(&mut self, mass: f64, star: &[(usize, f64)], circ: f64) {
+        star.iter().for_each(|&(k, value)| self.phi.add(k, mass * value));
+        self.phi.circs.push(mass * circ);
+    }
+
+    /// The plane that `code` says, held against what is kept of it; without a usable code the plane kept, held against
+    /// the hinge.
+    fn plane(&mut self, block: usize, kept: &Mass<'_>, name: &str) -> (Vec<(usize, f64)>, f64) {
+        let mut rebuilt = BTreeMap::<usize, f64>::new();
+        let places = self.places;
+        let mut add = |k: usize, value| *rebuilt.entry(places[k]).or_default() += value;
+        let circ = self.problem.reference_plane(block, kept.code, &mut add);
+        let Some(circ) = circ else {
+            let star = kept.plane.map(entries);
+            if star.is_none() {
+                self.fault(format!("{name}: neither its numbers nor a labelling are kept"));
+            }
+            let star = star.unwrap_or_default();
+            self.bound(&star, kept.circ, block..block + 1, name);
+            return (star, kept.circ);
+        };
+        self.found.planes_rebuilt += 1;
+        let scale = rebuilt.values().fold(circ.abs(), |scale, value| scale.max(value.abs()));
+        let mut off = (circ - kept.circ).abs();
+        if let Some(plane) = kept.plane {
+            let mut rest = rebuilt.clone();
+            entries(plane).iter().for_each(|&(k, value)| *rest.entry(k).or_default() -= value);
+            off = rest.values().fold(off, |off, value| off.max(value.abs()));
+        }
+        let holds = off <= TOLERANCE * scale;
+        if !holds {
+            self.fault(format!("{name}: it is not the plane of its labelling: off by {off}"));
+        }
+        (rebuilt.into_iter().collect(), circ)
+    }
+
+    /// Holds a plane against the hinges of its examples: no convex combination of their planes lies above.
+    fn bound(&mut self, star: &[(usize, f64)], circ: f64, blocks: std::ops::Range<usize>, name: &str) {
+        self.found.planes_bounded += 1;
+        for probe in self.probes {
+            let score = careful_sum(star.iter().map(|&(k, value)| value * probe.w[k])) + circ;
+            let hinge = careful_sum(blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file)));
+            let below = score <= hinge + TOLERANCE * (1.0 + hinge.abs() + score.abs());
+            if !below {
+                self.fault(format!(
+                    "{name}: its plane scores {score}, above its hinge {hinge}: it is none of its planes"
+                ));
+            }
+        }
+    }
+
+    /// `F = min_w lambda/2 |w|^2 + <phi_star, w> + phi_circ` over the weights allowed.
+    fn dual(&self) -> f64 {
+        let mut nonnegative = vec![false; self.problem.dim()];
+        self.problem.nonnegative().into_iter().flatten().for_each(|k| nonnegative[k] = true);
+        let term = |k: usize| {
+            let phi = self.phi.at(k);
+            let free = -phi / self.lambda;
+            let w = if nonnegative[k] { free.max(0.0) } else { free };
+            0.5 * self.lambda * w * w + phi * w
+        };
+        careful_sum((0..self.problem.dim()).map(term)) + careful_sum(self.phi.circs.iter().copied())
+    }
+}
+
+/// The coefficients of a plane with their coordinates.
+fn entries(plane: PlaneView<'_>) -> Vec<(usize, f64)> {
+    match plane.star {
+        Star::Sparse { indices, values } => indices.iter().map(|&k| k as usize).zip(values.iter().copied()).collect(),
+        Star::Dense(values) => values.iter().copied().enumerate().collect(),
+    }
+}

@@ -1,0 +1,101 @@
+//! Every byte of a small model and of a small checkpoint, damaged once: all refused, none with a panic; and what
+//! `verify` finds in dual points that are not what they say.
+
+use std::path::Path;
+
+use multiplane::dataset::{Dataset, synthetic_words};
+use multiplane::point::{Mass, Part};
+use multiplane::{Checkpoint, Checkpointer, Hooks, Model, Outputs, RunSpec, Session, verify};
+use serde_json::json;
+
+/// A short run of `task` with a checkpoint at its end.
+fn trained(task: &str, solver: &str, data: Dataset, folder: &Path) -> (Session, Model, Checkpoint) {
+    let tree = json!({"task": task, "solver": solver, "stop": {"passes": 3}, "clock": "work"});
+    let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+    let session = Session::on(spec, data, None).unwrap();
+    let path = folder.join("c");
+    let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
+    let (model, summary) = session.run(Hooks { checkpointer: Some(checkpointer), ..Hooks::default() }).unwrap();
+    assert_eq!(summary.checkpoints.unwrap().written, 1);
+    let checkpoint = Checkpoint::load(&path).unwrap();
+    (session, model, checkpoint)
+}
+
+fn words(folder: &Path, solver: &str) -> (Session, Model, Checkpoint) {
+    trained("chain", solver, Dataset::Words(synthetic_words(6, 0)), folder)
+}
+
+/// Changes every byte in two ways and cuts the file at every length.
+fn assert_all_refused(name: &str, bytes: &[u8], read: impl Fn(&[u8]) -> Result<(), String>) {
+    assert_eq!(read(bytes), Ok(()), "{name}");
+    let mut damaged = bytes.to_vec();
+    for place in 0..bytes.len() {
+        for flip in [1 << (place % 8), 0xff] {
+            damaged[place] ^= flip;
+            assert!(read(&damaged).is_err(), "{name}: byte {place} changed by {flip}");
+            damaged[place] = bytes[place];
+        }
+        assert!(read(&bytes[..place]).is_err(), "{name}: cut to {place} bytes");
+    }
+}
+
+#[test]
+fn every_damaged_byte_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows");
+    std::fs::write(&rows, "1 1:1 2:-1\n-1 1:2\n1 3:0.5\n-1 2:1 3:1\n").unwrap();
+    for solver in ["mp-bcfw-avg", "bcpfw-gap-cache"] {
+        let data = Dataset::read(&rows, None).unwrap();
+        let (_, model, checkpoint) = trained("binary", solver, data, folder.path());
+        let bytes = checkpoint.to_bytes().unwrap();
+        assert!(bytes == std::fs::read(folder.path().join("c")).unwrap());
+        assert_all_refused("the model", &model.to_bytes().unwrap(), |bytes| Model::from_bytes(bytes).map(drop));
+        assert_all_refused("the checkpoint", &bytes, |bytes| Checkpoint::from_bytes(bytes).map(drop));
+    }
+}
+
+/// Sound points are verified, whatever the solver remembers of them.
+#[test]
+fn sound_points_are_verified() {
+    for solver in ["fw", "bcfw", "mp-bcfw-avg", "bcpfw"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (session, model, checkpoint) = words(folder.path(), solver);
+        let run = session.restored(&checkpoint).unwrap();
+        let found = verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
+        assert_eq!(found.fault, None, "{solver}");
+        assert!(found.relative_difference < 1e-12 && found.dual.is_some(), "{solver}: {found:?}");
+        assert_eq!(found.planes_rebuilt > 0, solver == "bcpfw", "{solver}");
+    }
+}
+
+/// A mass, a coefficient, a labelling or a value that is not what it says is found.
+#[test]
+fn faults_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    for (solver, faults) in [("bcpfw", 5), ("bcfw", 2)] {
+        let (session, model, checkpoint) = words(folder.path(), solver);
+        let run = session.restored(&checkpoint).unwrap();
+        let other: Vec<u32> = vec![25; 64];
+        let mut plane = multiplane::plane::Plane::new();
+        plane.push(0, 1e-3);
+        plane.set_circ(10.0);
+        for fault in 0..faults {
+            let mut point = run.dual_points().remove(0);
+            match (fault, &mut point.parts[2]) {
+                (0, _) => point.value *= 1.0 + 1e-6,
+                (1, Part::Plane(part)) => *part = plane.view(),
+                (1, Part::Masses { planes, .. }) => planes[0].circ += 1e-6,
+                (2, Part::Masses { truth, .. }) => *truth += 1e-3,
+                (3, Part::Masses { planes, .. }) => planes[0].code = &other[..planes[0].code.len()],
+                (4, Part::Masses { planes, .. }) => {
+                    let extra = planes[0];
+                    planes[0].mass += 1.5;
+                    planes.push(Mass { mass: -1.5, ..extra });
+                }
+                _ => unreachable!(),
+            }
+            let found = verify(session.problem(), session.lambda(), &[point], &model.w);
+            assert!(found.fault.is_some(), "{solver}: fault {fault} was not found");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A run that is saved, restored in a fresh run and continued equals one that was never stopped, to the bit.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::observe::JsonLines;
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Run, Stop};
+use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
+use multiplane_testkit::contract::Shared;
+use multiplane_testkit::small::{self, Small};
+use serde_json::{Value, json};
+
+const LAMBDA: f64 = 0.2;
+
+/// A fresh run whose records go to `lines`.
+fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, lines: &Shared) -> Run<BoxedOracle> {
+    let solver = (entry.build)(parameters.clone(), problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
+    Run::new(problem.oracle(), problem.oracle(), solver, LAMBDA, stop.clone())
+        .with_seed(problem.dim as u64)
+        .with_clock(ClockKind::Work)
+        .with_observer(Box::new(JsonLines::new(lines.clone())))
+}
+
+/// Everything that a run ends with: weights, records, counts.
+fn finish(mut run: Run<BoxedOracle>, lines: &Shared) -> (Vec<u64>, Vec<u8>, String) {
+    let outcome = run.to_end().unwrap();
+    let w = outcome.w.iter().map(|w| w.to_bits()).collect();
+    let rest = format!("{:?} {:?} {:?}", outcome.counts, outcome.progress, (outcome.evaluation_calls, outcome.dual));
+    (w, lines.0.lock().unwrap().clone(), rest)
+}
+
+/// Cuts a run after each of these steps, in one chain of saved and restored runs that write one file of records, and
+/// compares the end with that of a run in one piece.
+fn check(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: Stop, cuts: &[u64]) {
+    let name = format!("{} {parameters} on {}, cut after {cuts:?}", entry.name, problem.name);
+    let lines = Shared::default();
+    let expected = finish(fresh(entry, parameters, problem, &stop, &lines), &lines);
+    let lines = Shared::default();
+    let mut run = fresh(entry, parameters, problem, &stop, &lines);
+    'chain: for &cut in cuts {
+        while run.steps() < cut {
+            if run.advance().unwrap().is_some() {
+                break 'chain;
+            }
+        }
+        let mut bytes = Vec::new();
+        run.save(&mut bytes).unwrap();
+        run = fresh(entry, parameters, problem, &stop, &lines);
+        run.restore(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut again = Vec::new();
+        run.save(&mut again).unwrap();
+        assert!(again == bytes, "{name}: what is restored is not what was saved");
+    }
+    assert!(finish(run, &lines) == expected, "{name}: the end differs");
+}
+
+fn passes(passes: f64) -> Stop {
+    Stop { passes: Some(passes), ..Stop::default() }
+}
+
+/// Every registered solver, cut at random steps: at one, at several, at each of the first ones.
+#[test]
+fn every_solver_resumes_to_the_bit() {
+    let each: Vec<u64> = (0..25).collect();
+    for entry in SOLVERS {
+        for seed in 0..12 {
+            let problem = small::random(seed);
+            let mut rng = Rng::new(seed, 5);
+            let mut cuts: Vec<u64> = (0..4).map(|_| rng.below(120)).collect();
+            cuts.sort_unstable();
+            check(entry, &(entry.preset)(), &problem, passes(25.0), &cuts);
+            check(entry, &(entry.preset)(), &problem, passes(25.0), &each);
+        }
+    }
+}
+
+/// Every combination of the dials of the block-coordinate family.
+#[test]
+fn every_combination_resumes_to_the_bit() {
+    let entry = find("bcfw").unwrap();
+    let planes = [
+        json!({"name": "none"}),
+        json!({"name": "multi-plane"}),
+        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2, "slope_rule": false, "max_passes": 4}),
+        json!({"name": "multi-plane", "max_planes": 1}),
+        json!({"name": "gap-cache", "max_planes": 2}),
+    ];
+    let mut rng = Rng::new(1, 1);
+    for order in ["uniform", "permutation", "gap", "max-gap", "lipschitz"] {
+        for step in ["frank-wolfe", "pairwise", "away", "best", "solve"] {
+            for planes in &planes {
+                for averaging in ["none", "weighted"] {
+                    let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
+                                            "averaging": {"name": averaging}, "gap_check": 3});
+                    let problem = small::random(rng.below(40));
+                    let mut cuts: Vec<u64> = (0..6).map(|_| rng.below(150)).collect();
+                    cuts.sort_unstable();
+                    check(entry, &parameters, &problem, passes(20.0), &cuts);
+                }
+            }
+        }
+    }
+}
+
+/// A run that has ended goes on when it is restored with a further stop, as if that had been its stop all along; with
+/// the same stop it ends at once.
+#[test]
+fn ended_runs_go_on() {
+    for entry in SOLVERS {
+        for seed in 0..6 {
+            let problem = small::random(seed);
+            let parameters = (entry.preset)();
+            let gap = |gap: f64| Stop { gap: Some(gap.into()), passes: Some(60.0), ..Stop::default() };
+            for (first, second) in [(passes(4.0), passes(9.0)), (gap(0.1), gap(0.01))] {
+                let lines = Shared::default();
+                let expected = finish(fresh(entry, &parameters, &problem, &second, &lines), &lines);
+                let lines = Shared::default();
+                let mut run = fresh(entry, &parameters, &problem, &first, &lines);
+                while run.advance().unwrap().is_none() {}
+                let mut bytes = Vec::new();
+                run.save(&mut bytes).unwrap();
+                let mut same = fresh(entry, &parameters, &problem, &first, &Shared::default());
+                same.restore(&bytes).unwrap();
+                let steps = same.steps();
+                assert!(same.advance().unwrap().is_some() && same.steps() == steps, "{}: it went on", entry.name);
+                let mut run = fresh(entry, &parameters, &problem, &second, &lines);
+                run.restore(&bytes).unwrap();
+                assert!(finish(run, &lines) == expected, "{} on {}: the end differs", entry.name, problem.name);
+            }
+        }
+    }
+}
+
+/// Bytes that are no state, or that of another problem or solver, are refused with a reason, and never with a panic.
+#[test]
+fn foreign_and_damaged_states_are_refused() {
+    let stop = passes(6.0);
+    for entry in SOLVERS {
+        let parameters = (entry.preset)();
+        let saved = |seed: u64| {
+            let mut run = fresh(entry, &parameters, &small::random(seed), &stop, &Shared::default());
+            while run.advance().unwrap().is_none() {}
+            let mut bytes = Vec::new();
+            run.save(&mut bytes).unwrap();
+            bytes
+        };
+        let problem = small::random(1);
+        let blank = || fresh(entry, &parameters, &problem, &stop, &Shared::default());
+        let whole = saved(1);
+        for seed in [0, 2, 3, 5, 8] {
+            assert!(blank().restore(&saved(seed)).is_err(), "{}: the state of problem {seed}", entry.name);
+        }
+        let mut rng = Rng::new(7, 7);
+        for place in 0..whole.len() {
+            assert!(blank().restore(&whole[..place]).is_err(), "{}: cut to {place} bytes", entry.name);
+            let mut damaged = whole.clone();
+            damaged[place] ^= 1 << rng.below(8);
+            let mut run = blank();
+            if run.restore(&damaged).is_ok() {
+                for _ in 0..20 {
+                    let _ = run.advance(); // other numbers, but no panic
+                }
+            }
+        }
+    }
+}
