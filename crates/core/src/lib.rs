@@ -47,7 +47,7 @@
 //!
 //! Bottom to top, each importing only from those before it:
 //! [`linalg`], [`rng`], [`clock`], [`divide`], [`plane`], [`regularizer`], [`oracle`], [`task`], [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
-//! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
+//! [`hull`], [`order`] }, { [`rescale`], [`solver`] }, [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod ahead;
 pub mod average;
@@ -65,6 +65,7 @@ pub mod order;
 pub mod plane;
 pub mod qp;
 pub mod regularizer;
+pub mod rescale;
 pub mod rng;
 pub mod run;
 pub mod solver;

@@ -61,6 +61,9 @@ pub trait Observer {
     /// Bounds were evaluated.
     fn evaluated(&mut self, record: &Record) -> io::Result<()>;
 
+    /// What follows is at this lambda: a path or grid moves on.
+    fn moved(&mut self, _lambda: f64) {}
+
     /// The run goes on; called often.
     fn ticked(&mut self, _tick: Tick) {}
 }

@@ -3,6 +3,10 @@
 //! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
 //! is which iterate to save and when to stop.
 
+mod continuation;
+
+pub use continuation::{Point, Spending};
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -84,6 +88,9 @@ pub enum RunError {
     /// The oracle gave no usable answer.
     #[error(transparent)]
     Oracle(#[from] OracleError),
+    /// What was asked for needs more than this solver, oracle or regulariser offers.
+    #[error("{0}")]
+    Unsupported(&'static str),
     /// The objective overflowed.
     #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
     NotFinite(f64),
@@ -246,12 +253,7 @@ impl<O: MaxOracle> Run<O> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
         }
-        self.clock.resume();
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
-        let report = self.solver.step(&mut ctx)?;
-        self.steps += 1;
-        if report.iteration_ended {
+        if self.step()? {
             self.clock.pause();
             if self.evaluation_seconds <= self.clock.now() {
                 self.evaluate()?;
@@ -262,6 +264,16 @@ impl<O: MaxOracle> Run<O> {
         }
         self.tick();
         Ok(None)
+    }
+
+    /// Takes one step; returns whether it ended an outer iteration.
+    fn step(&mut self) -> Result<bool, RunError> {
+        self.clock.resume();
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
+            .with_ahead(self.ahead.as_mut());
+        let report = self.solver.step(&mut ctx)?;
+        self.steps += 1;
+        Ok(report.iteration_ended)
     }
 
     fn spent(&self) -> Option<StopReason> {

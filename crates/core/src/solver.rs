@@ -7,6 +7,7 @@ use crate::ahead::Ahead;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality, check_answer};
 use crate::plane::Plane;
+use crate::rescale::Rescale;
 use crate::rng::Rng;
 
 /// Operations counted over a run.
@@ -123,6 +124,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
+    /// Lets the training clock run.
+    pub fn resume(&mut self) {
+        self.clock.resume();
+    }
+
     /// Counts a step on cached planes.
     pub fn count_cached(&mut self) {
         self.counts.cached_steps += 1;
@@ -205,6 +211,11 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Writes a second answer into `w`, which may be the better one in primal value, and returns the dual value of
     /// its point; `None` where there is none.
     fn alternative(&self, _w: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// The solver as one that can go on at another lambda, where it can.
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
         None
     }
 

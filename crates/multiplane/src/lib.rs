@@ -21,24 +21,37 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod container;
+mod cross_validation;
 mod dictionary;
 mod durable;
 mod error;
+mod grid;
 mod lambda;
 mod model;
 mod names;
 pub mod params;
+mod path;
+mod path_model;
+mod path_summary;
 mod spec;
 mod train;
 
+pub use container::FORMAT_VERSION;
+pub use cross_validation::{CrossValidation, Outer, ValidatedLambda, assign_folds, cross_validate};
 pub use durable::{check_writable, durable_write};
 pub use error::Error;
+pub use grid::{GridPoints, GridSpec};
 pub use lambda::Lambda;
-pub use model::{FORMAT_VERSION, Model, ModelInfo};
+pub use model::{Model, ModelInfo};
+pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
+pub use path::{PathEnd, PathSpec, PathState, follow};
+pub use path_model::{PathInfo, PathKind, PathModel, Saved};
+pub use path_summary::{Breakpoint, PathSummary};
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
     format_by_name, oracle_schema,

@@ -82,6 +82,39 @@ impl Dataset {
         }
     }
 
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match self {
+            Dataset::Classified(data) => data.labels.len(),
+            Dataset::Words(words) => words.len(),
+            Dataset::Columns(data) => data.len(),
+            Dataset::Tagged(data) => data.len(),
+        }
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// These examples, in this order; each must exist.
+    pub fn subset(&self, examples: &[usize]) -> Dataset {
+        match self {
+            Dataset::Classified(data) => Dataset::Classified(data.subset(examples)),
+            Dataset::Words(words) => Dataset::Words(words.subset(examples)),
+            Dataset::Columns(data) => Dataset::Columns(data.subset(examples)),
+            Dataset::Tagged(data) => Dataset::Tagged(data.subset(examples)),
+        }
+    }
+
+    /// The fold of each example, where the format knows folds.
+    pub fn folds(&self) -> Option<&[u32]> {
+        match self {
+            Dataset::Words(words) => Some(&words.folds),
+            _ => None,
+        }
+    }
+
     /// What this is, for messages.
     pub fn describe(&self) -> &'static str {
         match self {
