@@ -48,7 +48,7 @@ fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
 }
 
 /// File, flags and `--set`, later ones over earlier ones.
-fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
+pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     let mut tree = Map::new();
     if let Some(path) = &args.spec {
         let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;

@@ -1,10 +1,10 @@
 //! `multiplane verify`: is the primal value that a model reports true?
 
-use multiplane::Error;
+use multiplane::{Error, PathModel, Problem};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
-use crate::commands::{Done, not_built, open, threads};
+use crate::commands::{Done, check_fingerprint, not_built, open, open_all, threads};
 use crate::terminal::{number, print};
 
 /// Largest relative difference that rounding explains.
@@ -15,14 +15,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         return not_built("verify --checkpoint");
     }
     let threads = threads(&args.on)?;
-    let (model, problem) = open(&args.on, true)?;
-    if problem.fingerprint() != model.info.fingerprint {
-        let (found, expected) = (&problem.fingerprint()[..12], &model.info.fingerprint[..12]);
-        return Err(Error::input(format!(
-            "{}: this is not the data that the model was trained on (fingerprint {found}..., expected {expected}...)",
-            args.on.data.display()
-        )));
+    if let Some((path, problem)) = open_all(&args.on, true)? {
+        check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
+        return verify_all(args, &path, &*problem, threads);
     }
+    let (model, problem) = open(&args.on, true)?;
+    check_fingerprint(&args.on, &*problem, &model.info.fingerprint)?;
     let primal = problem.reference_primal(&model.w, model.info.lambda, threads)?;
     let reported = model.info.primal;
     let difference = (primal - reported).abs() / (reported.abs() + f64::MIN_POSITIVE);
@@ -44,6 +42,30 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             number(primal),
             number(reported)
         ))?;
+    }
+    Ok(if verified { Done::Finished } else { Done::Failed })
+}
+
+/// Recomputes the primal of every row of a path or grid.
+fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
+    let mut rows = Vec::new();
+    let mut worst = 0.0_f64;
+    for (k, &lambda) in path.lambdas.iter().enumerate() {
+        let primal = problem.reference_primal(path.row(k), lambda, threads)?;
+        let reported = path.primal[k];
+        let difference = (primal - reported).abs() / (reported.abs() + f64::MIN_POSITIVE);
+        worst = if difference > worst || difference.is_nan() { difference } else { worst };
+        let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
+        rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));
+    }
+    let verified = worst <= TOLERANCE;
+    if args.json {
+        let json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });
+        print(&format!("{json}\n"))?;
+    } else {
+        let verdict = if verified { "true" } else { "NOT TRUE" };
+        let count = rows.len();
+        print(&format!("{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}\n"))?;
     }
     Ok(if verified { Done::Finished } else { Done::Failed })
 }
