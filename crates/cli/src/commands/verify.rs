@@ -1,6 +1,6 @@
 //! `multiplane verify`: is the primal value that a model reports true?
 
-use multiplane::{Error, PathModel, Problem};
+use multiplane::{Error, PathModel, Problem, Saved};
 use serde_json::json;
 
 use crate::args::VerifyArgs;
@@ -19,6 +19,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
         return verify_all(args, &path, &*problem, threads);
     }
+    refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
     check_fingerprint(&args.on, &*problem, &model.info.fingerprint)?;
     let primal = problem.reference_primal(&model.w, model.info.lambda, threads)?;
@@ -44,6 +45,18 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         ))?;
     }
     Ok(if verified { Done::Finished } else { Done::Failed })
+}
+
+/// Above the first breakpoint of a path no primal value is stored, only a bound.
+fn refuse_above(args: &VerifyArgs) -> Result<(), Error> {
+    let Some(lambda) = args.on.lambda.as_ref().and_then(|text| text.trim().parse::<f64>().ok()) else { return Ok(()) };
+    match Saved::load(&args.on.model)? {
+        Saved::Path(path) if lambda > path.lambdas[0] => Err(Error::input(format!(
+            "lambda = {lambda}: the path states no primal value above its first breakpoint, {}",
+            path.lambdas[0]
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Recomputes the primal of every row of a path or grid.
