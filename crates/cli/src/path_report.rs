@@ -113,7 +113,8 @@ fn validation_table(validation: &CrossValidation) -> String {
 
 /// Three charts, one below the other: bounds, gap and losses against lambda.
 pub(crate) fn svg(summary: &PathSummary, model: &PathModel) -> String {
-    let charts = [bounds_chart(summary, model), gap_chart(summary, model), loss_chart(summary)];
+    let bounds = bounds(summary, model);
+    let charts = [bounds_chart(summary, &bounds), gap_chart(summary, &bounds), loss_chart(summary)];
     let height = CHART_HEIGHT * charts.len();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 {height}\" width=\"720\" height=\"{height}\">\n"
@@ -126,25 +127,43 @@ pub(crate) fn svg(summary: &PathSummary, model: &PathModel) -> String {
     out
 }
 
-/// `(lambda, primal, dual)` with lambda rising: at breakpoints and, on a path, between them, where the row's weights
-/// and its scaled dual point serve.
-fn bounds(summary: &PathSummary, model: &PathModel) -> Vec<(f64, f64, f64)> {
+/// A certificate along a path, lambda rising.
+#[derive(Default)]
+struct Bounds {
+    /// P at the answer's weights.
+    primal: Vec<(f64, f64)>,
+    /// A lower bound on the optimum. That is concave in lambda, so the chord between two breakpoints' duals is one.
+    dual: Vec<(f64, f64)>,
+    /// The gap at breakpoints.
+    gap: Vec<(f64, f64)>,
+    /// The gap of each breakpoint's weights and scaled dual where the next one takes over.
+    last_gap: Vec<(f64, f64)>,
+}
+
+fn bounds(summary: &PathSummary, model: &PathModel) -> Bounds {
     let points = &summary.breakpoints;
-    let mut curve = Vec::new();
+    let mut bounds = Bounds::default();
     for (k, point) in points.iter().enumerate().rev() {
         let dual = point.dual.unwrap_or(f64::NAN);
         let end = points.get(k + 1).map_or(summary.lambda_end, |next| next.lambda);
         if summary.kind == PathKind::Path && end < point.lambda {
             let half_square = 0.5 * model.row(k).iter().map(|w| w * w).sum::<f64>();
+            let primal = |lambda: f64| point.primal + (lambda - point.lambda) * half_square;
+            let scaled = dual * end / point.lambda;
+            let end_dual = points.get(k + 1).and_then(|next| next.dual).unwrap_or(scaled);
             for sample in 0..SAMPLES {
                 let lambda = end * (point.lambda / end).powf(sample as f64 / SAMPLES as f64);
-                let primal = point.primal + (lambda - point.lambda) * half_square;
-                curve.push((lambda, primal, dual * lambda / point.lambda));
+                let share = (lambda - end) / (point.lambda - end);
+                bounds.primal.push((lambda, primal(lambda)));
+                bounds.dual.push((lambda, end_dual + share * (dual - end_dual)));
             }
+            bounds.last_gap.push((end, primal(end) - scaled));
         }
-        curve.push((point.lambda, point.primal, dual));
+        bounds.primal.push((point.lambda, point.primal));
+        bounds.dual.push((point.lambda, dual));
+        bounds.gap.push((point.lambda, point.primal - dual));
     }
-    curve
+    bounds
 }
 
 fn chart(title: String, y_label: &str, target: Option<f64>, series: Vec<Series>) -> Chart {
@@ -156,25 +175,23 @@ fn series(name: &str, color: usize, dashed: bool, points: Vec<(f64, f64)>) -> Se
     Series { name: name.to_owned(), points, dashed, color }
 }
 
-fn bounds_chart(summary: &PathSummary, model: &PathModel) -> Chart {
-    let curve = bounds(summary, model);
-    let primal = curve.iter().map(|&(lambda, primal, _)| (lambda, primal)).collect();
-    let dual = curve.iter().map(|&(lambda, _, dual)| (lambda, dual)).collect();
-    let title = match summary.kind {
-        PathKind::Path => format!("The optimum lies between: {} breakpoints", summary.breakpoints.len()),
-        PathKind::Grid => format!("The optimum lies between: {} grid points", summary.breakpoints.len()),
-    };
+fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
+    let noun = if summary.kind == PathKind::Path { "breakpoints" } else { "grid points" };
+    let title = format!("The optimum lies between: {} {noun}", summary.breakpoints.len());
+    let (primal, dual) = (bounds.primal.clone(), bounds.dual.clone());
     chart(title, "objective", None, vec![series("primal", 0, false, primal), series("dual", 1, false, dual)])
 }
 
-fn gap_chart(summary: &PathSummary, model: &PathModel) -> Chart {
-    let curve = bounds(summary, model);
-    let gap = curve.iter().map(|&(lambda, primal, dual)| (lambda, primal - dual)).collect();
+fn gap_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
+    let mut all = vec![series("at breakpoints", 2, false, bounds.gap.clone())];
     let title = match summary.eps {
-        Some(eps) => format!("Certified gap: at most {} at every lambda", number(eps)),
+        Some(eps) => {
+            all.push(series("where the next begins", 1, true, bounds.last_gap.clone()));
+            format!("Certified gap: at most {} at every lambda", number(eps))
+        }
         None => "Gap at the points of the grid".into(),
     };
-    chart(title, "primal - dual", summary.eps, vec![series("gap", 2, false, gap)])
+    chart(title, "primal - dual", summary.eps, all)
 }
 
 fn loss_chart(summary: &PathSummary) -> Chart {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use multiplane::dataset::Dataset;
 use multiplane::observe::JsonLines;
 use multiplane::run::GapTarget;
 use multiplane::{
@@ -42,13 +43,14 @@ pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
     if !shared.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
+    let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;
     let hooks = hooks(args, &path)?;
     let (mut model, mut summary) = match &outer {
         Outer::Path(path) => session.path(path, hooks)?,
         Outer::Grid(grid) => session.grid(grid, hooks)?,
     };
-    if let Some(text) = args.cv.as_deref().filter(|_| summary.stop_reason == PathEnd::LambdaMin) {
-        match validate(text, &session, &outer, &model) {
+    if let Some((data, folds)) = folds.filter(|_| summary.stop_reason == PathEnd::LambdaMin) {
+        match validate(&data, &folds, &session, &outer, &model) {
             Ok(validation) => {
                 model.info.chosen = Some(validation.best_lambda);
                 summary.cross_validation = Some(validation);
@@ -153,26 +155,37 @@ fn hooks(args: &PathArgs, path: &PathSpec) -> Result<Hooks, Error> {
     Ok(hooks)
 }
 
-/// Cross-validates over the lambdas of `model`; `text` is a number of folds, or `folds` for those of the data.
-fn validate(text: &str, session: &Session, outer: &Outer, model: &PathModel) -> Result<CrossValidation, Error> {
+/// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
+fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
     let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
     let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
     let folds = match text {
-        "folds" => data
-            .folds()
-            .map(<[u32]>::to_vec)
-            .ok_or_else(|| Error::input("--cv folds: this format has no folds, expected --cv K"))?,
+        "folds" => match data.folds() {
+            Some(folds) if folds.windows(2).any(|pair| pair[0] != pair[1]) => folds.to_vec(),
+            _ => return Err(Error::input("--cv folds: the data has no two folds, expected --cv K")),
+        },
         count => {
             let rule = || Error::input(format!("--cv {count}: expected a number of folds, or `folds` for the data's"));
             assign_folds(data.len(), count.parse().map_err(|_| rule())?, spec.seed)?
         }
     };
+    Ok((data, folds))
+}
+
+/// Cross-validates over the lambdas of `model`.
+fn validate(
+    data: &Dataset,
+    folds: &[u32],
+    session: &Session,
+    outer: &Outer,
+    model: &PathModel,
+) -> Result<CrossValidation, Error> {
     let outer = match outer {
         Outer::Path(path) => Outer::Path(*path),
         Outer::Grid(grid) => Outer::Grid(GridSpec { points: GridPoints::List(model.lambdas.clone()), ..grid.clone() }),
     };
-    cross_validate(spec, &data, &folds, &outer, &model.lambdas, Some(interrupt::flag()))
+    cross_validate(session.spec(), data, folds, &outer, &model.lambdas, Some(interrupt::flag()))
 }
 
 /// Saves, draws and reports.
