@@ -49,7 +49,7 @@ pub use multiplane_core::{clock, observe, oracle, plane, run, solver, solvers, t
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
-pub use path::{PathEnd, PathSpec, PathState, follow};
+pub use path::{OnPoint, PathEnd, PathSpec, PathState, follow};
 pub use path_model::{PathInfo, PathKind, PathModel, Saved};
 pub use path_summary::{Breakpoint, PathSummary};
 pub use spec::{

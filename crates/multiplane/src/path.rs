@@ -109,6 +109,9 @@ impl Default for PathState {
     }
 }
 
+/// Who is handed the breakpoints, with the run that has just reached them.
+pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
+
 /// Follows the path with a run of any oracle, from where `state` stands, and hands every breakpoint over. The run's
 /// own stops end it early; what was handed over is certified down to `state.next`.
 ///
@@ -118,7 +121,7 @@ pub fn follow<O: MaxOracle>(
     run: &mut Run<O>,
     spec: &PathSpec,
     state: &mut PathState,
-    each: &mut dyn FnMut(&Run<O>, Point) -> Result<(), Error>,
+    each: &mut OnPoint<'_, O>,
 ) -> Result<PathEnd, Error> {
     let unsupported = |error: RunError| match error {
         RunError::Unsupported(reason) => Error::input(reason),
