@@ -111,3 +111,28 @@ fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
     let square = losses.iter().map(|loss| (loss - mean_loss) * (loss - mean_loss)).sum::<f64>();
     ValidatedLambda { lambda, mean_loss, std_loss: (square / (n - 1.0)).sqrt() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes differ by at most one, the seed decides who goes where, and impossible numbers are refused.
+    #[test]
+    fn folds_are_fair_and_repeatable() {
+        let folds = assign_folds(23, 5, 3).unwrap();
+        let sizes: Vec<usize> = (0..5).map(|fold| folds.iter().filter(|&&f| f == fold).count()).collect();
+        assert!(sizes.iter().all(|size| (4..=5).contains(size)), "{sizes:?}");
+        assert_eq!(folds, assign_folds(23, 5, 3).unwrap());
+        assert_ne!(folds, assign_folds(23, 5, 4).unwrap());
+        for k in [0, 1, 24] {
+            assert!(assign_folds(23, k, 0).unwrap_err().to_string().contains("expected between 2 and 23"));
+        }
+    }
+
+    /// Mean and standard deviation of three losses.
+    #[test]
+    fn losses_are_summed_up() {
+        let row = summed_up(0.5, &[0.1, 0.2, 0.6]);
+        assert!((row.mean_loss - 0.3).abs() < 1e-15 && (row.std_loss - 0.07_f64.sqrt()).abs() < 1e-15, "{row:?}");
+    }
+}

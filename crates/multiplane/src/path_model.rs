@@ -261,3 +261,73 @@ impl Saved {
         PathModel::from_parts(info, &tensors).map(Saved::Path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(kind: PathKind) -> PathModel {
+        let info = PathInfo {
+            checksum: container::zero_checksum(),
+            format: container::FORMAT_VERSION,
+            version: "0.1.0".into(),
+            kind,
+            task: "binary".into(),
+            vocabulary: Vocabulary::default(),
+            spec: json!({}),
+            fingerprint: "ab".repeat(32),
+            n: 2,
+            eps: Some(0.1),
+            kappa: Some(0.9),
+            lambda_min: 0.1,
+            lambda_end: 0.1,
+            stop_reason: PathEnd::LambdaMin,
+            certified: true,
+            chosen: None,
+        };
+        let (primal, dual) = (vec![1.0, 0.9, 0.8], vec![0.95, 0.85, f64::NAN]);
+        PathModel { lambdas: vec![4.0, 2.0, 0.5], w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0], primal, dual, info }
+    }
+
+    /// Row k where lambdas[k] >= lambda > lambdas[k+1]; the ends belong to the first and the last.
+    #[test]
+    fn rows_of_lambdas() {
+        let path = path(PathKind::Path);
+        for (lambda, row) in [(1e9, 0), (4.0, 0), (2.1, 0), (2.0, 1), (0.6, 1), (0.5, 2), (0.1, 2)] {
+            assert_eq!(path.row_at(lambda).unwrap(), row, "lambda {lambda}");
+        }
+        for lambda in [0.0999, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(path.row_at(lambda).is_err(), "lambda {lambda}");
+        }
+        let between = path.at(1.0).unwrap();
+        assert_eq!((between.w, between.info.primal, between.info.dual), (vec![2.0, 0.0], -1.1, Some(0.425)));
+        let above = path.at(8.0).unwrap();
+        assert_eq!(above.w, [0.5, 0.0]);
+        let circ = 0.95 + 0.5 * 4.0; // F = circ - lambda/2 |w|^2
+        assert!((above.info.dual.unwrap() - (circ - 0.5 * 8.0 * 0.25)).abs() < 1e-12);
+        assert!((above.info.gap.unwrap() - 0.025).abs() < 1e-12, "half of the gap, at most");
+    }
+
+    /// Of a grid only its own lambdas, however they were rounded.
+    #[test]
+    fn grids_know_their_points() {
+        let grid = path(PathKind::Grid);
+        assert_eq!(grid.row_at(2.0000001).unwrap(), 1);
+        assert!(grid.row_at(3.0).unwrap_err().to_string().contains("expected 4, 2, 0.5"));
+        assert_eq!(grid.at(0.5).unwrap().info.dual, None);
+    }
+
+    /// What is written is read again; any damage is refused.
+    #[test]
+    fn round_trip() {
+        let bytes = path(PathKind::Path).to_bytes().unwrap();
+        let Saved::Path(read) = Saved::from_bytes(&bytes).unwrap() else { panic!("not a path") };
+        assert_eq!((&read.lambdas, &read.w), (&path(PathKind::Path).lambdas, &path(PathKind::Path).w));
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        for place in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 0x20;
+            assert!(Saved::from_bytes(&damaged).is_err(), "byte {place}");
+        }
+    }
+}

@@ -153,3 +153,30 @@ impl Dataset {
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All examples in order are the data itself; half of them and the other half are not.
+    #[test]
+    fn subsets_are_the_examples() {
+        let text: &[u8] = b"1 qid:1 1:1 2:0.5\n2 qid:1 2:1\n1 qid:2 1:2\n3 qid:3 3:1\n";
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.hmm"), text).unwrap();
+        let all = [
+            Dataset::Words(synthetic_words(12, 3)),
+            Dataset::Classified(single_letters(&synthetic_words(5, 3))),
+            Dataset::Columns(synthetic_chunks(9, 1)),
+            Dataset::read(&folder.path().join("x.hmm"), Some(Format::Hmm)).unwrap(),
+        ];
+        for data in all {
+            let every: Vec<usize> = (0..data.len()).collect();
+            assert_eq!(data.subset(&every).fingerprint(), data.fingerprint(), "{}", data.describe());
+            let (even, odd): (Vec<usize>, Vec<usize>) = every.iter().partition(|&&i| i % 2 == 0);
+            let (even, odd) = (data.subset(&even), data.subset(&odd));
+            assert_eq!(even.len() + odd.len(), data.len());
+            assert!(even.fingerprint() != data.fingerprint() && even.fingerprint() != odd.fingerprint());
+        }
+    }
+}

@@ -57,12 +57,14 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
 fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
     let mut rows = Vec::new();
     let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks());
-    text += &format!("  {:>12} {:>10} {:>10} {:>10}\n", "lambda", "loss", "accuracy", "all right");
+    text += &format!("  {:>12} {:>10} {:>10} {:>10} {:>10}\n", "lambda", "loss", "accuracy", "all right", "chunk F1");
     for (k, &lambda) in path.lambdas.iter().enumerate() {
-        let found = problem.evaluate(path.row(k), threads)?;
+        let found = problem.evaluate(&problem.from_file_layout(path.row(k)), threads)?;
         let (loss, accuracy, exact) = (found.loss, found.accuracy, found.exact);
-        rows.push(json!({ "lambda": lambda, "loss": loss, "accuracy": accuracy, "exact": exact }));
-        text += &format!("  {:>12} {:>10} {accuracy:>10.4} {exact:>10.4}\n", number(lambda), number(loss));
+        let f1 = found.chunks.map(|chunks| chunks.f1());
+        let shown = f1.map_or("-".into(), |f1| format!("{f1:.4}"));
+        rows.push(json!({ "lambda": lambda, "loss": loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
+        text += &format!("  {:>12} {:>10} {accuracy:>10.4} {exact:>10.4} {shown:>10}\n", number(lambda), number(loss));
     }
     if args.json {
         let json = json!({ "task": problem.task(), "n": problem.blocks(), "chosen": path.info.chosen, "rows": rows });
