@@ -39,7 +39,8 @@ pub(crate) fn broken(error: &dyn std::fmt::Display) -> String {
     format!("it is not a sound safetensors file: {error}")
 }
 
-fn sha256(bytes: &[u8]) -> String {
+/// sha256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

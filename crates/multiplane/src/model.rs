@@ -208,7 +208,7 @@ mod tests {
         let zeroed = |bytes: &mut Vec<u8>| {
             let place = bytes.windows(8).position(|window| window == b"checksum".as_slice()).unwrap() + 13;
             bytes[place..place + 64].fill(b'0');
-            let fresh = sha256(bytes);
+            let fresh = container::sha256(bytes);
             assert!(fresh.len() == 64);
             bytes[place..place + 64].copy_from_slice(fresh.as_bytes());
         };

@@ -91,8 +91,11 @@ fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error
     Ok((model, problem))
 }
 
+/// A path or grid and data opened in its way.
+type OpenPath = (PathModel, Box<dyn Problem>);
+
 /// A path or grid of which no `--lambda` is chosen, with the data opened in its way; `None` for anything else.
-fn open_all(on: &OnData, own_folds: bool) -> Result<Option<(PathModel, Box<dyn Problem>)>, Error> {
+fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>, Error> {
     match Saved::load(&on.model)? {
         Saved::Path(path) if on.lambda.is_none() => {
             let problem = open_data(on, &path.at(path.lambdas[0])?, own_folds)?;
