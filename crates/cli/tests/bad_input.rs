@@ -256,7 +256,7 @@ fn bad_run_files() {
 #[test]
 fn what_is_not_built_says_so() {
     let scratch = folder();
-    for command in ["path", "infer", "check", "reproduce"] {
+    for command in ["infer", "check", "reproduce"] {
         for rest in ["", "--help", "--eps 0.1 --lambda-min 1e-3 fig4 --json"] {
             assert_refused(&scratch, &format!("{command} {rest}"), &format!("error: {command} ("));
             assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
@@ -266,6 +266,7 @@ fn what_is_not_built_says_so() {
     for rest in ["--checkpoint c", "--checkpoint c --checkpoint-every 60", "--resume c"] {
         assert_refused(&scratch, &format!("{train} {rest}"), "is not built yet in version");
     }
+    assert_refused(&scratch, "path --task binary --data good.svm --checkpoint c", "is not built yet in version");
     assert_refused(&scratch, "train --resume c", "--resume) is not built yet in version");
     assert_refused(&scratch, "verify --model svm.model --data good.svm --checkpoint c", "is not built yet in version");
 }
