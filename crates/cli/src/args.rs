@@ -33,9 +33,8 @@ pub(crate) enum Command {
     Describe(DescribeArgs),
     /// Make synthetic data sets
     Data(DataArgs),
-    /// Regularisation path (not built yet)
-    #[command(disable_help_flag = true)]
-    Path(Rest),
+    /// Follow the regularisation path, or search a grid: certified models at every lambda of a range
+    Path(Box<PathArgs>),
     /// Solve one MAP or min-cut instance (not built yet)
     #[command(disable_help_flag = true)]
     Infer(Rest),
@@ -140,12 +139,43 @@ pub(crate) struct TrainArgs {
     pub(crate) resume: Option<PathBuf>,
 }
 
+#[derive(Args)]
+pub(crate) struct PathArgs {
+    #[command(flatten)]
+    pub(crate) train: TrainArgs,
+    /// How far the primal may be from the optimum anywhere on the path, absolute [default: 0.1]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub(crate) eps: Option<String>,
+    /// The smallest lambda [default: 1e-5]
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    pub(crate) lambda_min: Option<String>,
+    /// Breakpoints are optimised to a gap of K times eps, 0 < K < 1 [default: 0.9]
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) kappa: Option<String>,
+    /// A grid instead: lambdas divided by commas, or how many, evenly in log(lambda) from --lambda (or where the path
+    /// begins) down to --lambda-min; each is trained to --gap (or eps)
+    #[arg(long, value_name = "L1,L2,..|N", allow_hyphen_values = true)]
+    pub(crate) grid: Option<String>,
+    /// What a grid's point starts from: keep-primal, keep-dual or none [default: keep-primal]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) warm_start: Option<String>,
+    /// Cross-validate: a number of folds, or `folds` for those of the data
+    #[arg(long, value_name = "K")]
+    pub(crate) cv: Option<String>,
+    /// Draw bounds, gap and losses against lambda
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
 /// A model and the data to use it on.
 #[derive(Args)]
 pub(crate) struct OnData {
-    /// A model saved by `train`
+    /// A model saved by `train` or `path`
     #[arg(long, value_name = "M")]
     pub(crate) model: PathBuf,
+    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
     /// The data
     #[arg(long, value_name = "D")]
     pub(crate) data: PathBuf,

@@ -7,6 +7,8 @@ mod commands;
 mod demo_report;
 mod interrupt;
 mod letters;
+mod path_progress;
+mod path_report;
 mod progress;
 mod report;
 mod terminal;
@@ -55,7 +57,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Verify(args) => commands::verify::run(&args),
         Command::Describe(args) => commands::describe::run(&args),
         Command::Data(args) => commands::data::run(&args),
-        Command::Path(_) => commands::not_built("path (the regularisation path)"),
+        Command::Path(args) => commands::path::run(&args),
         Command::Infer(_) => commands::not_built("infer (MAP inference on .uai, .wcsp, .cfn, .max files)"),
         Command::Check(_) => commands::not_built("check (the oracle doctor)"),
         Command::Reproduce(_) => commands::not_built("reproduce (experiments of the papers)"),

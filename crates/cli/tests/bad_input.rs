@@ -256,10 +256,11 @@ fn bad_run_files() {
 #[test]
 fn what_is_not_built_says_so() {
     let scratch = folder();
-    for command in ["path", "infer", "check", "reproduce"] {
+    for command in ["infer", "check", "reproduce"] {
         for rest in ["", "--help", "--eps 0.1 --lambda-min 1e-3 fig4 --json"] {
             assert_refused(&scratch, &format!("{command} {rest}"), &format!("error: {command} ("));
             assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
         }
     }
+    assert_refused(&scratch, "path --task binary --data good.svm --checkpoint c", "is not built yet in version");
 }

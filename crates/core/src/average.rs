@@ -62,6 +62,12 @@ impl MovingAverage {
         MovingAverage { rate: config.rate, free: Vec::new(), circ: 0.0 }
     }
 
+    /// Forgets every iterate.
+    pub fn forget(&mut self) {
+        self.free.clear();
+        self.circ = 0.0;
+    }
+
     /// Takes in an iterate: its free weights and constant part.
     pub fn take(&mut self, free: &[f64], circ: f64) {
         if self.free.is_empty() {

@@ -70,6 +70,11 @@ impl Clock {
         }
     }
 
+    /// Adds training time that passed while the clock stood.
+    pub fn credit(&mut self, seconds: f64) {
+        self.elapsed += seconds;
+    }
+
     /// Charges work: moves the work clock on, leaves the wall clock alone.
     pub fn charge(&mut self, work: f64) {
         if self.kind == ClockKind::Work {

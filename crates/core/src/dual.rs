@@ -260,6 +260,21 @@ impl DualState {
         self.iterate.rebuild(|sum| add_blocks(blocks, sum));
     }
 
+    /// Multiplies every block by `scale` (at most 1: the rest of the mass is the truth's) and goes on at `lambda`.
+    pub fn rescale(&mut self, lambda: f64, scale: f64) {
+        for block in &mut self.blocks {
+            linalg::scale(scale, &mut block.values);
+            block.circ *= scale;
+        }
+        self.iterate.set_lambda(lambda);
+        self.rebuild();
+    }
+
+    /// Puts all mass of `block` on `corner`; w and F follow with the next [`rebuild`](DualState::rebuild).
+    pub fn place(&mut self, block: usize, corner: PlaneView<'_>) {
+        self.move_block(block, corner, 1.0);
+    }
+
     /// How far the running sums have drifted from the blocks: relative error of w and of F. For tests.
     pub fn drift(&self) -> (f64, f64) {
         self.iterate.drift(|sum| add_blocks(&self.blocks, sum))

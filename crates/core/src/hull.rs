@@ -308,6 +308,28 @@ impl HullState {
         self.iterate.rebuild(|sum| add_phi(sets, blocks, source, sum));
     }
 
+    /// Multiplies all masses but the truths' by `scale` (at most 1: the truths get the rest) and goes on at `lambda`.
+    pub fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl PlaneSource) {
+        for (block, truth) in self.truths.iter_mut().enumerate() {
+            self.sets.gram_and_alphas(block).1.iter_mut().for_each(|alpha| *alpha *= scale);
+            *truth = 1.0 - scale * (1.0 - *truth);
+        }
+        self.iterate.set_lambda(lambda);
+        self.rebuild(source);
+    }
+
+    /// Keeps `corner` and puts all mass of `block` on it; w and F follow with the next
+    /// [`rebuild`](HullState::rebuild).
+    pub fn place(&mut self, block: usize, corner: &Plane, now: u32, source: &mut impl PlaneSource) {
+        let at = self.keep(block, corner, now, source);
+        let alphas = self.sets.gram_and_alphas(block).1;
+        alphas.fill(0.0);
+        if let Some(at) = at {
+            alphas[at] = 1.0;
+        }
+        self.truths[block] = f64::from(u8::from(at.is_none()));
+    }
+
     /// How far w and F have drifted from the planes, relative. For tests.
     pub fn drift(&self, source: &mut impl PlaneSource) -> (f64, f64) {
         self.iterate.drift(|sum| add_phi(&self.sets, self.truths.len(), source, sum))

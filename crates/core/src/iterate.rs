@@ -158,6 +158,17 @@ impl Iterate {
         }
     }
 
+    /// Goes on at another lambda; averages start anew. w and F are true again after a [`rebuild`](Iterate::rebuild).
+    pub fn set_lambda(&mut self, lambda: f64) {
+        self.regularizer = self.regularizer.with_lambda(lambda);
+        if self.averages.is_some() {
+            self.averages = Some(Averages::new(self.weights.len()));
+        }
+        if let Some(recent) = &mut self.recent {
+            recent.forget();
+        }
+    }
+
     /// How far w and F have drifted from phi, relative; `add_phi` as in [`rebuild`](Iterate::rebuild). For tests.
     pub fn drift(&self, add_phi: impl FnOnce(&mut [f64]) -> f64) -> (f64, f64) {
         let mut fresh = self.clone();

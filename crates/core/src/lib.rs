@@ -46,8 +46,9 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`state`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`], [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`],
-//! [`hull`], [`order`] }, [`solver`], [`observe`], [`run`], [`solvers`]. A test keeps the order.
+//! [`linalg`], [`rng`], [`clock`], [`state`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`],
+//! [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] },
+//! { [`rescale`], [`solver`] }, [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
 pub mod ahead;
 pub mod average;
@@ -66,6 +67,7 @@ pub mod plane;
 pub mod point;
 pub mod qp;
 pub mod regularizer;
+pub mod rescale;
 pub mod rng;
 pub mod run;
 pub mod solver;

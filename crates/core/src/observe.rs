@@ -61,27 +61,46 @@ pub trait Observer {
     /// Bounds were evaluated.
     fn evaluated(&mut self, record: &Record) -> io::Result<()>;
 
+    /// What follows is at this lambda: a path or grid moves on.
+    fn moved(&mut self, _lambda: f64) {}
+
     /// The run goes on; called often.
     fn ticked(&mut self, _tick: Tick) {}
 }
 
-/// Writes each record as one line of JSON and flushes it.
+/// Writes each record as one line of JSON and flushes it; in a run at several lambdas with a `lambda` in front.
 pub struct JsonLines<W> {
     out: W,
+    lambda: Option<f64>,
+}
+
+/// A record of a run at several lambdas.
+#[derive(Serialize)]
+struct AtLambda<'a> {
+    lambda: f64,
+    #[serde(flatten)]
+    record: &'a Record,
 }
 
 impl<W: Write> JsonLines<W> {
     /// Records go to `out`.
     pub fn new(out: W) -> Self {
-        JsonLines { out }
+        JsonLines { out, lambda: None }
     }
 }
 
 impl<W: Write> Observer for JsonLines<W> {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        let mut line = serde_json::to_vec(record)?;
+        let mut line = match self.lambda {
+            Some(lambda) => serde_json::to_vec(&AtLambda { lambda, record })?,
+            None => serde_json::to_vec(record)?,
+        };
         line.push(b'\n');
         self.out.write_all(&line)?;
         self.out.flush()
+    }
+
+    fn moved(&mut self, lambda: f64) {
+        self.lambda = Some(lambda);
     }
 }

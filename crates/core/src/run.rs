@@ -3,7 +3,10 @@
 //! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
 //! is which iterate to save and when to stop.
 
+mod continuation;
 mod saving;
+
+pub use continuation::{Point, Spending};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,6 +89,9 @@ pub enum RunError {
     /// The oracle gave no usable answer.
     #[error(transparent)]
     Oracle(#[from] OracleError),
+    /// What was asked for needs more than this solver, oracle or regulariser offers.
+    #[error("{0}")]
+    Unsupported(&'static str),
     /// The objective overflowed.
     #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
     NotFinite(f64),
@@ -251,12 +257,7 @@ impl<O: MaxOracle> Run<O> {
         if self.evaluated_at == Some(self.steps) && self.gap_reached() {
             return Ok(Some(StopReason::Gap)); // restored where it had ended
         }
-        self.clock.resume();
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
-        let report = self.solver.step(&mut ctx)?;
-        self.steps += 1;
-        if report.iteration_ended {
+        if self.step()? {
             self.clock.pause();
             if self.evaluation_seconds <= self.clock.now() {
                 self.evaluate()?;
@@ -267,6 +268,16 @@ impl<O: MaxOracle> Run<O> {
         }
         self.tick();
         Ok(None)
+    }
+
+    /// Takes one step; returns whether it ended an outer iteration.
+    fn step(&mut self) -> Result<bool, RunError> {
+        self.clock.resume();
+        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
+            .with_ahead(self.ahead.as_mut());
+        let report = self.solver.step(&mut ctx)?;
+        self.steps += 1;
+        Ok(report.iteration_ended)
     }
 
     fn spent(&self) -> Option<StopReason> {

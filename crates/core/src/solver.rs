@@ -8,6 +8,7 @@ use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::oracle::{MaxOracle, OracleError, PlaneSource, Quality, check_answer};
 use crate::plane::Plane;
 use crate::point::DualPoint;
+use crate::rescale::Rescale;
 use crate::rng::Rng;
 use crate::state::StateError;
 
@@ -125,6 +126,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
+    /// Lets the training clock run.
+    pub fn resume(&mut self) {
+        self.clock.resume();
+    }
+
     /// Counts a step on cached planes.
     pub fn count_cached(&mut self) {
         self.counts.cached_steps += 1;
@@ -207,6 +213,11 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Writes a second answer into `w`, which may be the better one in primal value, and returns the dual value of
     /// its point; `None` where there is none.
     fn alternative(&self, _w: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// The solver as one that can go on at another lambda, where it can.
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
         None
     }
 

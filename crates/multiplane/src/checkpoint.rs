@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::container::{MAX_HEADER, METADATA_KEY, checksum_place, hexadecimal, zero_checksum};
 use crate::durable::durable_replace;
 use crate::error::Error;
-use crate::model::{MAX_HEADER, METADATA_KEY, checksum_place, hexadecimal, zero_checksum};
 use crate::record::RecordPosition;
 
 /// Version of the checkpoint format that this program writes and reads.

@@ -23,14 +23,20 @@
 
 mod checkpoint;
 mod checkpointer;
+mod container;
+mod cross_validation;
 mod dictionary;
 mod durable;
 mod error;
+mod grid;
 mod lambda;
 mod lock;
 mod model;
 mod names;
 pub mod params;
+mod path;
+mod path_model;
+mod path_summary;
 mod record;
 mod resume;
 mod spec;
@@ -39,14 +45,21 @@ mod verify;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub use checkpointer::{CheckpointReport, Checkpointer};
+pub use container::FORMAT_VERSION;
+pub use cross_validation::{CrossValidation, Outer, ValidatedLambda, assign_folds, cross_validate};
 pub use durable::{check_writable, durable_write};
 pub use error::Error;
+pub use grid::{GridPoints, GridSpec};
 pub use lambda::Lambda;
-pub use model::{FORMAT_VERSION, Model, ModelInfo};
+pub use model::{Model, ModelInfo};
+pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
+pub use path::{OnPoint, PathEnd, PathSpec, PathState, follow};
+pub use path_model::{PathInfo, PathKind, PathModel, Saved};
+pub use path_summary::{Breakpoint, PathSummary};
 pub use record::{RecordFile, RecordPosition};
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,

@@ -1,32 +1,19 @@
 //! The model file: weights and where they come from, in a safetensors container with a checksum over all of it.
 
-use std::collections::HashMap;
-use std::fs;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use multiplane_tasks::problem::{MAX_DIM, Problem, Vocabulary};
-use multiplane_tasks::tasks::MAX_DICTIONARY_BYTES;
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::dictionary::{self, Parts};
+use crate::container::{self, FORMAT_VERSION};
+use crate::dictionary;
 use crate::durable::durable_write;
 use crate::error::Error;
+use crate::path_model::PathInfo;
 use crate::spec::find_task;
-
-/// Version of the file format that this program writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
-
-/// Key of our JSON in the container's metadata.
-pub(crate) const METADATA_KEY: &str = "multiplane";
-
-/// Largest header accepted: a model's header is a few kilobytes.
-pub(crate) const MAX_HEADER: u64 = 1 << 20;
 
 /// What the file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +68,7 @@ impl ModelInfo {
         certified: bool,
     ) -> Self {
         ModelInfo {
-            checksum: zero_checksum(),
+            checksum: container::zero_checksum(),
             format: FORMAT_VERSION,
             version: env!("CARGO_PKG_VERSION").into(),
             task: problem.task().into(),
@@ -98,72 +85,49 @@ impl ModelInfo {
     }
 }
 
-pub(crate) fn zero_checksum() -> String {
-    "0".repeat(64)
-}
-
-/// Bytes as text.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+impl ModelInfo {
+    /// Of weights taken from a path or grid.
+    pub(crate) fn at_lambda(path: &PathInfo, lambda: f64, primal: f64, dual: Option<f64>, certified: bool) -> Self {
+        ModelInfo {
+            checksum: container::zero_checksum(),
+            format: path.format,
+            version: path.version.clone(),
+            task: path.task.clone(),
+            vocabulary: path.vocabulary.clone(),
+            spec: path.spec.clone(),
+            fingerprint: path.fingerprint.clone(),
+            n: path.n,
+            lambda,
+            primal,
+            dual,
+            gap: dual.map(|dual| primal - dual),
+            certified,
+        }
+    }
 }
 
 impl Model {
     /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`) and the names of the features,
     /// where they have any.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let broken = |error: &dyn std::fmt::Display| Error::failed(format!("the model cannot be written: {error}"));
-        let payload: Vec<u8> = self.w.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let names = self.info.vocabulary.dictionary.as_deref().map(Parts::of);
-        let w = TensorView::new(Dtype::F64, vec![self.w.len()], &payload).map_err(|error| broken(&error))?;
-        let mut tensors = vec![("w", w)];
-        tensors.extend(
-            names.iter().flat_map(Parts::tensors).collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?,
-        );
-        let info = ModelInfo { checksum: zero_checksum(), ..self.info.clone() };
-        let json = serde_json::to_string(&info).map_err(|error| broken(&error))?;
-        let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
-        let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| broken(&error))?;
-        let checksum = sha256(&bytes);
-        let place = checksum_place(&bytes, &zero_checksum()).ok_or_else(|| broken(&"no place for the checksum"))?;
-        bytes[place..place + 64].copy_from_slice(checksum.as_bytes());
-        Ok(bytes)
+        let info = ModelInfo { checksum: container::zero_checksum(), ..self.info.clone() };
+        container::pack(&[("w", vec![self.w.len()], &self.w)], self.info.vocabulary.dictionary.as_deref(), &info)
     }
 
     /// Reads a file's bytes. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, String> {
-        let header = bytes.first_chunk().map(|head| u64::from_le_bytes(*head));
-        match header {
-            Some(len) if len <= MAX_HEADER && len + 8 <= bytes.len() as u64 => {}
-            _ => return Err("it is not a model file, or it was cut short".into()),
+        let (value, tensors) = container::unpack(bytes)?;
+        Model::from_parts(value, &tensors)
+    }
+
+    /// Reads what a container held.
+    pub(crate) fn from_parts(info: Value, tensors: &SafeTensors<'_>) -> Result<Model, String> {
+        let mut info: ModelInfo = serde_json::from_value(info).map_err(|error| container::broken(&error))?;
+        let (shape, w) = container::numbers(tensors, "w")?;
+        if shape.len() != 1 || w.len() > MAX_DIM {
+            return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
-        let broken = |error: &dyn std::fmt::Display| format!("it is not a sound safetensors file: {error}");
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
-        let json = metadata.metadata().as_ref().and_then(|map| map.get(METADATA_KEY));
-        let json = json.ok_or("it is a safetensors file, but not one of multiplane's")?;
-        let value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
-        let checksum = value["checksum"].as_str().unwrap_or_default();
-        if checksum_of(bytes, checksum).as_deref() != Some(checksum) {
-            return Err("its checksum does not match: the file is damaged".into());
-        }
-        if value["kind"] == "checkpoint" {
-            return Err("it is a checkpoint, not a model".into());
-        }
-        if value["format"] != FORMAT_VERSION {
-            let found = &value["format"];
-            return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
-        }
-        let mut info: ModelInfo = serde_json::from_value(value).map_err(|error| broken(&error))?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
-        let w = tensors.tensor("w").map_err(|error| broken(&error))?;
-        if w.dtype() != Dtype::F64 || w.shape().len() != 1 || w.shape()[0] > MAX_DIM {
-            return Err(format!("its tensor w is {:?} {:?}, expected F64 [d]", w.dtype(), w.shape()));
-        }
-        let w = w.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
-        info.vocabulary.dictionary = dictionary::read(&tensors)?.map(Arc::new);
+        info.vocabulary.dictionary = dictionary::read(tensors)?.map(Arc::new);
         Ok(Model { w, info })
     }
 
@@ -176,16 +140,8 @@ impl Model {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Model, Error> {
-        let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
-        let mut bytes = Vec::new();
-        let limit = (MAX_DIM * 8 + MAX_DICTIONARY_BYTES) as u64 + MAX_HEADER + 8;
-        fs::File::open(path)
-            .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-            .map_err(|error| refuse(&format!("the model could not be read: {error}")))?;
-        if bytes.len() as u64 > limit {
-            return Err(refuse(&"it is larger than any model"));
-        }
-        Model::from_bytes(&bytes).map_err(|reason| refuse(&reason))
+        let bytes = container::read(path)?;
+        Model::from_bytes(&bytes).map_err(|reason| Error::input(format!("{}: {reason}", path.display())))
     }
 
     /// Opens other data in the way that the model's training data was opened: same task parameters, labels and
@@ -203,23 +159,6 @@ impl Model {
     }
 }
 
-/// The checksum of a file that carries `checksum`; `None` if that cannot be one.
-fn checksum_of(bytes: &[u8], checksum: &str) -> Option<String> {
-    if checksum.len() != 64 {
-        return None;
-    }
-    let place = checksum_place(bytes, checksum)?;
-    let mut blank = bytes.to_vec();
-    blank[place..place + 64].fill(b'0');
-    Some(sha256(&blank))
-}
-
-/// Where in the header the checksum stands.
-pub(crate) fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
-    let header = &bytes[..bytes.len().min(MAX_HEADER as usize + 8)];
-    header.windows(64).position(|window| window == checksum.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,7 +173,7 @@ mod tests {
         let vocabulary =
             Vocabulary { labels, features: 3, template: vec!["w[0]".into()], dictionary: Some(Arc::new(names)) };
         let info = ModelInfo {
-            checksum: zero_checksum(),
+            checksum: container::zero_checksum(),
             format: FORMAT_VERSION,
             version: "0.1.0".into(),
             task: "binary".into(),
@@ -269,7 +208,7 @@ mod tests {
         let zeroed = |bytes: &mut Vec<u8>| {
             let place = bytes.windows(8).position(|window| window == b"checksum".as_slice()).unwrap() + 13;
             bytes[place..place + 64].fill(b'0');
-            let fresh = sha256(bytes);
+            let fresh = container::sha256(bytes);
             assert!(fresh.len() == 64);
             bytes[place..place + 64].copy_from_slice(fresh.as_bytes());
         };

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::container::hexadecimal;
 use crate::durable::is_special;
 use crate::error::Error;
-use crate::model::hexadecimal;
 
 /// How far a record file is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

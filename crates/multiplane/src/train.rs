@@ -10,6 +10,7 @@ use multiplane_core::observe::Observer;
 use multiplane_core::oracle::{BoxedOracle, Delayed};
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop, StopReason};
+use multiplane_core::solvers::BoxedSolver;
 use multiplane_tasks::data::Format;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
@@ -210,7 +211,8 @@ impl Session {
     /// Trains to the end.
     pub fn run(&self, mut hooks: Hooks) -> Result<(Model, Summary), Error> {
         let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
-        let mut run = self.begin(hooks)?;
+        let has_dual = self.spec.solver_entry()?.has_dual;
+        let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
         if let Some(checkpoint) = resume {
             self.check_data(&checkpoint.info)?;
             run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
@@ -222,7 +224,7 @@ impl Session {
             }
             None => (run.to_end()?, None),
         };
-        let summary = Summary { checkpoints, ..self.summary(self.spec.solver_entry()?.name, &outcome)? };
+        let summary = Summary { checkpoints, ..self.summary(&self.spec.solver.name, &outcome)? };
         let info = ModelInfo::new(
             &*self.problem,
             self.spec.provenance(),
@@ -237,7 +239,7 @@ impl Session {
     /// The run as far as a checkpoint goes, for those who want to look at it.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
         self.check_data(&checkpoint.info)?;
-        let mut run = self.begin(Hooks::default())?;
+        let mut run = self.prepare(self.lambda(), None, Hooks::default())?;
         run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         Ok(run)
     }
@@ -272,21 +274,18 @@ impl Session {
         CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
     }
 
-    /// A run that has not begun.
-    fn begin(&self, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
-        let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
-        let entry = self.spec.solver_entry()?;
-        let parameters = Value::Object(self.spec.solver.params.clone());
-        let solver = (entry.build)(parameters, blocks, dim, self.regularizer.clone()).map_err(Error::Input)?;
+    /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
+    pub(crate) fn prepare(&self, lambda: f64, gap: Option<GapTarget>, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
         let stop = Stop {
-            gap: self.target.filter(|_| entry.has_dual),
+            gap,
             passes: self.spec.stop.passes,
             calls: self.spec.stop.calls,
             seconds: self.spec.stop.seconds,
             interrupt: hooks.interrupt,
         };
         let judge = self.problem.oracle()?;
-        let mut run = Run::new(self.training_oracle()?, judge, solver, self.regularizer.clone(), stop)
+        let regularizer = self.regularizer.with_lambda(lambda);
+        let mut run = Run::new(self.training_oracle()?, judge, self.solver(lambda)?, regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
         if self.spec.threads > 1 {
@@ -301,6 +300,29 @@ impl Session {
             run = run.with_losses(self.loss_meter());
         }
         Ok(run)
+    }
+
+    /// The solver of the specification at `lambda`, not begun.
+    pub(crate) fn solver(&self, lambda: f64) -> Result<BoxedSolver, Error> {
+        let parameters = Value::Object(self.spec.solver.params.clone());
+        let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
+        let regularizer = self.regularizer.with_lambda(lambda);
+        (self.spec.solver_entry()?.build)(parameters, blocks, dim, regularizer).map_err(Error::Input)
+    }
+
+    /// Mean task losses at `w` on the training data and, where there are any, on the test data.
+    pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
+        Ok((self.loss_meter())(w)?)
+    }
+
+    /// The test data, if any.
+    pub fn test(&self) -> Option<&dyn Problem> {
+        self.test.as_deref()
+    }
+
+    /// Seconds since the session began to read its data.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.stopwatch.seconds()
     }
 
     fn training_oracle(&self) -> Result<BoxedOracle, Error> {

@@ -82,6 +82,39 @@ impl Dataset {
         }
     }
 
+    /// Number of examples.
+    pub fn len(&self) -> usize {
+        match self {
+            Dataset::Classified(data) => data.labels.len(),
+            Dataset::Words(words) => words.len(),
+            Dataset::Columns(data) => data.len(),
+            Dataset::Tagged(data) => data.len(),
+        }
+    }
+
+    /// Whether there is no example.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// These examples, in this order; each must exist.
+    pub fn subset(&self, examples: &[usize]) -> Dataset {
+        match self {
+            Dataset::Classified(data) => Dataset::Classified(data.subset(examples)),
+            Dataset::Words(words) => Dataset::Words(words.subset(examples)),
+            Dataset::Columns(data) => Dataset::Columns(data.subset(examples)),
+            Dataset::Tagged(data) => Dataset::Tagged(data.subset(examples)),
+        }
+    }
+
+    /// The fold of each example, where the format knows folds.
+    pub fn folds(&self) -> Option<&[u32]> {
+        match self {
+            Dataset::Words(words) => Some(&words.folds),
+            _ => None,
+        }
+    }
+
     /// What this is, for messages.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -119,4 +152,31 @@ impl Dataset {
 /// Whether `path` can be read only once.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All examples in order are the data itself; half of them and the other half are not.
+    #[test]
+    fn subsets_are_the_examples() {
+        let text: &[u8] = b"1 qid:1 1:1 2:0.5\n2 qid:1 2:1\n1 qid:2 1:2\n3 qid:3 3:1\n";
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.hmm"), text).unwrap();
+        let all = [
+            Dataset::Words(synthetic_words(12, 3)),
+            Dataset::Classified(single_letters(&synthetic_words(5, 3))),
+            Dataset::Columns(synthetic_chunks(9, 1)),
+            Dataset::read(&folder.path().join("x.hmm"), Some(Format::Hmm)).unwrap(),
+        ];
+        for data in all {
+            let every: Vec<usize> = (0..data.len()).collect();
+            assert_eq!(data.subset(&every).fingerprint(), data.fingerprint(), "{}", data.describe());
+            let (even, odd): (Vec<usize>, Vec<usize>) = every.iter().partition(|&&i| i % 2 == 0);
+            let (even, odd) = (data.subset(&even), data.subset(&odd));
+            assert_eq!(even.len() + odd.len(), data.len());
+            assert!(even.fingerprint() != data.fingerprint() && even.fingerprint() != odd.fingerprint());
+        }
+    }
 }

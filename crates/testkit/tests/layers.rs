@@ -25,7 +25,7 @@ const RANKS: [&[&str]; 14] = [
     &["average"],
     &["iterate", "qp"],
     &["dual", "cache", "hull", "order"],
-    &["solver"],
+    &["rescale", "solver"],
     &["observe"],
     &["run"],
     &["solvers"],

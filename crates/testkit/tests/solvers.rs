@@ -184,7 +184,7 @@ fn all_combinations_keep_the_bracket() {
     let planes = [
         json!({"name": "none"}),
         json!({"name": "multi-plane"}),
-        json!({"name": "multi-plane", "recombine": {"name": "always"}, "max_idle": 2}),
+        json!({"name": "multi-plane", "recombine": "always", "max_idle": 2}),
         json!({"name": "multi-plane", "max_planes": 1}),
         json!({"name": "gap-cache"}),
     ];

@@ -5,13 +5,14 @@ pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod evaluate;
 mod job;
+pub(crate) mod path;
 pub(crate) mod predict;
 pub(crate) mod train;
 pub(crate) mod verify;
 
 use std::path::{Path, PathBuf};
 
-use multiplane::{Error, Model, Problem, params};
+use multiplane::{Error, Model, PathModel, Problem, Saved, params};
 use serde_json::{Map, Value};
 
 use crate::args::OnData;
@@ -83,9 +84,64 @@ fn threads(on: &OnData) -> Result<usize, Error> {
     Ok(threads)
 }
 
-/// Loads the model and opens the data in its way. `default_folds` are used where `--set data.folds` says nothing.
+/// Loads the model and opens the data in its way; of a path or grid the model at `--lambda`. With `own_folds` the
+/// folds that it was trained on are used where `--set data.folds` says nothing.
 fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
-    let model = Model::load(&on.model)?;
+    let model = choose(on, Saved::load(&on.model)?)?;
+    let problem = open_data(on, &model, own_folds)?;
+    Ok((model, problem))
+}
+
+/// A path or grid and data opened in its way.
+type OpenPath = (PathModel, Box<dyn Problem>);
+
+/// A path or grid of which no `--lambda` is chosen, with the data opened in its way; `None` for anything else.
+fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>, Error> {
+    match Saved::load(&on.model)? {
+        Saved::Path(path) if on.lambda.is_none() => {
+            let problem = open_data(on, &path.at(path.lambdas[0])?, own_folds)?;
+            Ok(Some((path, problem)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The model at `--lambda`.
+fn choose(on: &OnData, saved: Saved) -> Result<Model, Error> {
+    let name = on.model.display();
+    let path = match (saved, &on.lambda) {
+        (Saved::Model(model), None) => return Ok(model),
+        (Saved::Model(_), Some(_)) => {
+            return Err(Error::input(format!("--lambda: {name} is a model at one lambda, not a path or grid")));
+        }
+        (Saved::Path(path), _) => path,
+    };
+    let lambda = match &on.lambda {
+        Some(text) => text.trim().parse().map_err(|_| Error::input(format!("lambda = {text}: must be a number")))?,
+        None => path.info.chosen.ok_or_else(|| {
+            let (end, start) = (path.info.lambda_end, path.lambdas[0]);
+            Error::input(format!(
+                "{name} holds {} models from lambda = {end} to {start}: choose one with --lambda",
+                path.lambdas.len()
+            ))
+        })?,
+    };
+    path.at(lambda).map_err(|error| Error::input(format!("{name}: {error}")))
+}
+
+/// Refuses data that a model was not trained on.
+fn check_fingerprint(on: &OnData, problem: &dyn Problem, expected: &str) -> Result<(), Error> {
+    if problem.fingerprint() == expected {
+        return Ok(());
+    }
+    let (found, expected) = (&problem.fingerprint()[..12], expected.get(..12).unwrap_or(expected));
+    Err(Error::input(format!(
+        "{}: this is not the data that the model was trained on (fingerprint {found}..., expected {expected}...)",
+        on.data.display()
+    )))
+}
+
+fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
     let mut tree = Map::new();
     apply_sets(&mut tree, &on.set)?;
     let data = match tree.remove("data") {
@@ -114,5 +170,5 @@ fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error
     for warning in problem.warnings() {
         terminal::complain(&format!("warning: {warning}"));
     }
-    Ok((model, problem))
+    Ok(problem)
 }

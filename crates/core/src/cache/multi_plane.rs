@@ -21,7 +21,7 @@ pub struct MultiPlane {
 
 /// When labellings are recombined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case")]
 pub enum Recombine {
     /// Never.
     #[default]

@@ -85,6 +85,18 @@ impl Columns {
         self.strings.get(self.cell(token, column))
     }
 
+    /// These sentences, in this order; each must exist.
+    pub fn subset(&self, sentences: &[usize]) -> Columns {
+        let mut chosen = Columns::new(self.width);
+        for &sentence in sentences {
+            for token in self.range(sentence) {
+                chosen.push_token((0..self.width).map(|column| self.text(token, column)));
+            }
+            chosen.end_sentence();
+        }
+        chosen
+    }
+
     /// Feeds the text to a hash, for fingerprints of data.
     pub fn hash_into(&self, sha: &mut Sha256) {
         sha.update(b"columns");

@@ -47,6 +47,20 @@ impl Tagged {
         start..self.ends[sequence]
     }
 
+    /// These sequences, in this order; each must exist.
+    pub fn subset(&self, sequences: &[usize]) -> Tagged {
+        let rows = SparseRows::new(self.rows.columns());
+        let mut chosen = Tagged { ends: Vec::new(), tags: Vec::new(), names: Strings::new(), rows };
+        for &sequence in sequences {
+            let tokens = self.range(sequence);
+            let tags = self.tags[tokens.clone()].iter().map(|&tag| chosen.names.intern(self.names.get(tag)));
+            chosen.tags.extend(tags);
+            chosen.rows.append(&self.rows, tokens);
+            chosen.ends.push(chosen.tags.len());
+        }
+        chosen
+    }
+
     /// Feeds tags and rows to a hash, for fingerprints of data.
     pub fn hash_into(&self, sha: &mut Sha256) {
         sha.update(b"tagged");

@@ -72,6 +72,17 @@ impl SparseRows {
         self.ends.push(self.indices.len());
     }
 
+    /// Appends these rows of `other`.
+    pub fn append(&mut self, other: &SparseRows, rows: impl IntoIterator<Item = usize>) {
+        let mut values = Vec::new();
+        for row in rows {
+            let row = other.row(row);
+            values.clear();
+            values.extend(row.iter().map(|(_, value)| value));
+            self.push(row.indices, &values);
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -158,6 +169,15 @@ pub struct Classified {
     pub labels: Vec<i64>,
 }
 
+impl Classified {
+    /// These rows, in this order; each must exist.
+    pub fn subset(&self, examples: &[usize]) -> Classified {
+        let mut rows = SparseRows::new(self.rows.columns());
+        rows.append(&self.rows, examples.iter().copied());
+        Classified { rows, labels: examples.iter().map(|&example| self.labels[example]).collect() }
+    }
+}
+
 /// Words as sequences of letters, as the OCR set has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words {
@@ -201,19 +221,19 @@ impl Words {
             let found = missing.map_or("no folds".to_owned(), |fold| format!("fold {fold}"));
             return Err(format!("found {found}, expected some of {}", listed(&known)));
         }
+        let chosen: Vec<usize> = (0..self.len()).filter(|&word| wanted.contains(&self.folds[word])).collect();
+        Ok(self.subset(&chosen))
+    }
+
+    /// These words, in this order; each must exist.
+    pub fn subset(&self, words: &[usize]) -> Words {
         let mut chosen = Words::without_letters(self.pixels.columns());
-        let mut values = Vec::new();
-        for word in (0..self.len()).filter(|&word| wanted.contains(&self.folds[word])) {
-            for letter in self.range(word) {
-                let row = self.pixels.row(letter);
-                values.clear();
-                values.extend(row.iter().map(|(_, value)| value));
-                chosen.pixels.push(row.indices, &values);
-                chosen.letters.push(self.letters[letter]);
-            }
+        for &word in words {
+            chosen.pixels.append(&self.pixels, self.range(word));
+            chosen.letters.extend_from_slice(&self.letters[self.range(word)]);
             chosen.end_word(self.folds[word]);
         }
-        Ok(chosen)
+        chosen
     }
 
     pub(super) fn without_letters(pixels: usize) -> Self {

@@ -2,6 +2,8 @@
 //!
 //! A visit costs one oracle call, or the scores of the planes kept; then O(stored coefficients).
 
+mod rescaling;
+
 use super::mechanics::Mechanics;
 use super::{BlockFrankWolfe, StepRule};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine, Slope, WorkingSets};
@@ -13,6 +15,7 @@ use crate::order::{Seen, Visits};
 use crate::plane::{Plane, PlaneView, Star};
 use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
+use crate::rescale::Rescale;
 use crate::solver::{Ctx, Decisions, Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect};
 
@@ -389,6 +392,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
 
     fn alternative(&self, w: &mut Vec<f64>) -> Option<f64> {
         self.mechanics.iterate().alternative(w)
+    }
+
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
+        Some(self)
     }
 
     fn progress(&self) -> Progress {

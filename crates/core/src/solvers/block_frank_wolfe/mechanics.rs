@@ -76,6 +76,27 @@ impl Mechanics {
         }
     }
 
+    /// Multiplies `phi` by `scale` and goes on at `lambda`.
+    pub(super) fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl PlaneSource) {
+        match self {
+            Mechanics::Vectors { dual, .. } => dual.rescale(lambda, scale),
+            Mechanics::Hull(hull) => hull.rescale(lambda, scale, source),
+        }
+    }
+
+    /// Puts all mass of `block` on `corner`, which is kept where planes are.
+    pub(super) fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl PlaneSource) {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                if keep {
+                    sets.keep(block, corner, now);
+                }
+                dual.place(block, corner.view());
+            }
+            Mechanics::Hull(hull) => hull.place(block, corner, now, source),
+        }
+    }
+
     pub(super) fn sets(&self) -> &WorkingSets {
         match self {
             Mechanics::Vectors { sets, .. } => sets,

@@ -1,0 +1,221 @@
+//! What a path or grid looks like: a summary for people, and curves against lambda.
+
+use std::fmt::Write;
+
+use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
+
+use crate::chart::{Chart, Series};
+use crate::terminal::number;
+
+/// Most rows of a table.
+const MOST_ROWS: usize = 16;
+
+/// Points of a curve between two breakpoints.
+const SAMPLES: usize = 8;
+
+/// Height of one chart, in units of its view box.
+const CHART_HEIGHT: usize = 440;
+
+/// The summary for people.
+pub(crate) fn text(summary: &PathSummary) -> String {
+    let (kind, noun) = match summary.kind {
+        PathKind::Path => ("path", "breakpoints"),
+        PathKind::Grid => ("grid", "points"),
+    };
+    let mut text = format!(
+        "{} on {} examples, {} weights, solver {}: {kind} from lambda = {} to {}\n",
+        summary.task,
+        summary.n,
+        summary.d,
+        summary.solver,
+        number(summary.breakpoints.first().map_or(f64::NAN, |point| point.lambda)),
+        number(summary.lambda_end)
+    );
+    let proof = match (summary.kind, summary.eps) {
+        (PathKind::Path, Some(eps)) => format!("certified gap of at most {} at every lambda between", number(eps)),
+        _ if summary.certified => "every gap is certified".into(),
+        _ => "gaps are not certified".into(),
+    };
+    let _ = writeln!(text, "  {} {noun}; {proof}", summary.breakpoints.len());
+    text += &points_table(&summary.breakpoints);
+    let _ = writeln!(
+        text,
+        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle; {} calls to look \
+         at gaps",
+        summary.passes,
+        summary.oracle_calls,
+        summary.cached_steps,
+        summary.train_seconds,
+        100.0 * summary.oracle_seconds / summary.train_seconds.max(f64::MIN_POSITIVE),
+        summary.evaluation_calls
+    );
+    if let Some(validation) = &summary.cross_validation {
+        text += &validation_table(validation);
+    }
+    let reason = match summary.stop_reason {
+        PathEnd::LambdaMin => "complete",
+        PathEnd::Passes => "early: the passes are spent",
+        PathEnd::Calls => "early: the oracle calls are spent",
+        PathEnd::Seconds => "early: the seconds are spent",
+        PathEnd::Interrupt => "early: interrupted",
+        PathEnd::Size => "early: more weights would not fit into a file",
+    };
+    let _ = writeln!(text, "  stopped: {reason}");
+    if let Some(model) = &summary.model {
+        let _ = writeln!(text, "  saved to {model}");
+    }
+    text
+}
+
+/// Which of `n` rows to show.
+fn shown(n: usize) -> Vec<usize> {
+    let rows = n.min(MOST_ROWS);
+    (0..rows).map(|row| if rows < 2 { 0 } else { row * (n - 1) / (rows - 1) }).collect()
+}
+
+fn points_table(points: &[Breakpoint]) -> String {
+    let mut text = format!(
+        "  {:>12} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9} {:>9}\n",
+        "lambda", "primal", "dual", "gap", "train loss", "test loss", "passes", "seconds"
+    );
+    let optional = |value: Option<f64>| value.map_or("-".into(), number);
+    for point in shown(points.len()).into_iter().map(|k| &points[k]) {
+        let _ = writeln!(
+            text,
+            "  {:>12} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9.1} {:>9.2}",
+            number(point.lambda),
+            number(point.primal),
+            optional(point.dual),
+            optional(point.gap),
+            optional(point.train_loss),
+            optional(point.test_loss),
+            point.passes,
+            point.seconds
+        );
+    }
+    if points.len() > MOST_ROWS {
+        let _ = writeln!(text, "  ({MOST_ROWS} of {}; all with --json)", points.len());
+    }
+    text
+}
+
+fn validation_table(validation: &CrossValidation) -> String {
+    let losses = &validation.losses;
+    let mut text =
+        format!("  cross-validation, {} folds\n  {:>12} {:>10} {:>10}\n", validation.folds, "lambda", "mean", "std");
+    for row in shown(losses.len()).into_iter().map(|k| &losses[k]) {
+        let (lambda, mean, std) = (number(row.lambda), number(row.mean_loss), number(row.std_loss));
+        let _ = writeln!(text, "  {lambda:>12} {mean:>10} {std:>10}");
+    }
+    let _ = writeln!(text, "  smallest mean loss at lambda = {}", number(validation.best_lambda));
+    text
+}
+
+/// Three charts, one below the other: bounds, gap and losses against lambda.
+pub(crate) fn svg(summary: &PathSummary, model: &PathModel) -> String {
+    let bounds = bounds(summary, model);
+    let charts = [bounds_chart(summary, &bounds), gap_chart(summary, &bounds), loss_chart(summary)];
+    let height = CHART_HEIGHT * charts.len();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 {height}\" width=\"720\" height=\"{height}\">\n"
+    );
+    for (row, chart) in charts.iter().enumerate() {
+        let place = format!("<svg y=\"{}\" width=\"720\" height=\"{CHART_HEIGHT}\" ", row * CHART_HEIGHT);
+        out += &chart.svg().replacen("<svg ", &place, 1);
+    }
+    out += "</svg>\n";
+    out
+}
+
+/// A certificate along a path, lambda rising.
+#[derive(Default)]
+struct Bounds {
+    /// P at the answer's weights.
+    primal: Vec<(f64, f64)>,
+    /// A lower bound on the optimum. That is concave in lambda, so the chord between two breakpoints' duals is one.
+    dual: Vec<(f64, f64)>,
+    /// The gap at breakpoints.
+    gap: Vec<(f64, f64)>,
+    /// The gap of each breakpoint's weights and scaled dual where the next one takes over.
+    last_gap: Vec<(f64, f64)>,
+}
+
+fn bounds(summary: &PathSummary, model: &PathModel) -> Bounds {
+    let points = &summary.breakpoints;
+    let mut bounds = Bounds::default();
+    for (k, point) in points.iter().enumerate().rev() {
+        let dual = point.dual.unwrap_or(f64::NAN);
+        let end = points.get(k + 1).map_or(summary.lambda_end, |next| next.lambda);
+        if summary.kind == PathKind::Path && end < point.lambda {
+            let half_square = 0.5 * model.row(k).iter().map(|w| w * w).sum::<f64>();
+            let primal = |lambda: f64| point.primal + (lambda - point.lambda) * half_square;
+            let scaled = dual * end / point.lambda;
+            let end_dual = points.get(k + 1).and_then(|next| next.dual).unwrap_or(scaled);
+            for sample in 0..SAMPLES {
+                let lambda = end * (point.lambda / end).powf(sample as f64 / SAMPLES as f64);
+                let share = (lambda - end) / (point.lambda - end);
+                bounds.primal.push((lambda, primal(lambda)));
+                bounds.dual.push((lambda, end_dual + share * (dual - end_dual)));
+            }
+            bounds.last_gap.push((end, primal(end) - scaled));
+        }
+        bounds.primal.push((point.lambda, point.primal));
+        bounds.dual.push((point.lambda, dual));
+        bounds.gap.push((point.lambda, point.primal - dual));
+    }
+    bounds
+}
+
+fn chart(title: String, y_label: &str, target: Option<f64>, series: Vec<Series>) -> Chart {
+    let (x_label, y_label) = ("lambda".to_owned(), y_label.to_owned());
+    Chart { title, x_label, y_label, x_log: true, y_log: false, target, series }
+}
+
+fn series(name: &str, color: usize, dashed: bool, points: Vec<(f64, f64)>) -> Series {
+    Series { name: name.to_owned(), points, dashed, color }
+}
+
+fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
+    let noun = if summary.kind == PathKind::Path { "breakpoints" } else { "grid points" };
+    let title = format!("The optimum lies between: {} {noun}", summary.breakpoints.len());
+    let (primal, dual) = (bounds.primal.clone(), bounds.dual.clone());
+    chart(title, "objective", None, vec![series("primal", 0, false, primal), series("dual", 1, false, dual)])
+}
+
+fn gap_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
+    let mut all = vec![series("at breakpoints", 2, false, bounds.gap.clone())];
+    let title = match summary.eps {
+        Some(eps) => {
+            all.push(series("where the next begins", 1, true, bounds.last_gap.clone()));
+            format!("Certified gap: at most {} at every lambda", number(eps))
+        }
+        None => "Gap at the points of the grid".into(),
+    };
+    chart(title, "primal - dual", summary.eps, all)
+}
+
+fn loss_chart(summary: &PathSummary) -> Chart {
+    let points = &summary.breakpoints;
+    let steps = |loss: fn(&Breakpoint) -> Option<f64>| {
+        let mut curve = Vec::new();
+        for (k, point) in points.iter().enumerate().rev() {
+            let Some(loss) = loss(point) else { continue };
+            let end = points.get(k + 1).map_or(summary.lambda_end, |next| next.lambda);
+            if summary.kind == PathKind::Path {
+                curve.push((end, loss));
+            }
+            curve.push((point.lambda, loss));
+        }
+        curve
+    };
+    let mut all = vec![series("train loss", 0, false, steps(|point| point.train_loss))];
+    let test = steps(|point| point.test_loss);
+    if !test.is_empty() {
+        all.push(series("test loss", 1, false, test));
+    }
+    if let Some(validation) = &summary.cross_validation {
+        let mean = validation.losses.iter().rev().map(|row| (row.lambda, row.mean_loss)).collect();
+        all.push(series("cross-validated loss", 2, true, mean));
+    }
+    chart("Task loss along the path".into(), "mean task loss", None, all)
+}

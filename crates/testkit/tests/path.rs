@@ -1,0 +1,238 @@
+//! Regularisation paths: rescaling keeps every promise, and a path is as good as it says at every lambda.
+
+use multiplane::{PathEnd, PathSpec, PathState, RunSpec, Session, dataset, follow};
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::plane::Plane;
+use multiplane_core::rescale::{Rescale, WarmStart};
+use multiplane_core::rng::Rng;
+use multiplane_core::run::{Point, Run, Stop};
+use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
+use multiplane_core::solvers::find;
+use multiplane_testkit::reference;
+use multiplane_testkit::small::{self, Careless, Declared, Small, weights};
+use serde_json::json;
+
+/// The two dual states, with and without planes, averages and gaps.
+fn configurations() -> [BlockFrankWolfe; 5] {
+    [
+        BlockFrankWolfe::bcfw(),
+        BlockFrankWolfe::mp_bcfw_avg(),
+        BlockFrankWolfe { step: StepRule::Solve(Solve::default()), ..BlockFrankWolfe::mp_bcfw() },
+        BlockFrankWolfe::osokin(true, true, true),
+        BlockFrankWolfe::osokin(false, true, false),
+    ]
+}
+
+/// F and the block gaps of a solver, measured by looking at every plane.
+struct Measured {
+    w: Vec<f64>,
+    dual: f64,
+    primal: f64,
+    score: f64,
+}
+
+fn measure(problem: &Small, solver: &BlockFrankWolfeSolver, lambda: f64) -> Measured {
+    let mut w = Vec::new();
+    let dual = Rescale::<BoxedOracle>::point(solver, &mut w);
+    let primal = problem.primal(&w, lambda);
+    Measured { score: dual - 0.5 * lambda * w.iter().map(|w| w * w).sum::<f64>(), primal, dual, w }
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-10 * (1.0 + a.abs().max(b.abs()))
+}
+
+/// Keeping the primal moves no weight, scales F by rho and raises the gap by (1 - rho) S exactly; keeping the dual
+/// keeps phi. Either way F is that of the blocks, no more than any primal value, and masses stay in the simplex.
+#[test]
+fn rescaling_keeps_every_promise() {
+    for (number, config) in configurations().into_iter().enumerate() {
+        for seed in 0..24 {
+            let problem = small::random(seed);
+            let mut rng = Rng::new(seed, 3);
+            let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
+            let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+            let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
+            let mut lambda = 1.0;
+            let mut solver = config.solver(problem.blocks(), problem.dim, lambda);
+            for round in 0..12 {
+                for _ in 0..1 + rng.below(20) {
+                    solver.step(&mut ctx).unwrap();
+                }
+                let before = measure(&problem, &solver, lambda);
+                let name = format!("configuration {number}, seed {seed}, round {round}");
+                let start = if rng.below(2) == 0 { WarmStart::KeepPrimal } else { WarmStart::KeepDual };
+                let rho = if start == WarmStart::KeepPrimal { 0.3 + 0.7 * rng.unit() } else { 0.3 + 2.0 * rng.unit() };
+                Rescale::<BoxedOracle>::rescale(&mut solver, rho * lambda, start, &mut ctx);
+                let after = measure(&problem, &solver, rho * lambda);
+                lambda *= rho;
+                let ratio = if start == WarmStart::KeepPrimal { 1.0 } else { 1.0 / rho };
+                let moved = before.w.iter().zip(&after.w).any(|(old, new)| !near(ratio * old, *new));
+                assert!(!moved, "{name}: w is not {ratio} times what it was");
+                if start == WarmStart::KeepPrimal {
+                    assert!(near(after.dual, rho * before.dual), "{name}: F {} not scaled", after.dual);
+                    let gap = before.primal - before.dual + (1.0 - rho) * before.score;
+                    assert!(near(after.primal - after.dual, gap), "{name}: gap is not g + (1 - rho) S = {gap}");
+                }
+                let drift = match (solver.dual(), solver.hull()) {
+                    (Some(dual), _) => dual.drift(),
+                    (_, Some(hull)) => hull.drift(&mut ctx),
+                    _ => (0.0, 0.0),
+                };
+                assert!(drift.0 < 1e-11 && drift.1 < 1e-11, "{name}: drift {drift:?}");
+                for block in 0..problem.blocks() {
+                    let Some(hull) = solver.hull() else { break };
+                    let alphas = hull.sets().alphas(block);
+                    let mass = alphas.iter().sum::<f64>() + hull.truth(block);
+                    let positive = alphas.iter().chain([&hull.truth(block)]).all(|alpha| *alpha >= -1e-12);
+                    assert!(positive && (mass - 1.0).abs() < 1e-10, "{name}: masses {alphas:?} sum to {mass}");
+                }
+                for _ in 0..10 {
+                    let other = problem.primal(&weights(&mut rng, problem.dim), lambda);
+                    assert!(after.dual <= other + 1e-12 * (1.0 + other.abs()), "{name}: F above a primal value");
+                }
+            }
+        }
+    }
+}
+
+/// All mass on planes that are handed over: F and w are those of their sum.
+#[test]
+fn placed_planes_make_the_point() {
+    for config in configurations() {
+        for seed in 0..12 {
+            let problem = small::random(seed);
+            let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
+            let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+            let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
+            let mut solver = config.solver(problem.blocks(), problem.dim, 1.0);
+            let (mut sum, mut circ, mut plane) = (vec![0.0; problem.dim], 0.0, Plane::new());
+            for block in 0..problem.blocks() {
+                ctx.maximize(block, &vec![0.0; problem.dim], &mut plane).unwrap();
+                plane.view().add_to(1.0, &mut sum);
+                circ += plane.view().circ;
+                solver.place(block, &mut plane, &mut ctx);
+            }
+            Rescale::<BoxedOracle>::rescale(&mut solver, 0.5, WarmStart::KeepDual, &mut ctx);
+            let now = measure(&problem, &solver, 0.5);
+            assert!(now.w.iter().zip(&sum).all(|(w, sum)| near(*w, -2.0 * sum)), "seed {seed}");
+            assert!(near(now.dual, circ - sum.iter().map(|x| x * x).sum::<f64>()), "seed {seed}");
+        }
+    }
+}
+
+fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<Point> {
+    let solver = config.solver(problem.blocks(), problem.dim, 1.0);
+    let mut run: Run<BoxedOracle> =
+        Run::new(problem.oracle(), problem.oracle(), Box::new(solver), 1.0, Stop::default())
+            .with_clock(ClockKind::Work);
+    let mut points = Vec::new();
+    let mut state = PathState::new();
+    let end = follow(&mut run, spec, &mut state, &mut |_, point| {
+        points.push(point);
+        Ok(())
+    });
+    assert_eq!(end.unwrap(), PathEnd::LambdaMin, "{}", problem.name);
+    assert_eq!(state.breakpoints, points.len());
+    points
+}
+
+/// The path's answer at `lambda`: its weights and a dual value there.
+fn answer(points: &[Point], lambda: f64) -> (Vec<f64>, f64) {
+    let k = points.partition_point(|point| point.lambda >= lambda).max(1) - 1;
+    let point = &points[k];
+    let ratio = point.lambda / lambda;
+    if ratio >= 1.0 {
+        return (point.w.clone(), point.dual / ratio);
+    }
+    let square: f64 = point.w.iter().map(|w| w * w).sum();
+    let circ = point.dual + 0.5 * point.lambda * square;
+    (point.w.iter().map(|w| w * ratio).collect(), circ - 0.5 * lambda * ratio * ratio * square)
+}
+
+/// At 200 random lambdas of its range, and above it, the path's weights have an exact gap of at most eps; at some of
+/// them an independent solver confirms it.
+#[test]
+fn paths_are_as_good_as_they_say_everywhere() {
+    let mut between = 0;
+    for seed in 0..24 {
+        let problem = small::random(seed);
+        let config = configurations()[(seed % 5) as usize];
+        let spec = PathSpec { eps: [0.2, 0.02][(seed % 2) as usize], lambda_min: 1e-3, kappa: 0.7 };
+        let points = path_of(&problem, config, &spec);
+        let name = &problem.name;
+        assert!(points.windows(2).all(|pair| pair[0].lambda > pair[1].lambda), "{name}: lambdas do not fall");
+        assert!(points.iter().all(|point| point.gap() <= spec.kappa * spec.eps * (1.0 + 1e-12)), "{name}");
+        let top = 3.0 * points[0].lambda.max(2.0 * spec.lambda_min);
+        let mut rng = Rng::new(seed, 7);
+        for round in 0..200 {
+            let lambda = spec.lambda_min * (top / spec.lambda_min).powf(rng.unit());
+            let (w, dual) = answer(&points, lambda);
+            let primal = problem.primal(&w, lambda);
+            let gap = primal - dual;
+            between += usize::from(lambda < points[0].lambda);
+            assert!(gap <= spec.eps * (1.0 + 1e-9), "{name}: gap {gap} at lambda {lambda}, eps {}", spec.eps);
+            assert!(gap >= -1e-9, "{name}: negative gap {gap} at lambda {lambda}");
+            if round < 3 {
+                let (optimum, doubt) = reference::optimum(&problem, lambda);
+                assert!(dual <= optimum + doubt + 1e-7, "{name}: dual {dual} above the optimum {optimum}");
+                assert!(primal - optimum <= spec.eps + doubt + 1e-7, "{name}: {primal} is far from {optimum}");
+            }
+        }
+    }
+    assert!(between > 1000, "hardly any lambda lay between breakpoints: {between}");
+}
+
+/// The same on words, through session and model: the primal by the slow independent code, the dual that the model
+/// states.
+#[test]
+fn a_path_of_words_is_as_good_as_it_says() {
+    let tree = json!({"task": "chain", "clock": "work", "solver": {"name": "mp-bcfw", "step": "solve"}});
+    let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+    let data = dataset::Dataset::Words(dataset::synthetic_words(60, 1));
+    let session = Session::on(spec, data, None).unwrap();
+    let path = PathSpec { eps: 0.1, lambda_min: 1e-3, kappa: 0.9 };
+    let (model, summary) = session.path(&path, multiplane::Hooks::default()).unwrap();
+    assert!(model.lambdas.len() > 5 && summary.certified, "{} breakpoints", model.lambdas.len());
+    let mut rng = Rng::new(5, 5);
+    for _ in 0..200 {
+        let lambda = 1e-3 * f64::powf(2.0 * model.lambdas[0] / 1e-3, rng.unit());
+        let here = model.at(lambda).unwrap();
+        let primal = session.problem().reference_primal(&here.w, lambda, 1).unwrap();
+        let gap = primal - here.info.dual.unwrap();
+        assert!(gap <= path.eps * (1.0 + 1e-9) && gap >= 0.0, "gap {gap} at lambda {lambda}");
+        let above = lambda > model.lambdas[0];
+        let stated = here.info.primal;
+        assert!(if above { stated >= primal - 1e-9 } else { near(stated, primal) }, "{stated} is not {primal}");
+    }
+}
+
+/// What cannot be certified is refused: careless oracles, solvers that cannot go on, priors.
+#[test]
+fn what_cannot_be_certified_is_refused() {
+    let refused = |mut run: Run<BoxedOracle>| {
+        let spec = PathSpec { lambda_min: 1e-3, ..PathSpec::default() };
+        let error = follow(&mut run, &spec, &mut PathState::new(), &mut |_, _| Ok(())).unwrap_err();
+        assert!(matches!(error, multiplane::Error::Input(_)), "{error}");
+        error.to_string()
+    };
+    let oracle = |seed| -> BoxedOracle { Box::new(Careless::new(small::random(seed), Declared::Heuristic)) };
+    let exact = |seed| small::random(seed).oracle();
+    let (n, d) = (exact(0).blocks(), exact(0).dim());
+    let solver = |name: &str, d: usize| {
+        let entry = find(name).unwrap();
+        (entry.build)((entry.preset)(), n, d, 1.0.into()).unwrap()
+    };
+    let stop = || Stop { passes: Some(50.0), ..Stop::default() };
+    let careless = Run::new(oracle(0), oracle(0), solver("mp-bcfw", d), 1.0, stop());
+    assert!(refused(careless).contains("heuristic"));
+    for name in ["fw", "ssg"] {
+        let run = Run::new(exact(0), exact(0), solver(name, d), 1.0, stop());
+        assert!(refused(run).contains("another lambda"), "{name}");
+    }
+    let prior = multiplane_core::regularizer::Regularizer::from(1.0).with_prior(vec![0.5; d]);
+    let run = Run::new(exact(0), exact(0), solver("mp-bcfw", d), prior, stop());
+    assert!(refused(run).contains("prior"));
+}
