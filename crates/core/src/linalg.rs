@@ -8,7 +8,7 @@ mod rows;
 
 use multiversion::multiversion;
 
-pub use rows::add_rows;
+pub use rows::{add_rows, add_to_rows};
 
 /// Accumulators of a dense reduction: two AVX-512 registers.
 const LANES: usize = 16;

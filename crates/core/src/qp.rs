@@ -321,7 +321,7 @@ impl SimplexQp<'_> {
         total
     }
 
-    /// The steps of [`solve`](SimplexQp::solve), to the bit, on a square copy of G with the truth as its last vertex:
+    /// The steps of [`solve`](SimplexQp::solve) on a square copy of G with the truth as its last vertex:
     /// no cases inside the loop, and rows that lie together.
     fn solve_on_copies(&mut self, tolerance: f64, max_steps: usize, work: &mut SolveBuffers) -> QpStep {
         let truth = self.scores.len();
@@ -329,6 +329,7 @@ impl SimplexQp<'_> {
         let SolveBuffers { gram, scores, alphas } = work;
         let (gram, scores, alphas) = (&gram[..], &mut scores[..], &mut alphas[..]);
         let size = truth + 1;
+        let per_lambda = 1.0 / self.lambda;
         let mut total = QpStep::default();
         for _ in 0..max_steps {
             let (to, from) = extremes(scores, alphas);
@@ -338,7 +339,7 @@ impl SimplexQp<'_> {
             }
             let (row_to, row_from) = (&gram[to * size..][..size], &gram[from * size..][..size]);
             let square = row_to[to] - 2.0 * row_to[from] + row_from[from];
-            let curvature = square.max(0.0) / self.lambda;
+            let curvature = square.max(0.0) * per_lambda;
             let mass = alphas[from];
             let gamma = linalg::step_length(slope, curvature, mass);
             if gamma == 0.0 {
@@ -346,7 +347,7 @@ impl SimplexQp<'_> {
             }
             alphas[to] += gamma;
             alphas[from] = if mass - gamma <= NO_MASS { 0.0 } else { mass - gamma };
-            let scale = gamma / self.lambda;
+            let scale = gamma * per_lambda;
             for ((score, to), from) in scores.iter_mut().zip(row_to).zip(row_from) {
                 *score -= scale * (to - from); // the truth's row and column are zero: its score stays 0
             }

@@ -34,7 +34,7 @@ pub enum Recombine {
 
 /// An oracle call that costs more approximate steps than this makes recombination pay
 /// (`docs/adr/0014-the-automatic-solver.md`).
-const CHEAP: f64 = 8.0;
+const CHEAP: f64 = 64.0;
 
 impl Recombine {
     /// Whether to recombine where an oracle call takes `call` seconds and an approximate step `step`.

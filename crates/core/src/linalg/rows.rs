@@ -85,6 +85,29 @@ fn add<const N: usize>(mut sums: [f64; N], value: f64, row: &[f64; N]) -> [f64; 
     sums
 }
 
+/// `table[index][column] += value * amount` for every entry of a sparse row and some columns with amounts, rows of the
+/// table being `width` long; `values` is `None` where all stored values are 1. Panics if a place is out of range.
+pub fn add_to_rows(indices: &[u32], values: Option<&[f64]>, columns: &[(u32, f64)], width: usize, table: &mut [f64]) {
+    match values {
+        None => {
+            for &index in indices {
+                let row = &mut table[index as usize * width..][..width];
+                for &(column, amount) in columns {
+                    row[column as usize] += amount;
+                }
+            }
+        }
+        Some(values) => {
+            for (&index, &value) in indices.iter().zip(values) {
+                let row = &mut table[index as usize * width..][..width];
+                for &(column, amount) in columns {
+                    row[column as usize] += value * amount;
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::vector;

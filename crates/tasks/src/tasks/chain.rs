@@ -132,10 +132,12 @@ pub struct ChainScratch {
     viterbi: Viterbi,
     lattice: Lattice,
     difference: Difference,
-    /// A number for each position and label: scores, or amounts.
+    /// Scores of each position and label.
     memo: Vec<f64>,
     /// Labels of a position with their amounts.
-    moved: Vec<(usize, f64)>,
+    moved: Vec<(u32, f64)>,
+    /// Labellings with an amount.
+    moving: Vec<usize>,
 }
 
 impl Task for Chain {
@@ -264,28 +266,33 @@ impl Task for Chain {
         target: &mut [f64],
     ) {
         let (len, labels) = (truth.len(), self.labels);
-        let ChainScratch { memo: sums, moved, .. } = scratch;
-        sums.clear();
-        sums.resize(len * labels, 0.0);
-        for (y, &amount) in codes.chunks_exact(len.max(1)).zip(amounts).filter(|(_, amount)| **amount != 0.0) {
-            for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
-                if label != right {
-                    sums[t * labels + label as usize] += amount;
-                    sums[t * labels + right as usize] -= amount;
-                }
-            }
-            self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amount * sign);
-        }
-        for (t, sums) in sums.chunks_exact(labels).enumerate() {
+        let ChainScratch { moved, moving, .. } = scratch;
+        moving.clear();
+        moving.extend((0..amounts.len()).filter(|&k| amounts[k] != 0.0));
+        for (t, &right) in truth.iter().enumerate() {
             moved.clear();
-            let amounts = sums.iter().enumerate().filter(|(_, sum)| **sum != 0.0);
-            moved.extend(amounts.map(|(label, sum)| (label, scale * sum)));
-            if !moved.is_empty() {
-                for (feature, value) in x.row(t).iter() {
-                    let weights = &mut target[feature as usize * labels..][..labels];
-                    moved.iter().for_each(|&(label, amount)| weights[label] += value * amount);
+            let mut total = 0.0;
+            for &k in moving.iter() {
+                let (label, amount) = (codes[k * len + t], amounts[k]);
+                if label == right {
+                    continue;
+                }
+                total += amount;
+                match moved.iter_mut().find(|entry| entry.0 == label) {
+                    Some(entry) => entry.1 += amount,
+                    None => moved.push((label, amount)),
                 }
             }
+            if !moved.is_empty() {
+                moved.push((right, -total));
+                moved.iter_mut().for_each(|entry| entry.1 *= scale);
+                let row = x.row(t);
+                linalg::add_to_rows(row.indices, row.values, moved, labels, target);
+            }
+        }
+        for &k in moving.iter() {
+            let y = &codes[k * len..][..len];
+            self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amounts[k] * sign);
         }
     }
 

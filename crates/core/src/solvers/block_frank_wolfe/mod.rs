@@ -106,7 +106,7 @@ impl BlockFrankWolfe {
         let planes = MultiPlane { max_idle: 3, recombine: Recombine::WhenCheap, ..MultiPlane::default() };
         BlockFrankWolfe {
             order: Order::Shrinking(Shrinking::default()),
-            step: StepRule::Solve(Solve { accuracy: 0.1, ..Solve::default() }),
+            step: StepRule::Solve(Solve::default()),
             planes: Planes::MultiPlane(planes),
             averaging: Averaging::Recent(Recent::default()),
             ..BlockFrankWolfe::default()
