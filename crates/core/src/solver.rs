@@ -199,6 +199,8 @@ pub struct Decisions {
     pub approximate_passes: u32,
     /// Whether approximate steps recombined labellings.
     pub recombine: bool,
+    /// Bytes of the planes kept, with their inner products.
+    pub kept_bytes: usize,
 }
 
 /// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.

@@ -62,6 +62,8 @@ pub struct WorkingSets {
     indices: Pool<u32>,
     values: Pool<f64>,
     planes: usize,
+    /// Of all planes: numbers, codes and inner products.
+    bytes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; empty without them.
     #[serde(with = "crate::state::blank")]
     spread: Vec<f64>,
@@ -84,6 +86,7 @@ impl WorkingSets {
             indices: Pool::new(),
             values: Pool::new(),
             planes: 0,
+            bytes: 0,
             spread: vec![0.0; dim],
             by_code: false,
             row: Vec::new(),
@@ -130,6 +133,20 @@ impl WorkingSets {
             }
         }
         best.0
+    }
+
+    /// Bytes that the planes take with their codes and inner products, without what storage leaves free.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes that the newest of an example's planes added, or that dropping plane `k` gives back.
+    fn bytes_of(&self, block: usize, k: usize) -> usize {
+        let set = &self.sets[block];
+        let (kept, planes) = (&set.kept[k], set.kept.len());
+        let numbers = 8 * kept.values.len() + 4 * kept.indices.map_or(0, |slot| slot.len());
+        let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
+        numbers + gram + 4 * (set.codes.len() / planes) + std::mem::size_of::<Kept>() + 8
     }
 
     /// Whether planes are kept by their codes alone.
@@ -197,6 +214,7 @@ impl WorkingSets {
         self.sets[block].kept.push(kept);
         self.sets[block].alphas.push(0.0);
         self.planes += 1;
+        self.bytes += self.bytes_of(block, self.sets[block].kept.len() - 1);
         Some(self.sets[block].kept.len() - 1)
     }
 
@@ -341,6 +359,7 @@ impl WorkingSets {
     }
 
     fn drop_plane(&mut self, block: usize, k: usize) {
+        self.bytes -= self.bytes_of(block, k);
         let set = &mut self.sets[block];
         let code = set.codes.len() / set.kept.len();
         set.codes.drain(k * code..(k + 1) * code);
@@ -392,6 +411,9 @@ mod tests {
         assert_eq!(sets.plane(0, 0), plane(0, 1.0, 0.0).view(), "the longest idle plane went");
         sets.prune(0, 4, 10);
         assert_eq!((sets.len(0), sets.planes()), (0, 1));
+        let left = sets.bytes();
+        sets.prune(1, 9, 0);
+        assert!(left > 0 && sets.bytes() == 0, "bytes are given back");
     }
 
     /// Dense planes are kept as they are.

@@ -11,6 +11,9 @@ pub struct MultiPlane {
     pub max_passes: u32,
     /// Outer iterations after which a plane that no call returned is dropped (T).
     pub max_idle: u32,
+    /// Most megabytes for all planes with their inner products; at the limit, planes without mass go as soon as they
+    /// are idle (those with mass always stay).
+    pub max_megabytes: u32,
     /// Stop the approximate passes when the last one gained less per second than the outer iteration so far;
     /// without it all `max_passes` run unless nothing is gained.
     pub slope_rule: bool,
@@ -50,7 +53,8 @@ impl Recombine {
 impl Default for MultiPlane {
     fn default() -> Self {
         let recombine = Recombine::Never;
-        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, slope_rule: true, recombine }
+        let max_megabytes = 4096;
+        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, max_megabytes, slope_rule: true, recombine }
     }
 }
 

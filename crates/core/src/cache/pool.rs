@@ -19,6 +19,13 @@ pub(super) struct Slot {
     class: u32,
 }
 
+impl Slot {
+    /// Numbers in the slot.
+    pub(super) fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
 /// Storage for many short vectors of `T`.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pool<T> {

@@ -222,7 +222,8 @@ impl BlockFrankWolfeSolver {
         match self.gap_cache {
             Some(cache) => self.mechanics.prune_lowest(block, cache.max_planes as usize),
             None => {
-                let oldest = now.saturating_sub(self.multi_plane.max_idle);
+                let full = self.mechanics.sets().bytes() >> 20 >= self.multi_plane.max_megabytes as usize;
+                let oldest = if full { now } else { now.saturating_sub(self.multi_plane.max_idle) };
                 self.mechanics.prune(block, oldest, self.multi_plane.max_planes as usize);
             }
         }
@@ -320,6 +321,7 @@ impl BlockFrankWolfeSolver {
         if self.pass == Pass::Exact {
             decisions.exact_visits = self.length;
         }
+        decisions.kept_bytes = self.mechanics.sets().bytes();
         decisions.approximate_passes = self.passes_of_iteration;
         decisions.recombine = self.multi_plane.recombine.pays(decisions.call_seconds, decisions.step_seconds);
         self.steps_of_pass = 0;
