@@ -1,5 +1,6 @@
 //! The simplex QP: `max_alpha  b.alpha - 1/(2 lambda) alpha' G alpha` over the simplex, by steps with closed-form
-//! line search on cached inner products. A step costs O(planes), whatever the dimension.
+//! line search on cached inner products. A pairwise step costs O(planes), one toward or away from a vertex O(planes^2),
+//! whatever the dimension.
 //!
 //! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with packed
 //! inner products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
@@ -157,6 +158,10 @@ fn extremes(scores: &[f64], alphas: &[f64]) -> (usize, usize) {
     (best, worst)
 }
 
+/// Of `a + b - 2ab` this share of `a + b` is rounding. Curvature is taken no smaller, so that a gain never exceeds the
+/// true one: F stays a lower bound.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// Mass below this is rounding: the vertex leaves the active set.
 const NO_MASS: f64 = 1e-14;
 
@@ -208,7 +213,8 @@ impl SimplexQp<'_> {
         }
         let gram = self.gram;
         let slope = self.score(to) - self.score(from);
-        let square = gram.between(to, to) - 2.0 * gram.between(to, from) + gram.between(from, from);
+        let (long, short) = (gram.between(to, to), gram.between(from, from));
+        let square = (long - 2.0 * gram.between(to, from) + short).max(ROUNDING * (long + short));
         let along = |p: usize| f64::from(u8::from(to == Some(p))) - f64::from(u8::from(from == Some(p)));
         let signed = self.signed.as_mut().map_or(0.0, |signed| signed.direct(self.scores.len(), along));
         let curvature = (square.max(0.0) + signed) / self.lambda;
@@ -338,7 +344,8 @@ impl SimplexQp<'_> {
                 break;
             }
             let (row_to, row_from) = (&gram[to * size..][..size], &gram[from * size..][..size]);
-            let square = row_to[to] - 2.0 * row_to[from] + row_from[from];
+            let (long, short) = (row_to[to], row_from[from]);
+            let square = (long - 2.0 * row_to[from] + short).max(ROUNDING * (long + short));
             let curvature = square.max(0.0) * per_lambda;
             let mass = alphas[from];
             let gamma = linalg::step_length(slope, curvature, mass);

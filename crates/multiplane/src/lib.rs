@@ -51,6 +51,7 @@ pub use durable::{check_writable, durable_write};
 pub use error::Error;
 pub use grid::{GridPoints, GridSpec};
 pub use lambda::Lambda;
+pub use lock::lock_path;
 pub use model::{Model, ModelInfo};
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, run, solver, solvers, task};

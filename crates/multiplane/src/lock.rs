@@ -1,10 +1,17 @@
 //! One writer at a time: a lock beside a file, which the system gives back when its holder dies.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+
+/// The file that locks a checkpoint while it is written.
+pub fn lock_path(target: &Path) -> PathBuf {
+    let mut path = target.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
 
 /// A lock that is held; dropping it gives it back and removes its file.
 pub(crate) struct Lock {
@@ -16,9 +23,7 @@ impl Lock {
     /// Takes the lock of `target`, in the file beside it that ends in `.lock` and holds the number of the process. The
     /// lock is the system's: one left behind by a process that was killed is free.
     pub(crate) fn take(target: &Path) -> Result<Lock, Error> {
-        let mut path = target.as_os_str().to_owned();
-        path.push(".lock");
-        let path = PathBuf::from(path);
+        let path = lock_path(target);
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
         // A holder removes the file when it leaves: then what we have locked is no longer there, and we try again.
         for _ in 0..100 {
@@ -39,7 +44,14 @@ impl Lock {
                 Err(TryLockError::Error(_)) => {}
             }
             if is_at(&file, &path) {
-                let _ = file.set_len(0).and_then(|()| writeln!(file, "pid {}", std::process::id())); // for messages only
+                let mut content = String::new();
+                if file.read_to_string(&mut content).is_err() || !(content.is_empty() || content.starts_with("pid ")) {
+                    return Err(refuse(&"this file is in the place of the checkpoint's lock, but is none: move it"));
+                }
+                let _ = file
+                    .set_len(0)
+                    .and_then(|()| file.rewind())
+                    .and_then(|()| writeln!(file, "pid {}", std::process::id())); // for messages only
                 return Ok(Lock { path, _file: file });
             }
         }
@@ -83,5 +95,8 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         fs::write(dir.path().join("c.lock"), "pid 1\n").unwrap();
         drop(Lock::take(&target).unwrap());
+        fs::write(dir.path().join("c.lock"), "somebody's data\n").unwrap();
+        assert!(Lock::take(&target).err().unwrap().to_string().contains("move it"));
+        assert_eq!(fs::read_to_string(dir.path().join("c.lock")).unwrap(), "somebody's data\n");
     }
 }

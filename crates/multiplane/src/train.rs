@@ -148,7 +148,7 @@ impl Session {
             warnings.push(format!("test data: {warning}"));
         }
         let lambda = spec.lambda.value(problem.blocks());
-        if !(lambda.is_finite() && lambda > 0.0) {
+        if !(lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite()) {
             return Err(Error::input(format!(
                 "lambda = {lambda} for {} examples: must be greater than 0",
                 problem.blocks()

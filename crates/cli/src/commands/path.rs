@@ -45,10 +45,17 @@ pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
     }
     let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;
     let hooks = hooks(args, &path)?;
-    let (mut model, mut summary) = match &outer {
-        Outer::Path(path) => session.path(path, hooks)?,
-        Outer::Grid(grid) => session.grid(grid, hooks)?,
+    let trained = match &outer {
+        Outer::Path(path) => session.path(path, hooks),
+        Outer::Grid(grid) => session.grid(grid, hooks),
     };
+    let (mut model, mut summary) = match trained {
+        Err(_) if interrupted() => return Ok(Done::Interrupted), // before there was a first point to save
+        trained => trained?,
+    };
+    if folds.is_some() && summary.stop_reason != PathEnd::LambdaMin {
+        complain("warning: the path is not complete: it was not cross-validated");
+    }
     if let Some((data, folds)) = folds.filter(|_| summary.stop_reason == PathEnd::LambdaMin) {
         match validate(&data, &folds, &session, &outer, &model) {
             Ok(validation) => {
@@ -57,7 +64,10 @@ pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
             }
             // What was trained is not lost.
             Err(_) if interrupted() => summary.stop_reason = PathEnd::Interrupt,
-            Err(error) => return Err(error),
+            Err(error) => {
+                finish(args, &model, summary)?;
+                return Err(Error::failed(format!("the path is complete, but its cross-validation failed: {error}")));
+            }
         }
     }
     finish(args, &model, summary)

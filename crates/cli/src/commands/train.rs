@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
-use multiplane::{Error, Hooks, RecordFile, Session, Summary, check_writable, params, previous_checkpoint};
+use multiplane::{Error, Hooks, RecordFile, Session, Summary, check_writable, lock_path, params, previous_checkpoint};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
@@ -22,7 +22,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test];
     let previous = job.checkpoint.as_deref().map(previous_checkpoint);
     let record = job.record_path();
-    let outputs = [&job.model, &record, &job.checkpoint, &previous];
+    let lock = job.checkpoint.as_deref().map(lock_path);
+    let outputs = [&job.model, &record, &job.checkpoint, &previous, &lock];
     refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
     for path in [&job.model, &record].into_iter().flatten() {
         check_writable(path)

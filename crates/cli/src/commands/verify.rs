@@ -16,6 +16,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, true)? {
         check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
+        if args.checkpoint.is_some() {
+            return Err(Error::input("--checkpoint: a path or grid has no checkpoint to verify"));
+        }
         return verify_all(args, &path, &*problem, threads);
     }
     refuse_above(args)?;

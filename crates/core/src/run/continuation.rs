@@ -4,6 +4,8 @@
 //! the judge. One that only says "not yet" is evaluation. One that is passed decides where the path goes on, so its
 //! calls and its time are moved to training.
 
+use std::sync::atomic::Ordering;
+
 use super::{Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
 use crate::linalg;
@@ -16,6 +18,9 @@ use crate::solver::{Counts, Ctx, Solver};
 const CANNOT_RESCALE: RunError = RunError::Unsupported(
     "the solver cannot go on at another lambda: expected one of the block-coordinate Frank-Wolfe family",
 );
+
+const NO_START: RunError =
+    RunError::Unsupported("the budget was spent, or somebody interrupted, before the path had its first point");
 
 /// The oracle certifies nothing.
 const NOT_PROVEN: RunError =
@@ -115,6 +120,7 @@ impl<O: MaxOracle> Run<O> {
             return Err(RunError::Unsupported("a path needs a regulariser without a prior mean"));
         }
         self.place_at_zero()?;
+        self.not_spent()?;
         let start = self.point_at(1.0)?;
         let square = linalg::sum_squares(&start.w);
         if square == 0.0 {
@@ -124,6 +130,7 @@ impl<O: MaxOracle> Run<O> {
         // As a function of mu = 1/lambda the gap is at least |w|^2 mu - circ, w being that at mu = 1.
         let (mut low, mut high) = (0.0, (gap + circ) / square);
         for _ in 0..MOST_TRIALS {
+            self.not_spent()?;
             let mu = if low == 0.0 { high } else { f64::sqrt(low * high) };
             let point = self.point_at(1.0 / mu)?;
             if point.gap() > gap {
@@ -145,15 +152,23 @@ impl<O: MaxOracle> Run<O> {
         Err(NOT_PROVEN)
     }
 
+    fn not_spent(&self) -> Result<(), RunError> {
+        self.spent().map_or(Ok(()), |_| Err(NO_START))
+    }
+
     /// Puts every block on the oracle's answer at w = 0.
     fn place_at_zero(&mut self) -> Result<(), RunError> {
         let origin = vec![0.0; self.oracle.dim()];
         let blocks = self.oracle.blocks();
+        let interrupt = self.stop.interrupt.clone();
         let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
             .with_ahead(self.ahead.as_mut());
         let Some(solver) = self.solver.rescaling() else { return Err(CANNOT_RESCALE) };
         ctx.resume();
         for block in 0..blocks {
+            if interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(NO_START);
+            }
             ctx.maximize_ahead(block..blocks, &origin, &mut self.plane)?;
             solver.place(block, &mut self.plane, &mut ctx);
         }

@@ -38,7 +38,11 @@ impl Subgradient {
 
     /// The rule that these parameters break, if any.
     pub fn fault(&self) -> Option<String> {
-        None
+        if !matches!(self.order, Order::Uniform | Order::Permutation) {
+            return Some("order: this solver measures no gaps to order by; it takes uniform or permutation".into());
+        }
+        let recent = matches!(self.averaging, Averaging::Recent(_));
+        recent.then(|| "averaging = recent: this solver takes none or weighted".into())
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.

@@ -105,7 +105,10 @@ impl Gaps {
     }
 
     fn end_pass(&mut self) -> f64 {
-        let mean = self.sum / self.visits.max(1) as f64;
+        if self.visits == 0 {
+            return self.mean_visited; // nothing was learned
+        }
+        let mean = self.sum / self.visits as f64;
         (self.sum, self.visits) = (0.0, 0);
         mean
     }
