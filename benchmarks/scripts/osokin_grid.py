@@ -215,7 +215,7 @@ def method_table(runs):
     yield ("| lambda | method | gap at a tenth of the passes | gap at the end | " +
            " | ".join(f"passes to {share}" for share in shares) + " | work s to 1 % | the same, oracle +1 ms | steps "
            "from the cache | calls in gap passes | wall s of the run |")
-    yield "|---" * (9 + len(SHARES) + 1 - 1) + "|"
+    yield "|---" * (9 + len(SHARES)) + "|"
     for kind in KINDS:
         of_kind = [run for run in runs if run["kind"] == kind]
         best = min(run["primal"] for run in of_kind)
@@ -356,10 +356,10 @@ def write_up(out, lines):
     old = summary.read_text(encoding="utf-8") if summary.exists() else ""
     body = ["# Osokin's grid", "", f"Machine: {header['machine']}. Commit {header['commit']}. One thread.", "",
             f"Command: `{header['command']}`", "",
-            "{gap sampling, uniform} x {gap-criterion cache, none} x {Frank-Wolfe, pairwise} (Osokin et al. 2016, section "
-            f"6) at three lambdas; {header['seeds']} seeds: charts show the first, tables medians. CoNLL-2000 is cut to the first "
-            f"{header['sentences']} training sentences. `bcfw` is with `solver.order=uniform`. Gaps are certified, and the lowest so "
-            "far; bounds are evaluated off the clock and off the count of calls, gap passes (every 10 passes, with gap sampling or "
+            "{gap sampling, uniform} x {gap-criterion cache, none} x {Frank-Wolfe, pairwise} (Osokin et al. 2016) at "
+            f"three lambdas. Seeds: {header['seeds']} (charts show the first, tables medians). CoNLL-2000 is cut to the "
+            f"first {header['sentences']} training sentences. `bcfw` is with `solver.order=uniform`. Gaps are certified, and the lowest so "
+            "far; bounds are evaluated off the clock and off the count of calls, gap passes (every 10 n visits, with gap sampling or "
             "cache) are on both. Seconds are those of the work clock, 5 us a call and 0.25 us a cached plane, "
             "and contain no price of a step; the last column has wall seconds.", ""]
     for name, title in TITLES.items():
