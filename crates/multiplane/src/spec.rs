@@ -105,18 +105,23 @@ pub(crate) fn shown(value: &Value) -> String {
 impl RunSpec {
     /// Reads a tree: `task` is required, everything else has a default. Unknown names are refused.
     pub fn from_tree(tree: &Map<String, Value>) -> Result<RunSpec, Error> {
-        const KEYS: [&str; 9] = ["data", "task", "oracle", "solver", "lambda", "stop", "seed", "threads", "clock"];
-        if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(Error::input(names::unknown("parameter", key, KEYS)));
-        }
         let Some(task) = tree.get("task") else {
             let known = tasks::TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
             return Err(Error::input(format!("no task given: --task is one of {known}")));
         };
+        RunSpec::for_task(tree, resolve_task(task)?)
+    }
+
+    /// As [`from_tree`](RunSpec::from_tree), for a task that need not be in the registry.
+    pub fn for_task(tree: &Map<String, Value>, task: Named) -> Result<RunSpec, Error> {
+        const KEYS: [&str; 9] = ["data", "task", "oracle", "solver", "lambda", "stop", "seed", "threads", "clock"];
+        if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(Error::input(names::unknown("parameter", key, KEYS)));
+        }
         let stop: StopSpec = section(tree, "stop")?;
         let mut spec = RunSpec {
             data: section(tree, "data")?,
-            task: resolve_task(task)?,
+            task,
             oracle: section(tree, "oracle")?,
             solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
             lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
@@ -213,7 +218,8 @@ impl RunSpec {
         tree
     }
 
-    /// What defines the run and nothing else: no path, output or thread count. Goes into the model file.
+    /// What defines the run beside its data, of which the model file has a fingerprint: no path, fold, output or
+    /// thread count. Goes into the model file.
     pub fn provenance(&self) -> Value {
         let named = |named: &Named| {
             let mut table = named.params.clone();
@@ -221,7 +227,6 @@ impl RunSpec {
             Value::Object(table)
         };
         json!({
-            "data": { "folds": self.data.folds },
             "task": named(&self.task),
             "oracle": self.oracle,
             "solver": named(&self.solver),

@@ -143,6 +143,25 @@ impl Session {
         let problem = open_task(&spec, data, None).map_err(|error| named(error, &spec.data.path))?;
         let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose();
         let test = test.map_err(|error| named(error, &spec.data.test))?;
+        Session::over(spec, problem, test, stopwatch)
+    }
+
+    /// A run on a task that is not in the registry, such as one that lives in another language; the specification
+    /// is [`RunSpec::for_task`]'s.
+    pub fn on_problem(
+        spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+    ) -> Result<Session, Error> {
+        Session::over(spec, problem, test, Stopwatch::start())
+    }
+
+    fn over(
+        spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+        stopwatch: Stopwatch,
+    ) -> Result<Session, Error> {
         let mut warnings = problem.warnings().to_vec();
         for warning in test.iter().flat_map(|test| test.warnings()) {
             warnings.push(format!("test data: {warning}"));
@@ -285,12 +304,12 @@ impl Session {
         };
         let judge = self.problem.oracle()?;
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(self.training_oracle()?, judge, self.solver(lambda)?, regularizer, stop)
+        let mut run = Run::new(self.training_oracle(0)?, judge, self.solver(lambda)?, regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
         if self.spec.threads > 1 {
-            let training = self.crew(|| self.training_oracle())?;
-            let judging = self.crew(|| Ok(self.problem.oracle()?))?;
+            let training = self.crew(|slot| self.training_oracle(slot))?;
+            let judging = self.crew(|slot| Ok(self.problem.oracle_of(slot)?))?;
             run = run.with_executors(Box::new(training), Box::new(judging));
         }
         for observer in hooks.observers {
@@ -325,8 +344,8 @@ impl Session {
         self.stopwatch.seconds()
     }
 
-    fn training_oracle(&self) -> Result<BoxedOracle, Error> {
-        let oracle = self.problem.oracle()?;
+    fn training_oracle(&self, slot: usize) -> Result<BoxedOracle, Error> {
+        let oracle = self.problem.oracle_of(slot)?;
         let seconds = self.spec.oracle.delay_us * 1e-6;
         if seconds == 0.0 {
             return Ok(oracle);
@@ -335,9 +354,9 @@ impl Session {
     }
 
     /// An oracle for each thread.
-    fn crew(&self, oracle: impl Fn() -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
+    fn crew(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
         let threads = self.spec.threads.min(self.problem.blocks());
-        Ok(Threads::new((0..threads).map(|_| oracle()).collect::<Result<_, _>>()?))
+        Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
     }
 
     fn loss_meter(&self) -> LossMeter {

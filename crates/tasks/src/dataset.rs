@@ -42,6 +42,9 @@ pub fn single_letters(words: &Words) -> Classified {
     Classified { rows: words.pixels.clone(), labels }
 }
 
+/// Folds of which all selections are tried, to find the one that has a fingerprint.
+const MAX_FOLDS_TRIED: usize = 10;
+
 /// Parsed data of any format.
 #[derive(Clone, Debug)]
 pub enum Dataset {
@@ -115,6 +118,27 @@ impl Dataset {
         }
     }
 
+    /// The folds of this data that together have so many examples and this fingerprint, where there are such.
+    pub fn find(&self, n: usize, fingerprint: &str) -> Option<Dataset> {
+        let all = self.folds()?;
+        let mut folds = all.to_vec();
+        folds.sort_unstable();
+        folds.dedup();
+        if folds.len() > MAX_FOLDS_TRIED {
+            return None;
+        }
+        let count = |fold: &u32| all.iter().filter(|other| *other == fold).count();
+        let counts: Vec<usize> = folds.iter().map(count).collect();
+        let chosen = |set: u32| (0..folds.len()).filter(move |place| set >> place & 1 == 1);
+        (1u32..1 << folds.len())
+            .filter(|&set| chosen(set).map(|place| counts[place]).sum::<usize>() == n)
+            .filter_map(|set| {
+                let some: Vec<u32> = chosen(set).map(|place| folds[place]).collect();
+                self.clone().select_folds(&some).ok()
+            })
+            .find(|data| data.fingerprint() == fingerprint)
+    }
+
     /// What this is, for messages.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -135,13 +159,7 @@ impl Dataset {
                 data.labels.iter().for_each(|label| sha.update(label.to_le_bytes()));
                 data.rows.hash_into(&mut sha);
             }
-            Dataset::Words(words) => {
-                sha.update(b"words");
-                sha.update((words.offsets.len() as u64).to_le_bytes());
-                words.offsets.iter().for_each(|&offset| sha.update((offset as u64).to_le_bytes()));
-                sha.update(&words.letters);
-                words.pixels.hash_into(&mut sha);
-            }
+            Dataset::Words(words) => words.hash_into(&mut sha),
             Dataset::Columns(data) => data.hash_into(&mut sha),
             Dataset::Tagged(data) => data.hash_into(&mut sha),
         }
@@ -157,6 +175,27 @@ fn is_stream(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Words have the fingerprint of the same rows with the same tags; folds are found again by fingerprint.
+    #[test]
+    fn fingerprints_are_of_the_content() {
+        let words = synthetic_words(20, 1);
+        let mut tagged = Tagged::new(words.pixels.columns());
+        for word in 0..words.len() {
+            for token in words.range(word) {
+                let row = words.pixels.row(token);
+                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().unzip();
+                tagged.push(&char::from(b'a' + words.letters[token]).to_string(), &indices, &values);
+            }
+            tagged.end_sequence();
+        }
+        let words = Dataset::Words(words);
+        assert_eq!(Dataset::Tagged(tagged).fingerprint(), words.fingerprint());
+        let some = words.clone().select_folds(&[2, 7]).unwrap();
+        let found = words.find(some.len(), &some.fingerprint()).unwrap();
+        assert_eq!(found.folds(), some.folds());
+        assert!(words.find(some.len() + 1, &some.fingerprint()).is_none());
+    }
 
     /// All examples in order are the data itself; half of them and the other half are not.
     #[test]

@@ -10,6 +10,7 @@
 pub mod chunks;
 pub mod data;
 pub mod dataset;
+pub mod foreign;
 pub mod losses;
 pub mod problem;
 pub mod reference;

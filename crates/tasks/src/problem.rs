@@ -131,6 +131,11 @@ pub trait Problem: Send + Sync {
     fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
     fn oracle(&self) -> Result<BoxedOracle, OpenError>;
+    /// As [`oracle`](Problem::oracle), for those who ask several at a time: oracles of one slot are never asked at
+    /// the same time, so they may share what is dear, such as a process.
+    fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
+        self.oracle()
+    }
     /// The layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
     /// `evaluate` use.
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
@@ -139,13 +144,16 @@ pub trait Problem: Send + Sync {
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64>;
     /// Predicts every example at `w` on so many threads and hands over the predictions in order.
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+    /// Predicts every example at `w` on so many threads and hands over the numbers of the predicted labels, in the
+    /// order of the vocabulary, example by example.
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
     /// Predicts every example at `w` on so many threads and sums up.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
     /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with training but the data and the cost
     /// table.
     fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
     /// `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64;
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
     /// The plane of the labelling that `code` says (see [`Task::encode`]), with its 1/n, by slow code: hands over
     /// the parts of its coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
     /// where the code is not that of a labelling of this example, or the task has no codes.
@@ -173,6 +181,8 @@ pub trait Builtin: Task {
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
     }
+    /// The labels of a labelling, variable by variable.
+    fn numbers<'a>(&self, y: &'a Self::Label) -> &'a [u32];
     /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
     fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
         None
@@ -313,6 +323,10 @@ where
         };
         self.decode_all(w, threads, judge, each)
     }
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+        let judge = |_: &T::Label, answer: &T::Label| self.task.numbers(answer).to_vec();
+        self.decode_all(w, threads, judge, |numbers| each(&numbers))
+    }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
         let mut chunks = self.chunk_counter();
@@ -351,9 +365,9 @@ where
         let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
         Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge)
     }
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64 {
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        self.task.reference_hinge(x, truth, w) / self.blocks() as f64
+        Ok(self.task.reference_hinge(x, truth, w) / self.blocks() as f64)
     }
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         let n = self.blocks() as f64;

@@ -156,10 +156,11 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     }
     let format = on.format.as_deref().or(data.get("format").and_then(Value::as_str));
     let format = format.map(multiplane::format_by_name).transpose()?;
-    let trained_on = &model.info.spec["data"]["folds"];
-    let folds = data.get("folds").or(own_folds.then_some(trained_on));
-    let folds = multiplane::folds(folds)?;
-    let data = multiplane::read_data(&on.data, format, folds.as_deref())?;
+    let folds = multiplane::folds(data.get("folds"))?;
+    let mut data = multiplane::read_data(&on.data, format, folds.as_deref())?;
+    if own_folds && folds.is_none() {
+        data = data.find(model.info.n, &model.info.fingerprint).unwrap_or(data);
+    }
     let problem = model.open(data).map_err(|error| match error {
         Error::Input(reason) => {
             let (model, data) = (on.model.display(), on.data.display());

@@ -210,6 +210,12 @@ impl Words {
         self.offsets[word]..self.offsets[word + 1]
     }
 
+    /// Feeds letters and pixels to a hash, for fingerprints of data: that of the same rows with tags a to z.
+    pub fn hash_into(&self, sha: &mut Sha256) {
+        let tags = self.letters.iter().map(|letter| [b'a' + letter]);
+        super::hmm::hash_sequences(&self.offsets[1..], tags, &self.pixels, sha);
+    }
+
     /// The words of some folds, in the order of the file. Naming a fold twice changes nothing.
     ///
     /// The error, for no folds or one that is missing, names the folds that exist.

@@ -116,6 +116,10 @@ impl Builtin for Binary {
         (usize::from(truth != y), 1)
     }
 
+    fn numbers<'a>(&self, y: &'a u32) -> &'a [u32] {
+        std::slice::from_ref(y)
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
     }

@@ -365,6 +365,10 @@ impl Builtin for Chain {
         [&transposed(unary, self.features)[..], rest].concat()
     }
 
+    fn numbers<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
+    }
+
     fn sequence<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
         Some(y)
     }
