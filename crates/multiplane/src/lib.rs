@@ -21,6 +21,7 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod abort;
 mod checkpoint;
 mod checkpointer;
 mod container;
@@ -42,6 +43,7 @@ mod resume;
 mod spec;
 mod train;
 mod verify;
+mod warm;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub use checkpointer::{CheckpointReport, Checkpointer};
@@ -68,3 +70,4 @@ pub use spec::{
 };
 pub use train::{Hooks, Session, Summary, read_data};
 pub use verify::{Verified, verify};
+pub use warm::WarmState;

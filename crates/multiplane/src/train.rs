@@ -17,11 +17,13 @@ use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::abort::Abortable;
 use crate::checkpoint::{Checkpoint, CheckpointInfo};
 use crate::checkpointer::{CheckpointReport, Checkpointer};
 use crate::error::Error;
 use crate::model::{Model, ModelInfo};
 use crate::spec::RunSpec;
+use crate::warm::{WarmState, finish};
 
 /// The final report of a run; the names are those of `train --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -90,6 +92,9 @@ pub struct Hooks {
     pub observers: Vec<Box<dyn Observer>>,
     /// Set it to stop the run.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated
+    /// last.
+    pub abort: Option<Arc<AtomicBool>>,
     /// Whether task losses are measured at every evaluation.
     pub losses: bool,
     /// Writes checkpoints.
@@ -230,6 +235,7 @@ impl Session {
     /// Trains to the end.
     pub fn run(&self, mut hooks: Hooks) -> Result<(Model, Summary), Error> {
         let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+        let abort = hooks.abort.clone();
         let has_dual = self.spec.solver_entry()?.has_dual;
         let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
         if let Some(checkpoint) = resume {
@@ -241,9 +247,16 @@ impl Session {
                 let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
                 (outcome, Some(report))
             }
-            None => (run.to_end()?, None),
+            None => (finish(&mut run, abort.as_deref())?, None),
         };
-        let summary = Summary { checkpoints, ..self.summary(&self.spec.solver.name, &outcome)? };
+        let (model, summary) = self.conclude(&outcome, true)?;
+        Ok((model, Summary { checkpoints, ..summary }))
+    }
+
+    /// The model and the figures of a run that is over; losses cost a prediction of every example.
+    pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
+        let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
+        let summary = self.summary(&self.spec.solver.name, outcome, losses);
         let info = ModelInfo::new(
             &*self.problem,
             self.spec.provenance(),
@@ -295,21 +308,39 @@ impl Session {
 
     /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
     pub(crate) fn prepare(&self, lambda: f64, gap: Option<GapTarget>, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
+        self.prepare_after(lambda, gap, hooks, None)
+    }
+
+    /// As [`prepare`](Session::prepare); budgets count what comes after `before`.
+    pub(crate) fn prepare_after(
+        &self,
+        lambda: f64,
+        gap: Option<GapTarget>,
+        hooks: Hooks,
+        before: Option<&WarmState>,
+    ) -> Result<Run<BoxedOracle>, Error> {
+        let (calls, seconds) = before.map_or((0, 0.0), |before| (before.oracle_calls, before.seconds));
         let stop = Stop {
             gap,
-            passes: self.spec.stop.passes,
-            calls: self.spec.stop.calls,
-            seconds: self.spec.stop.seconds,
+            passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
+            calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
+            seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
             interrupt: hooks.interrupt,
         };
-        let judge = self.problem.oracle()?;
+        let abortable = |oracle: BoxedOracle| -> BoxedOracle {
+            match &hooks.abort {
+                Some(flag) => Box::new(Abortable { inner: oracle, flag: flag.clone() }),
+                None => oracle,
+            }
+        };
+        let judge = abortable(self.problem.oracle()?);
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(self.training_oracle(0)?, judge, self.solver(lambda)?, regularizer, stop)
+        let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda)?, regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
         if self.spec.threads > 1 {
-            let training = self.crew(|slot| self.training_oracle(slot))?;
-            let judging = self.crew(|slot| Ok(self.problem.oracle_of(slot)?))?;
+            let training = self.crew(|slot| Ok(abortable(self.training_oracle(slot)?)))?;
+            let judging = self.crew(|slot| Ok(abortable(self.problem.oracle_of(slot)?)))?;
             run = run.with_executors(Box::new(training), Box::new(judging));
         }
         for observer in hooks.observers {
@@ -368,15 +399,13 @@ impl Session {
         })
     }
 
-    fn summary(&self, solver: &str, outcome: &Outcome) -> Result<Summary, Error> {
+    fn summary(&self, solver: &str, outcome: &Outcome, losses: Losses) -> Summary {
         let threads = self.spec.threads;
-        let train = self.problem.evaluate(&outcome.w, threads)?;
-        let test = self.test.as_ref().map(|test| test.evaluate(&outcome.w, threads)).transpose()?;
         let wall_seconds = match self.spec.clock {
             ClockKind::Wall => self.stopwatch.seconds(),
             ClockKind::Work => outcome.train_seconds,
         };
-        Ok(Summary {
+        Summary {
             task: self.problem.task().into(),
             solver: solver.into(),
             n: self.problem.blocks(),
@@ -395,8 +424,8 @@ impl Session {
             oracle_seconds: outcome.counts.oracle_seconds,
             wall_seconds,
             stop_reason: outcome.stop_reason,
-            train_loss: Some(train.loss),
-            test_loss: test.map(|test| test.loss),
+            train_loss: losses.train,
+            test_loss: losses.test,
             seed: self.spec.seed,
             threads,
             clock: self.spec.clock,
@@ -404,7 +433,7 @@ impl Session {
             model: None,
             version: env!("CARGO_PKG_VERSION"),
             checkpoints: None,
-        })
+        }
     }
 }
 
