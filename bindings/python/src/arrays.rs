@@ -1,31 +1,23 @@
 //! Arrays of any kind that Python has for numbers, read as rows of index-value pairs or as plain vectors.
 //!
-//! C-contiguous float64 and what SciPy's CSR holds are read in place; other types, orders and strides are converted
-//! once by NumPy.
+//! Arrays of the right type are read in any order and stride; other types are converted once by NumPy.
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-/// Numbers of one type, read in place or converted.
-pub(crate) fn numbers<T: Element>(object: &Bound<'_, PyAny>, dtype: &str) -> PyResult<PyBuffer<T>> {
-    if let Ok(buffer) = PyBuffer::<T>::get(object)
-        && buffer.is_c_contiguous()
-    {
-        return Ok(buffer);
+/// An array of numbers of one type, as it is or converted.
+pub(crate) fn array<T: Element>(object: &Bound<'_, PyAny>, dtype: &str) -> PyResult<PyBuffer<T>> {
+    match PyBuffer::<T>::get(object) {
+        Ok(buffer) => Ok(buffer),
+        Err(_) => PyBuffer::<T>::get(&object.py().import("numpy")?.call_method1("asarray", (object, dtype))?),
     }
-    let numpy = object.py().import("numpy")?;
-    PyBuffer::<T>::get(&numpy.call_method1("ascontiguousarray", (object, dtype))?)
 }
 
-/// Hands over the numbers of a buffer one by one.
-pub(crate) fn each<'a, T: Element + Copy>(
-    py: Python<'a>,
-    buffer: &'a PyBuffer<T>,
-) -> PyResult<impl ExactSizeIterator<Item = T> + 'a> {
-    let cells = buffer.as_slice(py).ok_or_else(|| value_error("expected a contiguous array"))?;
-    Ok(cells.iter().map(|cell| cell.get()))
+/// Numbers of one type, row by row.
+pub(crate) fn numbers<T: Element>(object: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
+    array(object, dtype)?.to_vec(object.py())
 }
 
 /// Whether this is a SciPy sparse matrix or array.
@@ -43,8 +35,8 @@ pub(crate) struct Matrix {
 }
 
 enum Content {
-    Dense(PyBuffer<f64>),
-    Csr { offsets: PyBuffer<i64>, indices: PyBuffer<i64>, values: PyBuffer<f64> },
+    Dense(Vec<f64>),
+    Csr { offsets: Vec<i64>, indices: Vec<i64>, values: Vec<f64> },
 }
 
 impl Matrix {
@@ -61,10 +53,10 @@ impl Matrix {
             };
             return Ok(Matrix { rows, columns, content });
         }
-        let buffer: PyBuffer<f64> = numbers(object, "float64")
+        let buffer: PyBuffer<f64> = array(object, "float64")
             .map_err(|error| value_error(format!("{what}: expected rows of numbers: {error}")))?;
         match *buffer.shape() {
-            [rows, columns] => Ok(Matrix { rows, columns, content: Content::Dense(buffer) }),
+            [rows, columns] => Ok(Matrix { rows, columns, content: Content::Dense(buffer.to_vec(object.py())?) }),
             ref shape => Err(value_error(format!(
                 "{what}: expected a 2D array [rows, features], found {} dimension(s) of shape {shape:?}",
                 shape.len()
@@ -73,52 +65,38 @@ impl Matrix {
     }
 
     /// Hands over the entries of every row that are not 0, by ascending index.
-    pub(crate) fn each_row(
-        &self,
-        py: Python<'_>,
-        what: &str,
-        mut each_row: impl FnMut(&[u32], &[f64]),
-    ) -> PyResult<()> {
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        let mut keep = |row: usize, column: usize, value: f64, out: &mut (Vec<u32>, Vec<f64>)| {
-            if !value.is_finite() {
-                return Err(value_error(format!("{what}[{row}, {column}] is {value}: expected a finite number")));
-            }
-            if value != 0.0 {
-                out.0.push(column as u32);
-                out.1.push(value);
-            }
-            Ok(())
-        };
-        let mut entries = (std::mem::take(&mut indices), std::mem::take(&mut values));
-        match &self.content {
-            Content::Dense(buffer) => {
-                let mut all = each(py, buffer)?;
-                for row in 0..self.rows {
-                    entries.0.clear();
-                    entries.1.clear();
-                    for (column, value) in all.by_ref().take(self.columns).enumerate() {
-                        keep(row, column, value, &mut entries)?;
-                    }
-                    each_row(&entries.0, &entries.1);
+    pub(crate) fn each_row(&self, what: &str, mut each_row: impl FnMut(&[u32], &[f64])) -> PyResult<()> {
+        let (mut columns, mut numbers) = (Vec::new(), Vec::new());
+        for row in 0..self.rows {
+            columns.clear();
+            numbers.clear();
+            let mut keep = |column: usize, value: f64| {
+                if !value.is_finite() {
+                    return Err(value_error(format!("{what}[{row}, {column}] is {value}: expected a finite number")));
                 }
-            }
-            Content::Csr { offsets, indices, values } => {
-                let broken = || value_error(format!("{what}: the sparse matrix is not sound"));
-                let offsets: Vec<i64> = each(py, offsets)?.collect();
-                let (mut indices, mut values) = (each(py, indices)?, each(py, values)?);
-                for row in 0..self.rows {
-                    let (Some(start), Some(end)) = (offsets.get(row), offsets.get(row + 1)) else { return Err(broken()) };
-                    entries.0.clear();
-                    entries.1.clear();
-                    for _ in *start..*end {
-                        let (Some(column), Some(value)) = (indices.next(), values.next()) else { return Err(broken()) };
+                if value != 0.0 {
+                    columns.push(column as u32);
+                    numbers.push(value);
+                }
+                Ok(())
+            };
+            match &self.content {
+                Content::Dense(values) => {
+                    let values = &values[row * self.columns..][..self.columns];
+                    values.iter().enumerate().try_for_each(|(column, &value)| keep(column, value))?;
+                }
+                Content::Csr { offsets, indices, values } => {
+                    let broken = || value_error(format!("{what}: the sparse matrix is not sound"));
+                    let ends = offsets.get(row).zip(offsets.get(row + 1)).ok_or_else(broken)?;
+                    let range = *ends.0 as usize..*ends.1 as usize;
+                    let entries = indices.get(range.clone()).zip(values.get(range)).ok_or_else(broken)?;
+                    for (&column, &value) in entries.0.iter().zip(entries.1) {
                         let column = usize::try_from(column).ok().filter(|column| *column < self.columns);
-                        keep(row, column.ok_or_else(broken)?, value, &mut entries)?;
+                        keep(column.ok_or_else(broken)?, value)?;
                     }
-                    each_row(&entries.0, &entries.1);
                 }
             }
+            each_row(&columns, &numbers);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::arrays::{Matrix, each, numbers};
+use crate::arrays::{Matrix, numbers};
 use crate::errors::{guarded, raised, value_error};
 
 /// Examples in the form in which the built-in tasks take them.
@@ -33,15 +33,14 @@ impl Dataset {
     /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`.
     #[staticmethod]
     fn rows(x: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Dataset> {
-        let py = x.py();
         let matrix = Matrix::read(x, "X")?;
-        let labels: Vec<i64> = each(py, &numbers(labels, "int64")?)?.collect();
+        let labels: Vec<i64> = numbers(labels, "int64")?;
         if labels.len() != matrix.rows {
             return Err(value_error(format!("X has {} rows, y has {} labels", matrix.rows, labels.len())));
         }
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
-        matrix.each_row(py, "X", |indices, values| rows.push(indices, values))?;
+        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
         Ok(Dataset { data: Parsed::Classified(Classified { rows, labels }) })
     }
 
@@ -50,7 +49,6 @@ impl Dataset {
     #[staticmethod]
     #[pyo3(signature = (x, y=None, filler=""))]
     fn sequences(x: &Bound<'_, PyList>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
-        let py = x.py();
         check_lengths(x.len(), y.as_ref().map(Vec::len))?;
         let mut columns = None;
         let mut tagged = Tagged::default();
@@ -74,7 +72,7 @@ impl Dataset {
             let names = y.as_ref().map(|y| &y[i]);
             check_length(i, matrix.rows, names)?;
             let mut at = 0;
-            matrix.each_row(py, &what, |indices, values| {
+            matrix.each_row(&what, |indices, values| {
                 tagged.push(names.map_or(filler, |names| &names[at]), indices, values);
                 at += 1;
             })?;

@@ -13,9 +13,7 @@ fn listed(params: &[Param], defaults: &Value) -> Value {
         let kind = match &param.kind {
             Kind::Value(text) => json!({"type": text}),
             Kind::Choice(variants) => {
-                let variant = |variant: &multiplane::params::Variant| {
-                    json!({"name": variant.name, "doc": variant.doc, "params": listed(&variant.params, &Value::Null)})
-                };
+                let variant = |variant: &multiplane::params::Variant| json!({"name": variant.name, "doc": variant.doc, "params": listed(&variant.params, &Value::Null)});
                 json!({"choices": variants.iter().map(variant).collect::<Vec<_>>()})
             }
         };

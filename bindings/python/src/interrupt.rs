@@ -1,8 +1,8 @@
 //! Ctrl-C: library code runs on a thread of its own while the calling thread looks for signals.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) fn interruptible<T: Send>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let flag = &interrupt.flag;
     let (done, waiting) = channel();
-    let (outcome, raised) = py.detach(|| {
+    let (outcome, raised) = py.detach(move || {
         thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 let result = work();

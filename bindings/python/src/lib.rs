@@ -7,6 +7,7 @@ mod arrays;
 mod dataset;
 mod describe;
 mod errors;
+mod features;
 mod fit;
 mod interrupt;
 mod model;

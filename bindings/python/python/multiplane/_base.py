@@ -1,0 +1,262 @@
+"""What all estimators share: parameters, the way into the core, results, files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import os
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._history import History
+from multiplane._path import PathResult
+from multiplane._progress import Watcher
+
+logger = logging.getLogger("multiplane")
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A result was asked for before ``fit``."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Training stopped before the gap was reached."""
+
+
+def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    """Puts a value at its dotted name; an enum set by its bare name keeps the fields given beside it."""
+    *parents, last = dotted.split(".")
+    if not all([*parents, last]):
+        raise ValueError(f"params: {dotted!r} is no dotted name")
+    for key in parents:
+        below = tree.setdefault(key, {})
+        if not isinstance(below, dict):
+            below = tree[key] = {"name": below}
+        tree = below
+    if isinstance(tree.get(last), dict) and not isinstance(value, dict):
+        tree[last]["name"] = value
+    else:
+        tree[last] = value
+
+
+class Estimator:
+    """The parameters that every estimator has, and what it does with them.
+
+    Args:
+        solver: A solver's name (``multiplane.solvers``), or one of the objects there.
+        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n).
+        gap: Stop at this duality gap: a number, or percent of the primal as in ``"1%"``.
+        passes: Stop after so many oracle calls per example.
+        calls: Stop after so many oracle calls.
+        seconds: Stop after so many seconds of training. With no stop given: a gap of 1 %, or 1000 passes.
+        seed: Seed of all chance.
+        threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
+        clock: ``"wall"``, or ``"work"``, which counts operations: the same fit gives the same bits.
+        params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
+        warm_start: Go on from the last ``fit`` where the data is the same; stops count what is added.
+        progress: Show a progress line: yes, no, or only where somebody watches (None).
+    """
+
+    _task: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        self.solver = solver
+        self.lam = lam
+        self.gap = gap
+        self.passes = passes
+        self.calls = calls
+        self.seconds = seconds
+        self.seed = seed
+        self.threads = threads
+        self.clock = clock
+        self.params = params
+        self.warm_start = warm_start
+        self.progress = progress
+
+    # -- parameters, as scikit-learn expects them --
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name; returns self."""
+        known = self._names()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known}.")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = []
+        for name in self._names():
+            value, default = getattr(self, name, None), defaults[name].default
+            if default is inspect.Parameter.empty or repr(value) != repr(default):
+                changed.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    # -- training --
+
+    def _tree(self) -> dict[str, Any]:
+        """The run's specification, as the command line would build it."""
+        tree: dict[str, Any] = {"task": {"name": self._task}}
+        solver = self.solver
+        tree["solver"] = solver._tree() if hasattr(solver, "_tree") else {"name": solver}
+        tree["lambda"] = _plain(self.lam, "lam")
+        for name in ("gap", "passes", "calls", "seconds"):
+            value = getattr(self, name)
+            if value is not None:
+                tree.setdefault("stop", {})[name] = _plain(value, name)
+        for name in ("seed", "threads", "clock"):
+            tree[name] = _plain(getattr(self, name), name)
+        for dotted, value in (self.params or {}).items():
+            set_path(tree, str(dotted), _plain(value, dotted))
+        return tree
+
+    def _train(self, source: Any, test: Any = None, same_data: bool = True) -> None:
+        """Runs the core and takes over its results; raises what interrupted it, with the results in place."""
+        watcher = Watcher(self.progress)
+        start = getattr(self, "_fit", None) if self.warm_start and same_data else None
+        try:
+            fit = _core.train(
+                json.dumps(self._tree()),
+                source,
+                test=test,
+                watcher=watcher if watcher.needed() else None,
+                start=start,
+                keep=bool(self.warm_start),
+            )
+        finally:
+            watcher.close()
+        self._take(fit.model, json.loads(fit.summary))
+        self.history_ = History._parse(fit.history)
+        self._fit = fit
+        for warning in fit.warnings:
+            warnings.warn(warning, UserWarning, stacklevel=3)
+        if fit.interrupted is not None:
+            raise fit.interrupted
+        self._report()
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        """Sets the fitted attributes."""
+        self._model = model
+        number = lambda key: float("nan") if summary.get(key) is None else float(summary[key])  # noqa: E731
+        self.primal_ = number("primal")
+        self.dual_ = number("dual")
+        self.gap_ = number("gap")
+        self.certified_ = bool(summary["certified"])
+        self.n_iter_ = max(1, int(summary.get("iterations") or 0))
+        self.lam_ = float(summary["lambda"])
+        self.stop_reason_ = summary.get("stop_reason")
+        self.summary_ = summary
+        self.coef_ = self._shaped(np.frombuffer(model.w(), dtype=np.float64))
+
+    def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights in the shape that users expect."""
+        return w.copy()
+
+    def _report(self) -> None:
+        logger.info(
+            "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
+            type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",
+            self.summary_.get("passes"), self.stop_reason_,
+        )
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            raise _not_fitted(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+
+    def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
+        watcher = Watcher(self.progress)
+        tree = self._tree()
+        try:
+            model, summary = _core.path(
+                json.dumps(tree), source, json.dumps(outer), test=test, watcher=watcher if watcher.needed() else None
+            )
+        finally:
+            watcher.close()
+        found = PathResult(model, json.loads(summary), self)
+        if found.stop_reason_ != "lambda-min":
+            warnings.warn(
+                f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return found
+
+    # -- files --
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (safetensors), which the command line reads too."""
+        self._check_fitted()
+        self._model.save(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_model")}
+        if "_model" in self.__dict__:
+            state["_model_bytes"] = self._model.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        bytes_ = state.pop("_model_bytes", None)
+        self.__dict__.update(state)
+        if bytes_ is not None:
+            self._model = _core.Model.from_bytes(bytes_)
+
+
+def _plain(value: Any, name: str) -> Any:
+    """A parameter as JSON has it; NumPy numbers count as numbers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        raise ValueError(f"{name} = {value}: must be a finite number")
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, name) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item, name) for key, item in value.items()}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValueError(f"{name} = {value!r}: expected a number, a name, or a list or dict of them")
+
+
+def _not_fitted(message: str) -> Exception:
+    """scikit-learn's exception where it is installed and in use, else our own."""
+    import sys
+
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import NotFittedError as Theirs
+
+        return Theirs(message)
+    return NotFittedError(message)

@@ -1,0 +1,166 @@
+"""Any structured problem: the user brings the task, this trains it."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from multiplane import _core
+from multiplane._base import Estimator
+from multiplane._chain import _listed
+from multiplane._path import PathResult
+from multiplane._tasks import Bounded, Pooled, _declared
+
+
+class HeuristicWarning(UserWarning):
+    """A gap was estimated, not certified, because the task does not say how good its decoder is."""
+
+
+class StructuredSVM(Estimator):
+    """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
+
+    Args:
+        task: The task; see ``multiplane.Task`` for its methods.
+        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread.
+
+    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``.
+    """
+
+    _task = "user"
+    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+
+    def __init__(
+        self,
+        task: Any,
+        *,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        executor: Any = None,
+    ) -> None:
+        super().__init__(
+            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
+            clock=clock, params=params, warm_start=warm_start, progress=progress,
+        )
+        self.task = task
+        self.executor = executor
+
+    def _decoder(self) -> Any:
+        return self.task if self.executor is None else Pooled(self.task, self.executor)
+
+    def _identity(self) -> str:
+        kind = type(self.task)
+        return f"{kind.__module__}.{kind.__qualname__}"
+
+    def _source(self, X: Any, Y: Any) -> _core.UserTask:
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        return _core.UserTask(self._decoder(), x, y, self._identity())
+
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        tree["task"] = {"name": "user", "class": self._identity()}
+        if tree["threads"] != 1 and not _declared(self.task, "releases_gil"):
+            warnings.warn(
+                f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
+                "run one at a time; for parallel calls pass executor=ProcessPoolExecutor(...)",
+                UserWarning,
+                stacklevel=4,
+            )
+            tree["threads"] = 1
+        return tree
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
+
+        Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
+        results so far are in place.
+        """
+        source = self._source(X, Y)
+        last = getattr(self, "_last", None)
+        same = last is not None and last[0] is X and last[1] is Y and last[2] == len(X)
+        self._last = (X, Y, len(X)) if self.warm_start else None
+        self._train(source, None, same)
+        if _declared(self.task, "quality") is None:
+            warnings.warn(
+                f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
+                'certified_ is False; if decode always finds the best labelling, set quality = "exact"',
+                HeuristicWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """The predicted labelling of every input."""
+        self._check_fitted()
+        x = _listed(X, "X")
+        w = self.coef_.copy()
+        w.flags.writeable = False
+        decoder = self._decoder()
+        many = getattr(decoder, "decode_many", None)
+        found = list(many(x, w, None)) if callable(many) and x else [decoder.decode(item, w) for item in x]
+        return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
+
+    def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
+        self._check_fitted()
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        if len(x) != len(y):
+            raise ValueError(f"X has {len(x)} examples, Y has {len(y)}")
+        scores = np.zeros(len(x))
+        for i, (a, b) in enumerate(zip(x, y, strict=True)):
+            entries = _core.UserTask.read_features(self.task.features(a, b), len(self.coef_))
+            scores[i] = sum(self.coef_[index] * value for index, value in entries)
+        return scores
+
+    def score(self, X: Any, Y: Any) -> float:
+        """1 minus the mean task loss of the predictions."""
+        y = _listed(Y, "Y")
+        found = self.predict(X)
+        if len(found) != len(y):
+            raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")
+        return 1.0 - float(np.mean([self.task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
+
+    def path(
+        self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-4, kappa: float = 0.9
+    ) -> PathResult:
+        """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
+        return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+
+    def _from_model(self, model: _core.Model) -> None:
+        self._take(model, json.loads(model.info()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
+        """Reads a model file; ``task`` is what it was trained with, which no file holds."""
+        model, _ = _core.load(path)
+        if model is None or json.loads(model.info())["task"] != "user":
+            raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
+        found = cls(task)
+        found._from_model(model)
+        if len(found.coef_) != int(task.dim()):
+            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {task.dim()}")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_last", None)
+        state["executor"] = None  # processes do not travel
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
