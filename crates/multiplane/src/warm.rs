@@ -1,8 +1,8 @@
 //! Warm starts: a finished run that another one on the same data goes on from, at the same lambda or another.
 
+use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
-use multiplane_core::oracle::BoxedOracle;
 
 use crate::error::Error;
 use crate::model::Model;

@@ -17,6 +17,7 @@ from multiplane._core import __version__
 from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm
 from multiplane._history import History
 from multiplane._path import PathResult
+from multiplane._pystruct import PyStructTask
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
 from multiplane._tasks import Bounded, Pooled, Task
@@ -32,6 +33,7 @@ __all__ = [
     "NotFittedError",
     "PathResult",
     "Pooled",
+    "PyStructTask",
     "StructuredSVM",
     "Task",
     "__version__",

@@ -163,6 +163,7 @@ class _RowClassifier(Estimator):
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(multi_class=self._multi_class),
             input_tags=InputTags(sparse=True),
+            non_deterministic=self.clock == "wall",
         )
 
 
@@ -209,4 +210,5 @@ class MulticlassSSVM(_RowClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted class of every row, ``[n]``; of equal scores the first class."""
-        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])

@@ -13,6 +13,7 @@ from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._chain import _listed
 from multiplane._path import PathResult
+from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
 
@@ -24,7 +25,7 @@ class StructuredSVM(Estimator):
     """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
 
     Args:
-        task: The task; see ``multiplane.Task`` for its methods.
+        task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
         executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread.
 
     ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``.
@@ -58,21 +59,30 @@ class StructuredSVM(Estimator):
         self.task = task
         self.executor = executor
 
+    def _adapted(self) -> Any:
+        """The task, with PyStruct's interface translated."""
+        return PyStructTask(self.task) if is_model(self.task) else self.task
+
     def _decoder(self) -> Any:
-        return self.task if self.executor is None else Pooled(self.task, self.executor)
+        task = self._adapted()
+        return task if self.executor is None else Pooled(task, self.executor)
 
     def _identity(self) -> str:
-        kind = type(self.task)
+        kind = type(self.task.model if isinstance(self.task, PyStructTask) else self.task)
         return f"{kind.__module__}.{kind.__qualname__}"
 
     def _source(self, X: Any, Y: Any) -> _core.UserTask:
         x, y = _listed(X, "X"), _listed(Y, "Y")
-        return _core.UserTask(self._decoder(), x, y, self._identity())
+        decoder = self._decoder()
+        initialize = getattr(self._adapted(), "initialize", None)
+        if callable(initialize):
+            initialize(x, y)
+        return _core.UserTask(decoder, x, y, self._identity())
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
         tree["task"] = {"name": "user", "class": self._identity()}
-        if tree["threads"] != 1 and not _declared(self.task, "releases_gil"):
+        if tree["threads"] != 1 and not _declared(self._adapted(), "releases_gil"):
             warnings.warn(
                 f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
                 "run one at a time; for parallel calls pass executor=ProcessPoolExecutor(...)",
@@ -93,7 +103,7 @@ class StructuredSVM(Estimator):
         same = last is not None and last[0] is X and last[1] is Y and last[2] == len(X)
         self._last = (X, Y, len(X)) if self.warm_start else None
         self._train(source, None, same)
-        if _declared(self.task, "quality") is None:
+        if _declared(self._adapted(), "quality") is None:
             warnings.warn(
                 f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
                 'certified_ is False; if decode always finds the best labelling, set quality = "exact"',
@@ -120,8 +130,9 @@ class StructuredSVM(Estimator):
         if len(x) != len(y):
             raise ValueError(f"X has {len(x)} examples, Y has {len(y)}")
         scores = np.zeros(len(x))
+        task = self._adapted()
         for i, (a, b) in enumerate(zip(x, y, strict=True)):
-            entries = _core.UserTask.read_features(self.task.features(a, b), len(self.coef_))
+            entries = _core.UserTask.read_features(task.features(a, b), len(self.coef_))
             scores[i] = sum(self.coef_[index] * value for index, value in entries)
         return scores
 
@@ -131,7 +142,8 @@ class StructuredSVM(Estimator):
         found = self.predict(X)
         if len(found) != len(y):
             raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")
-        return 1.0 - float(np.mean([self.task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
+        task = self._adapted()
+        return 1.0 - float(np.mean([task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
 
     def path(
         self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-4, kappa: float = 0.9
@@ -150,8 +162,9 @@ class StructuredSVM(Estimator):
             raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
         found = cls(task)
         found._from_model(model)
-        if len(found.coef_) != int(task.dim()):
-            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {task.dim()}")
+        dim = int(found._adapted().dim())
+        if len(found.coef_) != dim:
+            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
         return found
 
     def __getstate__(self) -> dict[str, Any]:

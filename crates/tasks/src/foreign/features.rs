@@ -60,9 +60,37 @@ impl FeatureVector {
         self.iter().map(|(index, value)| w[index as usize] * value).sum()
     }
 
-    /// Adds `scale` times this to a plane that is not sealed.
-    pub fn add_to(&self, scale: f64, plane: &mut Plane) {
-        plane.extend_scaled(0, &self.indices, scale, Some(&self.values));
+    /// Adds `scale * (self - other)` to an empty plane, which is then to be sealed. Where both are sorted they are
+    /// merged, which gives the same bits as sealing and spares the sorting.
+    pub fn difference(&self, other: &FeatureVector, scale: f64, plane: &mut Plane) {
+        if !(self.is_sorted() && other.is_sorted()) {
+            plane.extend_scaled(0, &self.indices, scale, Some(&self.values));
+            plane.extend_scaled(0, &other.indices, -scale, Some(&other.values));
+            return;
+        }
+        let (mut ours, mut theirs) = (self.iter().peekable(), other.iter().peekable());
+        loop {
+            match (ours.peek().copied(), theirs.peek().copied()) {
+                (Some((a, value)), Some((b, minus))) if a == b => {
+                    plane.push(a, scale * value + -scale * minus);
+                    ours.next();
+                    theirs.next();
+                }
+                (Some((a, value)), next) if next.is_none_or(|(b, _)| a < b) => {
+                    plane.push(a, scale * value);
+                    ours.next();
+                }
+                (_, Some((b, minus))) => {
+                    plane.push(b, -scale * minus);
+                    theirs.next();
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn is_sorted(&self) -> bool {
+        self.indices.windows(2).all(|pair| pair[0] < pair[1])
     }
 }
 
@@ -83,5 +111,27 @@ mod tests {
         vector.extend_dense([0.0, 2.0, 0.0, -1.0].into_iter(), 4).unwrap();
         assert_eq!(vector.iter().collect::<Vec<_>>(), [(1, 2.0), (3, -1.0)]);
         assert_eq!(vector.score(&[1.0, 10.0, 1.0, 1.0]), 19.0);
+    }
+
+    /// Merging and sorting give the same plane, to the bit.
+    #[test]
+    fn differences_do_not_depend_on_order() {
+        let vector = |entries: &[(i64, f64)]| {
+            let mut vector = FeatureVector::default();
+            entries.iter().for_each(|&(index, value)| vector.push(index, value, 9).unwrap());
+            vector
+        };
+        let plane = |a: &FeatureVector, b: &FeatureVector| {
+            let mut plane = Plane::new();
+            a.difference(b, 0.1, &mut plane);
+            plane.seal();
+            format!("{:?}", plane.view())
+        };
+        let (a, b) = (vector(&[(0, 0.3), (2, 1.0), (7, -0.7)]), vector(&[(2, 0.9), (3, 4.0), (7, 1.0), (8, 2.0)]));
+        let (c, d) = (vector(&[(7, -0.7), (2, 1.0), (0, 0.3)]), vector(&[(8, 2.0), (3, 4.0), (7, 1.0), (2, 0.9)]));
+        assert_eq!(plane(&a, &b), plane(&c, &d));
+        assert_eq!(plane(&b, &a), plane(&d, &c));
+        assert_eq!(plane(&a, &vector(&[])), plane(&c, &vector(&[])));
+        assert_eq!(plane(&vector(&[]), &a), plane(&vector(&[]), &c));
     }
 }

@@ -60,8 +60,7 @@ pub(super) fn plane<L>(
         return Err(format!("its loss is {}, expected a number >= 0", answer.loss));
     }
     out.clear();
-    answer.features.add_to(scale, out);
-    truth.add_to(-scale, out);
+    answer.features.difference(truth, scale, out);
     out.set_circ(scale * answer.loss);
     out.seal();
     Ok(match answer.quality {
