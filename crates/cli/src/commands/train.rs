@@ -102,7 +102,10 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
             params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
         }
     }
-    apply_sets(&mut tree, &args.set)?;
+    // All of them together first, so that a name and its fields may come in any order.
+    let mut sets = Map::new();
+    apply_sets(&mut sets, &args.set)?;
+    params::merge(&mut tree, sets);
     Ok(tree)
 }
 
