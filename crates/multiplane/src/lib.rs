@@ -40,6 +40,7 @@ mod path_summary;
 mod record;
 mod resume;
 mod spec;
+mod summary;
 mod train;
 mod verify;
 
@@ -66,5 +67,6 @@ pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
     format_by_name, oracle_schema,
 };
-pub use train::{Hooks, Session, Summary, read_data};
+pub use summary::Summary;
+pub use train::{Hooks, Session, read_data};
 pub use verify::{Verified, verify};
