@@ -3,18 +3,16 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
-use std::sync::Arc;
-
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
+use crate::problem::{Builtin, OpenError, Problem, Vocabulary};
 use crate::reference;
 use crate::tasks::rows;
 
@@ -154,6 +152,5 @@ pub fn open(spec: &BinarySpec, data: Dataset, vocabulary: Option<&Vocabulary>) -
     }
     let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), 2)?;
     let task = Binary::new(opening.vocabulary.features, costs);
-    let examples = Arc::new(Examples { inputs: opening.inputs, labels: opening.labels });
-    Ok(Box::new(Opened::new("binary", task, examples, opening.vocabulary, opening.fingerprint, opening.warnings)?))
+    opening.into_problem("binary", task)
 }
