@@ -198,3 +198,16 @@ fn choices_are_replaced() {
         }
     }
 }
+
+/// Work seconds are called so, and `describe` knows the default of choices that are bare names.
+#[test]
+fn words_of_reports() {
+    let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4));
+    let train = "train --task binary --data good.svm --gap 5%";
+    assert!(scratch.succeed(&format!("{train} --clock work")).stdout.contains(" work seconds, "));
+    assert!(!scratch.succeed(train).stdout.contains("work seconds"));
+    let text = scratch.succeed("describe solver auto").stdout;
+    assert!(text.contains("solver.planes.recombine = when-cheap"), "{text}");
+    let text = scratch.succeed("describe task chain").stdout;
+    assert!(text.contains("task.loss.matrix=[[0, 1]"), "{text}");
+}

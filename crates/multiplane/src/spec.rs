@@ -10,7 +10,7 @@ use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::{self, SolverEntry};
 use multiplane_tasks::data::Format;
 use multiplane_tasks::tasks::{self, TaskEntry};
-use resolve::{resolve_solver, resolve_task, scalar, section};
+use resolve::{clock, resolve_solver, resolve_task, scalar, section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -125,7 +125,7 @@ impl RunSpec {
             stop,
             seed: scalar(tree, "seed", 0)?,
             threads: scalar(tree, "threads", 1)?,
-            clock: scalar(tree, "clock", ClockKind::Wall)?,
+            clock: clock(tree)?,
         };
         if spec.stop == StopSpec::default() {
             spec.stop = default_stop(spec.solver_entry()?.has_dual);

@@ -1,11 +1,13 @@
 //! Parts of a specification read off a tree: defaults filled in, names and types checked.
 
+use multiplane_core::clock::ClockKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{DEFAULT_SOLVER, Named, find_solver, find_task, shown};
 use crate::error::Error;
+use crate::names;
 use crate::params::{self, Param};
 
 pub(super) fn resolve_task(value: &Value) -> Result<Named, Error> {
@@ -85,16 +87,24 @@ fn check_types(what: &str, table: &Map<String, Value>, fault: impl Fn(Value) -> 
         // Of a choice with fields, the field to blame.
         for (field, inner) in value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
             if let Some(reason) = fault(json!({ key: { "name": value["name"], field: inner } })) {
-                let shown = shown(inner);
-                return Err(Error::input(format!("{what}.{key}.{field} = {shown}: {}", plainly(&reason))));
+                let name = format!("{key}.{field}");
+                let (shown, rule) = (shown(inner), plainly(unnamed(&name, &reason)));
+                return Err(Error::input(format!("{what}.{name} = {shown}: {rule}")));
             }
         }
-        return Err(Error::input(format!("{what}.{key} = {}: {}", shown(value), plainly(&reason))));
+        let rule = plainly(unnamed(key, &reason));
+        return Err(Error::input(format!("{what}.{key} = {}: {rule}", shown(value))));
     }
     match fault(Value::Object(table.clone())) {
         Some(reason) => Err(Error::input(format!("{what}: {}", plainly(&reason)))),
         None => Ok(()),
     }
+}
+
+/// The rule alone, of a complaint that begins with the parameter and its value itself.
+fn unnamed<'a>(name: &str, reason: &'a str) -> &'a str {
+    let value = reason.strip_prefix(name).and_then(|rest| rest.strip_prefix(" = "));
+    value.and_then(|value| value.split_once(": ")).map_or(reason, |(_, rule)| rule)
 }
 
 /// A deserializer's complaint in words for users.
@@ -105,6 +115,17 @@ fn plainly(reason: &str) -> String {
         "u64" | "u32" | "usize" => "must be a whole number >= 0".into(),
         "a boolean" => "must be true or false".into(),
         _ => reason.into(),
+    }
+}
+
+/// The clock of a run.
+pub(super) fn clock(tree: &Map<String, Value>) -> Result<ClockKind, Error> {
+    const KNOWN: [&str; 2] = ["wall", "work"];
+    match tree.get("clock") {
+        Some(Value::String(name)) if !KNOWN.contains(&name.as_str()) => {
+            Err(Error::Input(names::unknown("clock", name, KNOWN)))
+        }
+        _ => scalar(tree, "clock", ClockKind::Wall),
     }
 }
 

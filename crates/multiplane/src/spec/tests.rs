@@ -40,7 +40,12 @@ fn mistakes_are_named() {
         (json!({"task": "chain", "stop": {"passes": 0}}), "stop.passes = 0"),
         (json!({"task": "chain", "data": {"folds": "a"}}), "data.folds = a"),
         (json!({"task": "chain", "data": {"format": "leter"}}), "did you mean `letter`"),
-        (json!({"task": "chain", "clock": "sun"}), "clock = sun"),
+        (json!({"task": "chain", "clock": "sun"}), "unknown clock `sun`: expected one of `wall`, `work`"),
+        (json!({"task": "chain", "clock": "wrok"}), "unknown clock `wrok`: did you mean `work`?"),
+        (
+            json!({"task": "chain", "solver": {"order": {"name": "shrinking", "aging": 1}}}),
+            "solver.order.aging = 1: must be a finite number greater than 1",
+        ),
         (json!({"task": "chain", "stop": {"passes": "abc"}}), "stop.passes = abc: must be a number"),
         (json!({"task": "chain", "seed": -1}), "seed = -1"),
         (json!({"task": {"name": "chain", "bias": "yes"}}), "task.bias = yes: must be true or false"),

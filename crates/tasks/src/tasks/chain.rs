@@ -43,7 +43,8 @@ pub struct ChainSpec {
     pub template: Option<TemplateList>,
     /// Features of text that fewer tokens have are left out.
     pub min_count: u32,
-    /// The loss of a labelling.
+    /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
+    /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
     /// Factors on the loss by true label, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,

@@ -22,7 +22,8 @@ use crate::tasks::rows;
 pub struct MulticlassSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
-    /// The loss: `hamming` is the 0-1 loss here.
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
     /// Factors on the loss by true class, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,

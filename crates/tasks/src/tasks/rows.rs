@@ -77,7 +77,7 @@ pub(super) fn open(
     let unseen = labels.iter().filter(|&&label| label == UNSEEN).count();
     if unseen > 0 {
         let noun = if unseen == 1 { "example has" } else { "examples have" };
-        warnings.push(format!("{unseen} {noun} a label that training never saw: each counts as an error"));
+        warnings.push(format!("{unseen} {noun} a label that training never saw: no answer can be right there"));
     }
     if data.rows.columns() > known {
         let extra = data.rows.columns() - known;
