@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::lambda::Lambda;
 use crate::names;
+use crate::prior::RegularizerSpec;
 
 /// What `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "auto";
@@ -89,6 +90,8 @@ pub struct RunSpec {
     pub solver: Named,
     /// Strength of the regulariser.
     pub lambda: Lambda,
+    /// Prior weights and frozen weights.
+    pub regularizer: RegularizerSpec,
     /// When to stop.
     pub stop: StopSpec,
     /// Seed of all chance.
@@ -107,7 +110,8 @@ pub(crate) fn shown(value: &Value) -> String {
 impl RunSpec {
     /// Reads a tree: `task` is required, everything else has a default. Unknown names are refused.
     pub fn from_tree(tree: &Map<String, Value>) -> Result<RunSpec, Error> {
-        const KEYS: [&str; 9] = ["data", "task", "oracle", "solver", "lambda", "stop", "seed", "threads", "clock"];
+        const KEYS: [&str; 10] =
+            ["data", "task", "oracle", "solver", "lambda", "regularizer", "stop", "seed", "threads", "clock"];
         if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::input(names::unknown("parameter", key, KEYS)));
         }
@@ -122,6 +126,7 @@ impl RunSpec {
             oracle: section(tree, "oracle")?,
             solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
             lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
+            regularizer: section(tree, "regularizer")?,
             stop,
             seed: scalar(tree, "seed", 0)?,
             threads: scalar(tree, "threads", 1)?,
@@ -141,6 +146,7 @@ impl RunSpec {
             GapTarget::Absolute(gap) => json!(gap),
             GapTarget::Percent(percent) => json!(format!("{percent}%")),
         });
+        self.regularizer.normalize();
         self.data.folds = self.folds()?.map(|mut folds| {
             folds.sort_unstable();
             folds.dedup();
@@ -212,6 +218,9 @@ impl RunSpec {
         let mut tree = self.provenance();
         tree["data"] = json!(self.data);
         tree["threads"] = json!(self.threads);
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = json!(self.regularizer);
+        }
         tree
     }
 
@@ -222,7 +231,7 @@ impl RunSpec {
             table.insert("name".into(), json!(named.name));
             Value::Object(table)
         };
-        json!({
+        let mut tree = json!({
             "data": { "folds": self.data.folds },
             "task": named(&self.task),
             "oracle": self.oracle,
@@ -231,7 +240,11 @@ impl RunSpec {
             "stop": self.stop,
             "seed": self.seed,
             "clock": self.clock,
-        })
+        });
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = self.regularizer.provenance();
+        }
+        tree
     }
 }
 

@@ -20,6 +20,7 @@ use crate::checkpoint::{Checkpoint, CheckpointInfo};
 use crate::checkpointer::Checkpointer;
 use crate::error::Error;
 use crate::model::{Model, ModelInfo};
+use crate::prior;
 use crate::spec::RunSpec;
 use crate::summary::Summary;
 
@@ -74,7 +75,7 @@ impl Session {
     }
 
     /// Opens the task on data that was read already.
-    pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
+    pub fn on(mut spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
             (Error::Input(reason), Some(path)) => Error::input(format!("{}: {reason}", path.display())),
@@ -107,7 +108,7 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
             )));
         }
-        let regularizer = Regularizer::from(lambda).with_nonnegative(&problem.nonnegative(), problem.dim());
+        let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         Ok(Session { spec, problem, test, regularizer, target, stopwatch, warnings })
     }
 
@@ -206,7 +207,7 @@ impl Session {
 
     fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
-        for path in [&mut spec.data.path, &mut spec.data.test].into_iter().flatten() {
+        for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
             *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
         }
         let test = self.test.as_ref().map(|test| test.fingerprint().to_string());

@@ -125,6 +125,8 @@ pub trait Problem: Send + Sync {
     fn blocks(&self) -> usize;
     /// Length d of w.
     fn dim(&self) -> usize;
+    /// Names of parts of w and where they lie in the layout of files; empty where the task has no names for them.
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)>;
     /// Weights that must stay `>= 0`; see [`Task::nonnegative`].
     fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
@@ -139,9 +141,19 @@ pub trait Problem: Send + Sync {
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
     /// Predicts every example at `w` on so many threads and sums up.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
-    /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with training but the data and the cost
-    /// table.
-    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError>;
+    /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with
+    /// training but the data and the cost table.
+    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+        self.reference_primal_from(None, w, lambda, threads)
+    }
+    /// The same with prior weights (`None` for 0), in the layout of files, too.
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        threads: usize,
+    ) -> Result<f64, OracleError>;
     /// `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
     fn reference_hinge(&self, block: usize, w: &[f64]) -> f64;
     /// The plane of the labelling that `code` says (see [`Task::encode`]), with its 1/n, by slow code: hands over
@@ -162,6 +174,10 @@ pub trait Builtin: Task {
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize);
     /// The hinge loss of one example (no 1/n) at `w` in the layout of files, computed by the plain code of `reference`.
     fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
+    /// See [`Problem::weight_blocks`].
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
     /// See [`Problem::to_file_layout`].
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()

@@ -20,7 +20,7 @@ use crate::terminal::{complain, number, print, seconds_of};
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let mut job = Job::of(args)?;
-    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test];
+    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test, &job.spec.regularizer.prior];
     let previous = job.checkpoint.as_deref().map(previous_checkpoint);
     let record = job.record_path();
     let lock = job.checkpoint.as_deref().map(lock_path);
@@ -110,7 +110,10 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
             params::set(&mut tree, key, params::parse_value(value));
         }
     }
-    for (key, path) in [("data.path", &args.data), ("data.test", &args.test)] {
+    if let Some(freeze) = &args.freeze {
+        params::set(&mut tree, "regularizer.freeze", Value::String(freeze.clone()));
+    }
+    for (key, path) in [("data.path", &args.data), ("data.test", &args.test), ("regularizer.prior", &args.prior)] {
         if let Some(path) = path {
             params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
         }

@@ -109,6 +109,9 @@ where
     fn dim(&self) -> usize {
         self.task.dim()
     }
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        self.task.weight_blocks()
+    }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.task.nonnegative()
     }
@@ -162,7 +165,13 @@ where
             chunks: chunks.map(|chunks| chunks.score()),
         })
     }
-    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        threads: usize,
+    ) -> Result<f64, OracleError> {
         let mut hinges = vec![0.0; self.blocks()];
         let mut workers = vec![(); threads.clamp(1, self.blocks())];
         let fill = |_: &mut (), block: usize, hinge: &mut f64| {
@@ -171,7 +180,8 @@ where
         };
         divide(&mut workers, &mut hinges, fill).map_err(|unfilled| failure(0, unfilled))?;
         let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
-        Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + mean_hinge)
+        let off = |k: usize| w[k] - prior.map_or(0.0, |prior| prior[k]);
+        Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> f64 {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);

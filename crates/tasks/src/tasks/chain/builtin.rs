@@ -1,5 +1,7 @@
 //! What the chain is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
+use std::ops::Range;
+
 use super::Chain;
 use crate::data::SparseRows;
 use crate::problem::{Builtin, Vocabulary};
@@ -30,6 +32,15 @@ impl Builtin for Chain {
         layout.features(x, code, 1.0, add);
         layout.features(x, truth, -1.0, add);
         Some(self.costs.loss(truth, code))
+    }
+
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
+        let mut blocks = vec![("unary", 0..pair), ("pair", pair..ends)];
+        if self.ends {
+            blocks.extend([("start", ends..ends + labels), ("end", ends + labels..ends + 2 * labels)]);
+        }
+        blocks
     }
 
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
