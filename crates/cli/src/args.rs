@@ -90,11 +90,11 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
     /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
-    /// lambda/2 |w|^2
+    /// lambda/2 |w|^2 (not for `path`)
     #[arg(long, value_name = "MODEL")]
     pub(crate) prior: Option<PathBuf>,
     /// Weights that keep the prior's values, 0 without one: blocks by name (of a chain unary, pair, start, end), or
-    /// indices and ranges of w in the model file, as in 0..128,4000
+    /// indices and ranges of w in the model file, as in 0..128,4000 (not for `path`)
     #[arg(long, value_name = "WEIGHTS")]
     pub(crate) freeze: Option<String>,
     /// Stop when the duality gap is at most X, or X% of the primal
