@@ -158,7 +158,7 @@ fn mistakes_are_refused() {
         ("--eps 0", "eps = 0: must be a number > 0"),
         ("--eps nan", "eps = NaN: must be a number > 0"),
         ("--eps x", "eps = x: must be a number"),
-        ("--kappa 1", "kappa = 1: must be between 0 and 1"),
+        ("--kappa 1", "kappa = 1: must be greater than 0 and less than 1"),
         ("--lambda-min 0", "lambda-min = 0: must be a number > 0"),
         ("--lambda-min -1", "lambda-min = -1: must be a number > 0"),
         ("--lambda-min 1e9", "lambda-min = 1000000000: the path begins at lambda = "),

@@ -38,9 +38,11 @@ pub mod params;
 mod path;
 mod path_model;
 mod path_summary;
+mod prior;
 mod record;
 mod resume;
 mod spec;
+mod summary;
 mod train;
 mod verify;
 mod warm;
@@ -56,18 +58,20 @@ pub use lambda::Lambda;
 pub use lock::lock_path;
 pub use model::{Model, ModelInfo};
 pub use multiplane_core::rescale::WarmStart;
-pub use multiplane_core::{clock, observe, oracle, plane, point, run, solver, solvers, task};
+pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use path::{OnPoint, PathEnd, PathSpec, PathState, follow};
 pub use path_model::{PathInfo, PathKind, PathModel, Saved};
 pub use path_summary::{Breakpoint, PathSummary};
+pub use prior::{RegularizerSpec, read_prior, weights_sha256};
 pub use record::{RecordFile, RecordPosition};
 pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
     format_by_name, oracle_schema,
 };
-pub use train::{Hooks, Session, Summary, read_data};
+pub use summary::Summary;
+pub use train::{Hooks, Session, read_data};
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

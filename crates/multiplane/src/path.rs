@@ -39,7 +39,7 @@ impl PathSpec {
             (!(value.is_finite() && value > 0.0)).then(|| format!("{name} = {value}: must be a number > 0"))
         };
         let inside = self.kappa > 0.0 && self.kappa < 1.0;
-        let kappa = (!inside).then(|| format!("kappa = {}: must be between 0 and 1, without them", self.kappa));
+        let kappa = (!inside).then(|| format!("kappa = {}: must be greater than 0 and less than 1", self.kappa));
         positive("eps", self.eps).or_else(|| positive("lambda-min", self.lambda_min)).or(kappa)
     }
 

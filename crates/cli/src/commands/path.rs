@@ -6,8 +6,9 @@ use multiplane::dataset::Dataset;
 use multiplane::observe::JsonLines;
 use multiplane::run::GapTarget;
 use multiplane::{
-    CrossValidation, Error, GridPoints, GridSpec, Hooks, Outer, PathEnd, PathModel, PathSpec, PathSummary, RunSpec,
-    Session, StopSpec, WarmStart, assign_folds, check_writable, cross_validate, durable_write, read_data, unknown_name,
+    CrossValidation, Error, GridPoints, GridSpec, Hooks, Outer, PathEnd, PathModel, PathSpec, PathSummary,
+    RegularizerSpec, RunSpec, Session, StopSpec, WarmStart, assign_folds, check_writable, cross_validate,
+    durable_write, read_data, unknown_name,
 };
 
 use crate::args::PathArgs;
@@ -81,6 +82,9 @@ fn interrupted() -> bool {
 fn spec(args: &PathArgs) -> Result<RunSpec, Error> {
     let tree = train::tree(&args.train)?;
     let mut spec = RunSpec::from_tree(&tree)?;
+    if spec.regularizer != RegularizerSpec::default() {
+        return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
+    }
     if !tree.contains_key("stop") {
         spec.stop = StopSpec::default();
     }

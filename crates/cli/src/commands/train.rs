@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -15,11 +16,11 @@ use crate::commands::job::Job;
 use crate::commands::{Done, apply_sets, refuse_overwriting};
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, number, print, seconds_of};
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let mut job = Job::of(args)?;
-    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test];
+    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test, &job.spec.regularizer.prior];
     let previous = job.checkpoint.as_deref().map(previous_checkpoint);
     let record = job.record_path();
     let lock = job.checkpoint.as_deref().map(lock_path);
@@ -50,6 +51,21 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
 }
 
+/// The tree of a RUN.toml. What is no TOML and has another name is likely data.
+fn run_file(path: &Path) -> Result<Map<String, Value>, Error> {
+    let shown = path.display();
+    let refuse = |fault: String| match path.extension() {
+        Some(extension) if extension == "toml" => Error::Input(fault),
+        _ => Error::input(format!("{fault}: expected a run specification (RUN.toml); data is given by --data {shown}")),
+    };
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),
+        _ => Error::input(format!("{shown}: {error}")),
+    })?;
+    let file: toml::Table = text.parse().map_err(|error| refuse(toml_fault(path, &text, &error)))?;
+    params::from_toml(file).map_err(|fault| Error::input(format!("{shown}: {fault}")))
+}
+
 /// `path:line:column: what is wrong`.
 fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
@@ -67,10 +83,7 @@ pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
 /// The same over a tree that was there before.
 pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<Map<String, Value>, Error> {
     if let Some(path) = &args.spec {
-        let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
-        let file = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
-        params::merge(&mut tree, file);
+        params::merge(&mut tree, run_file(path)?);
     }
     let texts = [
         ("task", &args.task),
@@ -97,12 +110,18 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
             params::set(&mut tree, key, params::parse_value(value));
         }
     }
-    for (key, path) in [("data.path", &args.data), ("data.test", &args.test)] {
+    if let Some(freeze) = &args.freeze {
+        params::set(&mut tree, "regularizer.freeze", Value::String(freeze.clone()));
+    }
+    for (key, path) in [("data.path", &args.data), ("data.test", &args.test), ("regularizer.prior", &args.prior)] {
         if let Some(path) = path {
             params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
         }
     }
-    apply_sets(&mut tree, &args.set)?;
+    // All of them together first, so that a name and its fields may come in any order.
+    let mut sets = Map::new();
+    apply_sets(&mut sets, &args.set)?;
+    params::merge(&mut tree, sets);
     Ok(tree)
 }
 
@@ -118,7 +137,7 @@ fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<Hooks, Er
         let _ = recorder.set(file); // it was empty
     }
     if !args.quiet
-        && let Some(progress) = Progress::new(&session.spec().solver.name, session.target(), session.spec().stop.passes)
+        && let Some(progress) = Progress::new(&session.spec().solver.name, session)
     {
         hooks.observers.push(Box::new(progress));
     }
@@ -160,8 +179,9 @@ pub(crate) fn text(summary: &Summary) -> String {
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }
+    let unit = seconds_of(summary.clock);
     text += &format!(
-        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle\n",
+        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} {unit}, {:.0} % of it in the oracle\n",
         summary.passes,
         summary.oracle_calls,
         summary.cached_steps,

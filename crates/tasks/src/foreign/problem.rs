@@ -98,6 +98,9 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     fn dim(&self) -> usize {
         self.shape.dim
     }
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.shape.nonnegative.clone()
     }
@@ -147,10 +150,18 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
             chunks: None,
         })
     }
-    fn reference_primal(&self, w: &[f64], lambda: f64, _threads: usize) -> Result<f64, OracleError> {
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        _threads: usize,
+    ) -> Result<f64, OracleError> {
         let hinges: Result<Vec<f64>, OracleError> =
             (0..self.shape.examples).map(|block| self.reference_hinge(block, w)).collect();
-        Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + careful_sum(hinges?.into_iter()))
+        let from = |k: usize| prior.map_or(0.0, |prior| prior[k]);
+        let square = careful_sum(w.iter().enumerate().map(|(k, w)| (w - from(k)) * (w - from(k))));
+        Ok(0.5 * lambda * square + careful_sum(hinges?.into_iter()))
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };
