@@ -61,6 +61,9 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         PathEnd::Size => "early: more weights would not fit into a file",
     };
     let _ = writeln!(text, "  stopped: {reason}");
+    if let Some(checkpoints) = &summary.checkpoints {
+        let _ = writeln!(text, "  checkpoints  {} in {:.3} s", checkpoints.written, checkpoints.seconds);
+    }
     if let Some(model) = &summary.model {
         let _ = writeln!(text, "  saved to {model}");
     }

@@ -5,11 +5,13 @@
 //! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
 
 use multiplane_core::oracle::MaxOracle;
-use multiplane_core::run::{Point, Run, RunError, StopReason};
+use multiplane_core::rescale::WarmStart;
+use multiplane_core::run::{Approach, Point, Run, RunError, Search, Sought, StopReason};
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::outer::Outer;
 use crate::path_model::PathModel;
 use crate::path_summary::{Breakpoint, PathSummary};
 use crate::train::{Hooks, Session};
@@ -79,33 +81,103 @@ impl From<StopReason> for PathEnd {
     }
 }
 
-/// Where a path stands between two breakpoints: with the state of its run, all that is needed to go on.
+/// Where a path stands: with the state of its run, all that is needed to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathState {
     /// Breakpoints so far.
     pub breakpoints: usize,
     /// Down to where the last of them serves: the lambda at which the run goes on. `None` before the first.
     pub next: Option<f64>,
+    /// The lambda at which the run stands.
+    pub lambda: f64,
+    /// Where the search for the first breakpoint stands, or stood.
+    search: Search,
+}
+
+/// What a step along a path came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PathStep {
+    /// It goes on.
+    Under,
+    /// A breakpoint.
+    Point(Point),
+    /// Nothing was done: the path has ended.
+    Ended(PathEnd),
 }
 
 impl PathState {
     /// Before the first breakpoint.
     pub fn new() -> Self {
-        PathState { breakpoints: 0, next: None }
+        PathState { breakpoints: 0, next: None, lambda: 1.0, search: Search::new() }
     }
 
-    /// Takes note of a breakpoint; returns where the next one begins, if there is one.
-    fn pass(&mut self, point: &Point, spec: &PathSpec) -> Option<f64> {
-        let next = (point.lambda * point.reach(spec.eps)).max(spec.lambda_min);
+    /// Takes the path one step further; between steps a run may be saved, and this state with it.
+    ///
+    /// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
+    /// `lambda_min`.
+    pub fn advance<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        let step = match self.next {
+            None => self.seek(run, spec),
+            Some(next) if next <= spec.lambda_min => Ok(PathStep::Ended(PathEnd::LambdaMin)),
+            Some(next) => {
+                if self.lambda != next {
+                    run.continue_at(next, WarmStart::KeepPrimal);
+                }
+                self.approach(run, spec)
+            }
+        };
+        self.lambda = run.lambda();
+        step
+    }
+
+    /// On the way to the first breakpoint.
+    fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        let start = match run.seek_start(spec.target(), &mut self.search).map_err(unsupported)? {
+            Sought::Under => return Ok(PathStep::Under),
+            Sought::Spent(reason) => return Ok(PathStep::Ended(reason.into())),
+            Sought::Start(point) => point,
+            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
+            Sought::Zero => run.point_at(spec.lambda_min).map_err(unsupported)?,
+        };
+        if start.lambda < spec.lambda_min {
+            return Err(Error::input(format!(
+                "lambda-min = {}: the path begins at lambda = {:.6}, expected a number below that",
+                spec.lambda_min, start.lambda
+            )));
+        }
+        self.pass(start, spec)
+    }
+
+    /// On the way to the next one.
+    fn approach<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        if (self.breakpoints + 1).saturating_mul(run.dim()) > MAX_DIM {
+            return Ok(PathStep::Ended(PathEnd::Size));
+        }
+        match run.approach(spec.target()).map_err(unsupported)? {
+            Approach::Under | Approach::Missed(_) => Ok(PathStep::Under),
+            Approach::Reached(point) => self.pass(point, spec),
+            Approach::Spent(reason) => Ok(PathStep::Ended(reason.into())),
+        }
+    }
+
+    /// Takes note of a breakpoint.
+    fn pass(&mut self, point: Point, spec: &PathSpec) -> Result<PathStep, Error> {
+        self.next = Some((point.lambda * point.reach(spec.eps)).max(spec.lambda_min));
         self.breakpoints += 1;
-        self.next = Some(next);
-        (next > spec.lambda_min).then_some(next)
+        Ok(PathStep::Point(point))
     }
 }
 
 impl Default for PathState {
     fn default() -> Self {
         PathState::new()
+    }
+}
+
+fn unsupported(error: RunError) -> Error {
+    match error {
+        RunError::Unsupported(reason) => Error::input(reason),
+        other => other.into(),
     }
 }
 
@@ -123,44 +195,43 @@ pub fn follow<O: MaxOracle>(
     state: &mut PathState,
     each: &mut OnPoint<'_, O>,
 ) -> Result<PathEnd, Error> {
-    let unsupported = |error: RunError| match error {
-        RunError::Unsupported(reason) => Error::input(reason),
-        other => other.into(),
-    };
-    if state.next.is_none() {
-        let start = match run.start_path(spec.target()).map_err(unsupported)? {
-            Some(point) => point,
-            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
-            None => run.point_at(spec.lambda_min).map_err(unsupported)?,
-        };
-        if start.lambda < spec.lambda_min {
-            return Err(Error::input(format!(
-                "lambda-min = {}: the path begins at lambda = {:.6}, expected a number below that",
-                spec.lambda_min, start.lambda
-            )));
-        }
-        let more = state.pass(&start, spec);
-        each(run, start)?;
-        match more {
-            Some(next) => run.continue_at(next, multiplane_core::rescale::WarmStart::KeepPrimal),
-            None => return Ok(PathEnd::LambdaMin),
-        };
-    }
-    let dim = run.dim();
     loop {
-        if (state.breakpoints + 1).saturating_mul(dim) > MAX_DIM {
-            return Ok(PathEnd::Size);
+        match state.advance(run, spec)? {
+            PathStep::Under => {}
+            PathStep::Point(point) => each(run, point)?,
+            PathStep::Ended(end) if state.next.is_none() => return Err(no_start(end)),
+            PathStep::Ended(end) => return Ok(end),
         }
-        let point = match run.to_gap(spec.target()).map_err(unsupported)? {
-            Ok(point) => point,
-            Err(reason) => return Ok(reason.into()),
-        };
-        let more = state.pass(&point, spec);
-        each(run, point)?;
-        match more {
-            Some(next) => run.continue_at(next, multiplane_core::rescale::WarmStart::KeepPrimal),
-            None => return Ok(PathEnd::LambdaMin),
-        };
+    }
+}
+
+/// That a path ended before it began.
+pub(crate) fn no_start(end: PathEnd) -> Error {
+    let reason = match end {
+        PathEnd::Interrupt => "somebody interrupted",
+        _ => "the budget was spent",
+    };
+    Error::input(format!("{reason} before the path had its first point"))
+}
+
+/// A path under way, as a checkpoint keeps it beside the run.
+#[derive(Default, Serialize, Deserialize)]
+struct Position {
+    state: PathState,
+    points: Vec<Breakpoint>,
+    /// The weights of the breakpoints, row after row.
+    w: Vec<f64>,
+}
+
+impl Position {
+    /// What is wrong with one that was read, for `dim` weights.
+    fn fault(&self, dim: usize) -> Option<String> {
+        let rows = self.points.len();
+        let fits = self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
+        let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
+        let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
+        let begun = self.state.next.is_some() == (rows > 0);
+        (!(fits && sound && falling && begun)).then(|| "the position on the path".into())
     }
 }
 
@@ -171,17 +242,31 @@ impl Session {
         if let Some(fault) = spec.fault() {
             return Err(Error::Input(fault));
         }
+        let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
         let mut run = self.prepare(1.0, None, hooks)?;
-        let mut state = PathState::new();
-        let (mut points, mut w): (Vec<Breakpoint>, Vec<f64>) = (Vec::new(), Vec::new());
-        let end = follow(&mut run, spec, &mut state, &mut |run, point| {
-            points.push(Breakpoint::of_point(&point, self.losses(&point.w)?, &run.spending(), self.problem().blocks()));
-            w.extend(self.problem().to_file_layout(&point.w));
-            Ok(())
-        })?;
-        let lambda_end = state.next.unwrap_or(spec.lambda_min);
-        let model = PathModel::of_path(self, spec, lambda_end, end, &points, w);
-        let summary = PathSummary::new(self, &model, points, &run.spending());
+        let fault = |at: &Position| at.fault(self.problem().dim());
+        let resumed = self.restore_position(&mut keeper, &mut run, fault, |at| at.state.lambda)?;
+        let mut at = resumed.unwrap_or_default();
+        let end = loop {
+            let step = at.state.advance(&mut run, spec).map_err(|error| keeper.with_newest(error))?;
+            match step {
+                PathStep::Under => {}
+                PathStep::Point(point) => {
+                    let (losses, blocks) = (self.losses(&point.w)?, self.problem().blocks());
+                    at.points.push(Breakpoint::of_point(&point, losses, &run.spending(), blocks));
+                    at.w.extend(self.problem().to_file_layout(&point.w));
+                }
+                PathStep::Ended(end) => break end,
+            }
+            keeper.look(&mut run, &at);
+        };
+        let checkpoints = keeper.last(&mut run, &at, end);
+        if at.points.is_empty() {
+            return Err(keeper.without_point(no_start(end)));
+        }
+        let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
+        let model = PathModel::of_path(self, spec, lambda_end, end, &at.points, at.w);
+        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, &run.spending()) };
         Ok((model, summary))
     }
 }
