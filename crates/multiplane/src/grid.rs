@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::outer::Outer;
-use crate::path::{PathEnd, no_start};
+use crate::path::{PathEnd, continuing, no_start};
 use crate::path_model::{PathKind, PathModel};
 use crate::path_summary::{Breakpoint, PathSummary};
 use crate::train::{Hooks, Session};
@@ -148,8 +148,10 @@ impl Session {
         let target = Some(spec.gap).filter(|_| self.spec().solver_entry().is_ok_and(|entry| entry.has_dual));
         let mut run = self.prepare(1.0, target, hooks)?;
         if spec.warm_start.is_some() && !run.can_continue() {
-            let name = &self.spec().solver.name;
-            return Err(Error::input(format!("solver `{name}` cannot start warm: expected --warm-start none")));
+            let (name, known) = (&self.spec().solver.name, continuing());
+            return Err(Error::input(format!(
+                "solver `{name}` cannot start warm: expected --warm-start none, or one of {known}"
+            )));
         }
         let fault = |at: &Position| at.fault(dim);
         let resumed = self.restore_position(&mut keeper, &mut run, fault, |at| at.lambda)?;

@@ -37,6 +37,7 @@ mod outer;
 pub mod params;
 mod path;
 mod path_model;
+mod path_state;
 mod path_summary;
 mod record;
 mod resume;
@@ -60,8 +61,9 @@ pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use outer::Outer;
-pub use path::{OnPoint, PathEnd, PathSpec, PathState, PathStep, follow};
+pub use path::{OnPoint, PathEnd, PathSpec, follow};
 pub use path_model::{PathInfo, PathKind, PathModel, Saved};
+pub use path_state::{PathState, PathStep};
 pub use path_summary::{Breakpoint, PathSummary};
 pub use record::{RecordFile, RecordPosition};
 pub use spec::{

@@ -5,14 +5,14 @@
 //! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
 
 use multiplane_core::oracle::MaxOracle;
-use multiplane_core::rescale::WarmStart;
-use multiplane_core::run::{Approach, Point, Run, RunError, Search, Sought, StopReason};
-use multiplane_tasks::problem::MAX_DIM;
+use multiplane_core::run::{Point, Run, StopReason};
+use multiplane_core::solvers::{BoxedSolver, SOLVERS, SolverEntry};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::outer::Outer;
 use crate::path_model::PathModel;
+use crate::path_state::{PathState, PathStep};
 use crate::path_summary::{Breakpoint, PathSummary};
 use crate::train::{Hooks, Session};
 
@@ -81,106 +81,6 @@ impl From<StopReason> for PathEnd {
     }
 }
 
-/// Where a path stands: with the state of its run, all that is needed to go on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathState {
-    /// Breakpoints so far.
-    pub breakpoints: usize,
-    /// Down to where the last of them serves: the lambda at which the run goes on. `None` before the first.
-    pub next: Option<f64>,
-    /// The lambda at which the run stands.
-    pub lambda: f64,
-    /// Where the search for the first breakpoint stands, or stood.
-    search: Search,
-}
-
-/// What a step along a path came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PathStep {
-    /// It goes on.
-    Under,
-    /// A breakpoint.
-    Point(Point),
-    /// Nothing was done: the path has ended.
-    Ended(PathEnd),
-}
-
-impl PathState {
-    /// Before the first breakpoint.
-    pub fn new() -> Self {
-        PathState { breakpoints: 0, next: None, lambda: 1.0, search: Search::new() }
-    }
-
-    /// Takes the path one step further; between steps a run may be saved, and this state with it.
-    ///
-    /// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
-    /// `lambda_min`.
-    pub fn advance<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        let step = match self.next {
-            None => self.seek(run, spec),
-            Some(next) if next <= spec.lambda_min => Ok(PathStep::Ended(PathEnd::LambdaMin)),
-            Some(next) => {
-                if self.lambda != next {
-                    run.continue_at(next, WarmStart::KeepPrimal);
-                }
-                self.approach(run, spec)
-            }
-        };
-        self.lambda = run.lambda();
-        step
-    }
-
-    /// On the way to the first breakpoint.
-    fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        let start = match run.seek_start(spec.target(), &mut self.search).map_err(unsupported)? {
-            Sought::Under => return Ok(PathStep::Under),
-            Sought::Spent(reason) => return Ok(PathStep::Ended(reason.into())),
-            Sought::Start(point) => point,
-            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
-            Sought::Zero => run.point_at(spec.lambda_min).map_err(unsupported)?,
-        };
-        if start.lambda < spec.lambda_min {
-            return Err(Error::input(format!(
-                "lambda-min = {}: the path begins at lambda = {:.6}, expected a number below that",
-                spec.lambda_min, start.lambda
-            )));
-        }
-        self.pass(start, spec)
-    }
-
-    /// On the way to the next one.
-    fn approach<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        if (self.breakpoints + 1).saturating_mul(run.dim()) > MAX_DIM {
-            return Ok(PathStep::Ended(PathEnd::Size));
-        }
-        match run.approach(spec.target()).map_err(unsupported)? {
-            Approach::Under | Approach::Missed(_) => Ok(PathStep::Under),
-            Approach::Reached(point) => self.pass(point, spec),
-            Approach::Spent(reason) => Ok(PathStep::Ended(reason.into())),
-        }
-    }
-
-    /// Takes note of a breakpoint.
-    fn pass(&mut self, point: Point, spec: &PathSpec) -> Result<PathStep, Error> {
-        self.next = Some((point.lambda * point.reach(spec.eps)).max(spec.lambda_min));
-        self.breakpoints += 1;
-        Ok(PathStep::Point(point))
-    }
-}
-
-impl Default for PathState {
-    fn default() -> Self {
-        PathState::new()
-    }
-}
-
-fn unsupported(error: RunError) -> Error {
-    match error {
-        RunError::Unsupported(reason) => Error::input(reason),
-        other => other.into(),
-    }
-}
-
 /// Who is handed the breakpoints, with the run that has just reached them.
 pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
 
@@ -214,6 +114,15 @@ pub(crate) fn no_start(end: PathEnd) -> Error {
     Error::input(format!("{reason} before the path had its first point"))
 }
 
+/// The names of the solvers that can go on at another lambda.
+pub(crate) fn continuing() -> String {
+    let can = |entry: &&SolverEntry| {
+        let solver: Result<BoxedSolver, _> = (entry.build)((entry.preset)(), 1, 1, 1.0.into());
+        solver.is_ok_and(|mut solver| solver.rescaling().is_some())
+    };
+    SOLVERS.iter().filter(can).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
 /// A path under way, as a checkpoint keeps it beside the run.
 #[derive(Default, Serialize, Deserialize)]
 struct Position {
@@ -244,6 +153,12 @@ impl Session {
         }
         let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
         let mut run = self.prepare(1.0, None, hooks)?;
+        if !run.can_continue() {
+            let (name, known) = (&self.spec().solver.name, continuing());
+            return Err(Error::input(format!(
+                "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
+            )));
+        }
         let fault = |at: &Position| at.fault(self.problem().dim());
         let resumed = self.restore_position(&mut keeper, &mut run, fault, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
