@@ -5,8 +5,10 @@
 
 mod continuation;
 mod saving;
+mod start;
 
-pub use continuation::{Point, Spending};
+pub use continuation::{Approach, Point, Spending};
+pub use start::{Search, Sought};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +30,8 @@ const TICK_STEPS: u64 = 64;
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
 /// When the gap is small enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GapTarget {
     /// `P - F` at most this.
     Absolute(f64),
