@@ -117,6 +117,16 @@ impl DualState {
         Step { gap: slope, gamma, gain }
     }
 
+    /// Frank-Wolfe step of all blocks by one share, each toward its corner, with exact line search. `corners` is the
+    /// sum of the corners' linear parts, `circ` that of their constants; see [`Iterate::step_jointly`].
+    pub fn step_jointly<'a>(&mut self, corners: &mut [f64], circ: f64, corner: impl Fn(usize) -> PlaneView<'a>) {
+        let gamma = self.iterate.step_jointly(corners, circ);
+        for block in (0..self.blocks.len()).filter(|_| gamma > 0.0) {
+            self.direct_toward(block, corner(block));
+            self.move_block(block, corner(block), gamma);
+        }
+    }
+
     /// Fills `direction` with `corner - phi^i`, giving the block a (zero) coordinate wherever it lacks one.
     fn direct_toward(&mut self, block: usize, corner: PlaneView<'_>) {
         let dim = self.position.len();

@@ -124,4 +124,23 @@ impl HullState {
             }
         }
     }
+
+    /// Frank-Wolfe step of all blocks by one share, each toward its corner (a plane kept, or the truth), with exact
+    /// line search. `sum` is the sum of the corners' linear parts, `circ` that of their constants; see
+    /// [`Iterate::step_jointly`](crate::iterate::Iterate::step_jointly).
+    pub fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+        let gamma = self.iterate.step_jointly(sum, circ);
+        if gamma == 0.0 {
+            return;
+        }
+        for (block, (truth, corner)) in self.truths.iter_mut().zip(corners).enumerate() {
+            let alphas = self.sets.gram_and_alphas(block).1;
+            alphas.iter_mut().for_each(|alpha| *alpha *= 1.0 - gamma);
+            *truth *= 1.0 - gamma;
+            match corner {
+                Some(k) => alphas[*k as usize] += gamma,
+                None => *truth += gamma,
+            }
+        }
+    }
 }

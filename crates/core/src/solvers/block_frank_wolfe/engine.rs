@@ -2,13 +2,14 @@
 //!
 //! A visit costs one oracle call, or the scores of the planes kept; then O(stored coefficients).
 
+mod batch_step;
 mod decisions;
 mod gaps;
 mod rescaling;
 mod visits;
 
 use super::mechanics::Mechanics;
-use super::{BlockFrankWolfe, StepRule};
+use super::{BlockFrankWolfe, GapStep, StepRule};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine, Slope, WorkingSets};
 use crate::dual::DualState;
 use crate::hull::HullState;
@@ -20,6 +21,7 @@ use crate::regularizer::Regularizer;
 use crate::rescale::Rescale;
 use crate::solver::{Ctx, Decisions, Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect};
+use batch_step::BatchStep;
 use gaps::Gaps;
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
@@ -34,7 +36,7 @@ enum Pass {
     Exact,
     /// Corners come from the planes kept.
     Approximate,
-    /// Gaps are measured, nothing moves.
+    /// Gaps are measured; nothing moves before the last of them.
     Gap,
 }
 
@@ -59,6 +61,7 @@ pub struct BlockFrankWolfeSolver {
     approximate_passes: u64,
     passes_of_iteration: u32,
     gaps: Gaps,
+    batch_step: Option<BatchStep>,
     decisions: Decisions,
     /// Approximate steps of the pass in hand, without blocks left out, and when the pass began.
     steps_of_pass: usize,
@@ -75,6 +78,7 @@ impl BlockFrankWolfeSolver {
             .or_else(|| self.config.fault())
             .or_else(|| self.mechanics.fault(&fresh.mechanics, n))
             .or_else(|| self.visits.fault(n))
+            .or_else(|| self.batch_step_fault())
     }
 
     pub(super) fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
@@ -105,6 +109,7 @@ impl BlockFrankWolfeSolver {
             approximate_passes: 0,
             passes_of_iteration: 0,
             gaps: Gaps::new(blocks),
+            batch_step: (config.gap_step == GapStep::Batch).then(BatchStep::default),
             decisions: Decisions { recombine: multi_plane.recombine == Recombine::Always, ..Decisions::default() },
             steps_of_pass: 0,
             pass_start: 0.0,
@@ -139,6 +144,7 @@ impl BlockFrankWolfeSolver {
         if self.pass == Pass::Gap {
             self.gaps.mean_exact = mean;
             self.gaps.measured = true;
+            self.step_jointly(ctx);
             return self.end_iteration();
         }
         self.gaps.mean_visited = mean;

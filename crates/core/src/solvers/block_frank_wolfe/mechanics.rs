@@ -172,12 +172,30 @@ impl Mechanics {
         }
     }
 
-    /// Keeps a plane that came from parts of others.
-    pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl PlaneSource) {
+    /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
+    pub(super) fn keep(
+        &mut self,
+        block: usize,
+        plane: &Plane,
+        now: u32,
+        source: &mut impl PlaneSource,
+    ) -> Option<usize> {
         match self {
             Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
             Mechanics::Hull(hull) => hull.keep(block, plane, now, source),
-        };
+        }
+    }
+
+    /// Steps with all blocks by one share, each toward the plane kept that `corners` names; `sum` and `circ` are those
+    /// planes added up.
+    pub(super) fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                let corner = |block: usize| corners[block].map(|k| sets.plane(block, k as usize));
+                dual.step_jointly(sum, circ, |block| corner(block).unwrap_or(PlaneView::ZERO));
+            }
+            Mechanics::Hull(hull) => hull.step_jointly(sum, circ, corners),
+        }
     }
 
     /// Drops planes that were last active before `oldest`, and down to `limit`.

@@ -18,9 +18,7 @@ impl BlockFrankWolfeSolver {
 
     /// Whether a gap pass is due.
     pub(super) fn gap_pass_due(&self) -> bool {
-        let by_gaps = self.visits.wants_gap_passes() || self.gap_cache.is_some();
-        let every = u64::from(self.config.gap_check);
-        by_gaps && every > 0 && self.iterations.is_multiple_of(every)
+        self.config.makes_gap_passes() && self.iterations.is_multiple_of(u64::from(self.config.gap_check))
     }
 
     /// Measures what calls and approximate steps cost, and decides by it.

@@ -53,6 +53,13 @@ impl BlockFrankWolfeSolver {
         let visit = self.mechanics.exact(block, &self.corner, how, self.keeps_planes(), now, ctx);
         self.learn(block, visit.gap);
         self.gaps.visit(block, visit.gap);
+        self.prune(block);
+        Ok(())
+    }
+
+    /// Drops what is idle or too many of a block's planes, which were just scored if they go by score.
+    pub(super) fn prune(&mut self, block: usize) {
+        let now = self.iterations as u32;
         match self.gap_cache {
             Some(cache) => self.mechanics.prune_lowest(block, cache.max_planes as usize),
             None => {
@@ -61,7 +68,6 @@ impl BlockFrankWolfeSolver {
                 self.mechanics.prune(block, oldest, self.multi_plane.max_planes as usize);
             }
         }
-        Ok(())
     }
 
     /// Remembers what a call of the oracle taught about a block.
@@ -113,7 +119,7 @@ impl BlockFrankWolfeSolver {
         Ok(())
     }
 
-    /// Measures the gap of the next block; nothing moves.
+    /// Measures the gap of the next block, and remembers its corner where the pass ends with a step.
     pub(super) fn gap_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visited;
         ctx.maximize_ahead(block..self.blocks, self.mechanics.weights(), &mut self.corner)?;
@@ -121,6 +127,12 @@ impl BlockFrankWolfeSolver {
         let corner = self.corner.view();
         let corner = if corner.score(self.mechanics.weights()) < 0.0 { PlaneView::ZERO } else { corner };
         let gap = self.mechanics.exact_gap(block, corner, ctx);
+        if let Some(batch) = &mut self.batch_step {
+            let is_truth = corner == PlaneView::ZERO;
+            let now = self.iterations as u32;
+            let kept = if is_truth { None } else { self.mechanics.keep(block, &self.corner, now, ctx) };
+            batch.add(block, self.mechanics.weights().len(), corner, kept);
+        }
         self.learn(block, gap);
         self.gaps.visit(block, gap);
         Ok(())
