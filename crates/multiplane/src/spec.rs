@@ -349,23 +349,25 @@ fn section<T: Default + Serialize + for<'a> Deserialize<'a> + JsonSchema>(
     serde_json::from_value(Value::Object(base)).map_err(|error| Error::input(format!("{key}: {error}")))
 }
 
-/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it.
+/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it. A value may be at
+/// fault alone that is not beside the others, so only what is wrong with all of them counts.
 fn check_types(what: &str, table: &Map<String, Value>, fault: impl Fn(Value) -> Option<String>) -> Result<(), Error> {
+    let Some(whole) = fault(Value::Object(table.clone())) else { return Ok(()) };
+    let to_blame = |part: Value| fault(part).is_some_and(|reason| reason == whole);
+    let reason = plainly(&whole);
     for (key, value) in table {
-        let Some(reason) = fault(json!({ key: value })) else { continue };
+        if !to_blame(json!({ key: value })) {
+            continue;
+        }
         // Of a choice with fields, the field to blame.
         for (field, inner) in value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
-            if let Some(reason) = fault(json!({ key: { "name": value["name"], field: inner } })) {
-                let shown = shown(inner);
-                return Err(Error::input(format!("{what}.{key}.{field} = {shown}: {}", plainly(&reason))));
+            if to_blame(json!({ key: { "name": value["name"], field: inner } })) {
+                return Err(Error::input(format!("{what}.{key}.{field} = {}: {reason}", shown(inner))));
             }
         }
-        return Err(Error::input(format!("{what}.{key} = {}: {}", shown(value), plainly(&reason))));
+        return Err(Error::input(format!("{what}.{key} = {}: {reason}", shown(value))));
     }
-    match fault(Value::Object(table.clone())) {
-        Some(reason) => Err(Error::input(format!("{what}: {}", plainly(&reason)))),
-        None => Ok(()),
-    }
+    Err(Error::input(format!("{what}: {reason}")))
 }
 
 /// A deserializer's complaint in words for users.
@@ -435,9 +437,23 @@ mod tests {
             (json!({"task": {"name": "chain", "bias": "yes"}}), "task.bias = yes: must be true or false"),
             (json!({"task": {"bias": true}}), "task.name is missing"),
             (json!({"task": "chain", "oracle": {"delay_us": -1}}), "oracle.delay_us = -1"),
+            (
+                json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch", "order": {"degree": -1}}}),
+                "solver.order.degree = -1",
+            ),
+            (json!({"task": "chain", "solver": {"name": "bcfw", "gap_step": "batch"}}), "must come with gap passes"),
+            (
+                json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch", "order": {"degree": -1}}}),
+                "solver.order.degree = -1",
+            ),
+            (json!({"task": "chain", "solver": {"name": "bcfw", "gap_step": "batch"}}), "must come with gap passes"),
         ] {
             let message = read(tree.clone()).unwrap_err();
             assert!(message.contains(part), "{tree}: {message}");
         }
+        let right = json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch"}});
+        assert!(read(right).is_ok(), "a value that is right beside others");
+        let right = json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch"}});
+        assert!(read(right).is_ok(), "a value that is right beside others");
     }
 }
