@@ -224,3 +224,45 @@ fn batch_steps_need_gap_passes() {
         assert!(fault.contains("gap_step = batch: must come with gap passes"), "{parameters}: {fault}");
     }
 }
+
+/// `gap_check_below` alone makes a gap pass when the gaps seen last sum to less, no sooner, and once: until a gap pass
+/// has measured more there is no second one.
+#[test]
+fn a_small_sum_of_gaps_is_measured() {
+    let mut made = 0;
+    for seed in 0..30 {
+        let problem = small::random(seed);
+        let n = problem.blocks() as u64;
+        for (below, step) in [(0.0, "pairwise"), (0.05, "pairwise"), (0.05, "frank-wolfe"), (1e-4, "solve")] {
+            let parameters = json!({"order": {"name": "max-gap"}, "step": {"name": step}, "gap_check": 0,
+                                    "gap_check_below": below});
+            let mut solver = solver(&parameters, &problem, &0.3.into());
+            let mut oracle = problem.oracle();
+            let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
+            let (mut counts, mut armed, mut w) = (Counts::default(), true, Vec::new());
+            for iteration in 0..40 {
+                let name = format!("{step} below {below} on {}, iteration {iteration}", problem.name);
+                let (calls, mut at_start) = (counts.oracle_calls, f64::NAN);
+                loop {
+                    let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+                    let ended = solver.step(&mut ctx).unwrap().iteration_ended;
+                    if counts.oracle_calls == calls + n {
+                        let dual = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut w).unwrap();
+                        at_start = problem.primal(&w, 0.3) - dual;
+                    }
+                    if ended {
+                        break;
+                    }
+                }
+                let gap_pass = counts.oracle_calls == calls + 2 * n;
+                assert!(gap_pass || counts.oracle_calls == calls + n, "{name}: a pass is n calls");
+                assert!(!gap_pass || (armed && below > 0.0), "{name}: a gap pass that was not due");
+                if gap_pass {
+                    armed = at_start >= below; // what the gap pass has measured
+                    made += 1;
+                }
+            }
+        }
+    }
+    assert!(made > 40, "only {made} gap passes");
+}

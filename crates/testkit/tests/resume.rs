@@ -93,7 +93,8 @@ fn every_combination_resumes_to_the_bit() {
                     let by_gaps = !["uniform", "permutation"].contains(&order) || planes["name"] == "gap-cache";
                     let gap_step = if by_gaps && rng.below(2) == 0 { "batch" } else { "none" };
                     let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
-                        "averaging": {"name": averaging}, "gap_check": 1 + rng.below(3), "gap_step": gap_step});
+                        "averaging": {"name": averaging}, "gap_check": 1 + rng.below(3),
+                        "gap_check_below": 0.1 * rng.below(3) as f64, "gap_step": gap_step});
                     let problem = small::random(rng.below(40));
                     let mut cuts: Vec<u64> = (0..6).map(|_| rng.below(150)).collect();
                     cuts.sort_unstable();

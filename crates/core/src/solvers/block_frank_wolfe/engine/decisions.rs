@@ -18,7 +18,9 @@ impl BlockFrankWolfeSolver {
 
     /// Whether a gap pass is due.
     pub(super) fn gap_pass_due(&self) -> bool {
-        self.config.makes_gap_passes() && self.iterations.is_multiple_of(u64::from(self.config.gap_check))
+        let every = u64::from(self.config.gap_check);
+        let periodic = every > 0 && self.iterations.is_multiple_of(every);
+        self.config.makes_gap_passes() && (periodic || self.gaps.fell_below(self.config.gap_check_below))
     }
 
     /// Measures what calls and approximate steps cost, and decides by it.

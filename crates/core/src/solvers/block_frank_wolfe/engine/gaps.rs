@@ -44,4 +44,10 @@ impl Gaps {
         (self.sum, self.visits) = (0.0, 0);
         mean
     }
+
+    /// Whether the gaps seen last sum to less than `below` while a gap pass has not measured that yet.
+    pub(super) fn fell_below(&self, below: f64) -> bool {
+        let measured = self.mean_exact * self.exact.len() as f64;
+        below > 0.0 && measured >= below && self.exact.iter().sum::<f64>() < below
+    }
 }
