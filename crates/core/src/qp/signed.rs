@@ -3,16 +3,20 @@
 use crate::regularizer::Regularizer;
 
 /// The coordinates of a block's planes whose weights must stay `>= 0`: there w is not linear in phi, so inner
-/// products do not tell how scores move, and the numbers themselves are carried.
+/// products do not tell how scores move, and the numbers themselves are carried. Work space: nothing of it is saved.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SignedPart {
     /// Which coordinates, ascending.
+    #[serde(skip)]
     pub coordinates: Vec<u32>,
     /// Values of the planes there, row by row `[plane][coordinate]`.
+    #[serde(skip)]
     pub values: Vec<f64>,
     /// The free weights there.
+    #[serde(skip)]
     pub free: Vec<f64>,
     /// The direction of the step in hand.
+    #[serde(skip)]
     direction: Vec<f64>,
 }
 

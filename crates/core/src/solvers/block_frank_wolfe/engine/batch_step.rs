@@ -68,7 +68,7 @@ impl BlockFrankWolfeSolver {
         for block in 0..self.blocks {
             ctx.charge_planes(1);
             if self.gap_cache.is_some_and(|cache| self.mechanics.sets().len(block) > cache.max_planes as usize) {
-                self.mechanics.cached_gap(block, ctx); // pruning goes by the scores of the block last looked at
+                self.mechanics.best(block, ctx); // pruning goes by the scores of the block last looked at
             }
             self.prune(block);
         }

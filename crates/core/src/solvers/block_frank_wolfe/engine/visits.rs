@@ -34,10 +34,11 @@ impl BlockFrankWolfeSolver {
             && self.gaps.exact[block].is_finite()
         {
             ctx.charge_planes(self.mechanics.sets().len(block));
-            let gap = self.mechanics.cached_gap(block, ctx);
+            let best = self.mechanics.best(block, ctx);
+            let gap = self.mechanics.gap_at(block, best);
             if cache.is_hit(gap, self.gaps.exact[block], self.gaps.mean_exact) {
                 ctx.count_cached();
-                self.mechanics.cached(block, self.how(), self.iterations as u32, ctx);
+                self.mechanics.cached(block, best, self.how(), self.iterations as u32, ctx);
                 return Ok(());
             }
         }
@@ -101,11 +102,17 @@ impl BlockFrankWolfeSolver {
             }
         }
         self.steps_of_pass += 1;
-        if self.decisions.recombine && self.mechanics.sets().len(block) > 1 {
+        let recombines = self.decisions.recombine && self.mechanics.sets().len(block) > 1;
+        if recombines {
             self.recombine(block, ctx)?;
         }
-        let visit = self.mechanics.cached(block, self.how(), self.iterations as u32, ctx);
+        let best = self.mechanics.best(block, ctx);
+        let visit = self.mechanics.cached(block, best, self.how(), self.iterations as u32, ctx);
         self.gaps.visit(block, visit.gap);
+        if recombines {
+            // After the step, so that the new plane had its chance to get mass.
+            self.mechanics.prune(block, 0, self.multi_plane.max_planes as usize);
+        }
         Ok(())
     }
 
