@@ -167,7 +167,8 @@ pub(crate) struct PathArgs {
     /// What a grid's point starts from: keep-primal, keep-dual or none [default: keep-primal]
     #[arg(long, value_name = "NAME")]
     pub(crate) warm_start: Option<String>,
-    /// Cross-validate: a number of folds, or `folds` for those of the data
+    /// Cross-validate: a number of folds, or `folds` for those of the data. Each fold has the whole of --passes,
+    /// --calls and --seconds to itself; no checkpoints
     #[arg(long, value_name = "K")]
     pub(crate) cv: Option<String>,
     /// Draw bounds, gap and losses against lambda

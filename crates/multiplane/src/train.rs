@@ -181,6 +181,7 @@ impl Session {
         let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
         if let Some(checkpoint) = resume {
             self.check_data(&checkpoint.info)?;
+            checkpoint.info.check_outer(None)?;
             run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         }
         let (outcome, checkpoints) = match checkpointer {
@@ -212,6 +213,7 @@ impl Session {
     /// The run as far as a checkpoint goes, for those who want to look at it.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
         self.check_data(&checkpoint.info)?;
+        checkpoint.info.check_outer(None)?;
         let mut run = self.prepare(self.lambda(), None, Hooks::default())?;
         run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         Ok(run)
@@ -237,7 +239,7 @@ impl Session {
         Ok(())
     }
 
-    fn checkpoint_info(&self) -> CheckpointInfo {
+    pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
         for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
             *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());

@@ -1,35 +1,22 @@
 //! `multiplane train`.
 
-use std::cell::OnceCell;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::rc::Rc;
 
-use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
-use multiplane::{Error, Hooks, RecordFile, Session, Summary, check_writable, lock_path, params, previous_checkpoint};
+use multiplane::{Error, Hooks, Session, Summary, params};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
-use crate::commands::job::Job;
-use crate::commands::{Done, apply_sets, refuse_overwriting};
-use crate::interrupt;
+use crate::commands::job::{Job, Kind};
+use crate::commands::{Done, apply_sets};
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print, seconds_of};
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
-    let mut job = Job::of(args)?;
-    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test, &job.spec.regularizer.prior];
-    let previous = job.checkpoint.as_deref().map(previous_checkpoint);
-    let record = job.record_path();
-    let lock = job.checkpoint.as_deref().map(lock_path);
-    let outputs = [&job.model, &record, &job.checkpoint, &previous, &lock];
-    refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
-    for path in [&job.model, &record].into_iter().flatten() {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
-    }
+    let mut job = Job::of(args, Kind::Run)?;
+    job.check_files(args)?;
     let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -126,24 +113,12 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
 }
 
 fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<Hooks, Error> {
-    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: job.from.take(), ..Hooks::default() };
-    // The lock comes before the record is touched: another process may be writing both.
-    let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
-    hooks.checkpointer = job.checkpointer(recorder.clone())?;
-    if let Some(record) = &job.record {
-        let file = record.open()?;
-        hooks.observers.push(Box::new(JsonLines::new(file.clone())));
-        hooks.losses = true;
-        let _ = recorder.set(file); // it was empty
-    }
+    let mut hooks = job.hooks(args.quiet)?;
+    hooks.losses = job.record.is_some();
     if !args.quiet
         && let Some(progress) = Progress::new(&session.spec().solver.name, session)
     {
         hooks.observers.push(Box::new(progress));
-    }
-    if let (Some(checkpoint), false) = (&hooks.resume, args.quiet) {
-        let from = job.generation.as_deref().unwrap_or(Path::new("?"));
-        complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));
     }
     Ok(hooks)
 }

@@ -17,7 +17,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     if let Some((path, problem)) = open_all(&args.on, true)? {
         check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
         if args.checkpoint.is_some() {
-            return Err(Error::input("--checkpoint: a path or grid has no checkpoint to verify"));
+            return Err(Error::input(
+                "--checkpoint: a path or grid is not verified by a checkpoint: that holds the state at one lambda only, after \
+                 the last point; its primal values are recomputed without one",
+            ));
         }
         return verify_all(args, &path, &*problem, threads);
     }
@@ -109,6 +112,8 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     if let Some(reason) = fallback {
         complain(&format!("warning: {reason}; looking at {}, which is older", generation.display()));
     }
+    let refuse = |error| Error::input(format!("{}: {error}", generation.display()));
+    checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
     spec.data.path = Some(args.on.data.clone());
     if let Some(format) = &args.on.format {

@@ -80,25 +80,27 @@ pub(super) fn section<T: Default + Serialize + for<'a> Deserialize<'a> + JsonSch
     serde_json::from_value(Value::Object(base)).map_err(|error| Error::input(format!("{key}: {error}")))
 }
 
-/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it.
+/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it. A value may be at
+/// fault alone that is not beside the others, so only what is wrong with all of them counts.
 fn check_types(what: &str, table: &Map<String, Value>, fault: impl Fn(Value) -> Option<String>) -> Result<(), Error> {
+    let Some(whole) = fault(Value::Object(table.clone())) else { return Ok(()) };
+    let to_blame = |part: Value| fault(part).is_some_and(|reason| reason == whole);
     for (key, value) in table {
-        let Some(reason) = fault(json!({ key: value })) else { continue };
+        if !to_blame(json!({ key: value })) {
+            continue;
+        }
         // Of a choice with fields, the field to blame.
         for (field, inner) in value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
-            if let Some(reason) = fault(json!({ key: { "name": value["name"], field: inner } })) {
+            if to_blame(json!({ key: { "name": value["name"], field: inner } })) {
                 let name = format!("{key}.{field}");
-                let (shown, rule) = (shown(inner), plainly(unnamed(&name, &reason)));
+                let (shown, rule) = (shown(inner), plainly(unnamed(&name, &whole)));
                 return Err(Error::input(format!("{what}.{name} = {shown}: {rule}")));
             }
         }
-        let rule = plainly(unnamed(key, &reason));
+        let rule = plainly(unnamed(key, &whole));
         return Err(Error::input(format!("{what}.{key} = {}: {rule}", shown(value))));
     }
-    match fault(Value::Object(table.clone())) {
-        Some(reason) => Err(Error::input(format!("{what}: {}", plainly(&reason)))),
-        None => Ok(()),
-    }
+    Err(Error::input(format!("{what}: {}", plainly(&whole))))
 }
 
 /// The rule alone, of a complaint that begins with the parameter and its value itself.

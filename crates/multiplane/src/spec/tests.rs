@@ -51,8 +51,15 @@ fn mistakes_are_named() {
         (json!({"task": {"name": "chain", "bias": "yes"}}), "task.bias = yes: must be true or false"),
         (json!({"task": {"bias": true}}), "task.name is missing"),
         (json!({"task": "chain", "oracle": {"delay_us": -1}}), "oracle.delay_us = -1"),
+        (
+            json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch", "order": {"degree": -1}}}),
+            "solver.order.degree = -1",
+        ),
+        (json!({"task": "chain", "solver": {"name": "bcfw", "gap_step": "batch"}}), "must come with gap passes"),
     ] {
         let message = read(tree.clone()).unwrap_err();
         assert!(message.contains(part), "{tree}: {message}");
     }
+    let right = json!({"task": "chain", "solver": {"name": "bcfw-gap", "gap_step": "batch"}});
+    assert!(read(right).is_ok(), "a value that is right beside others");
 }
