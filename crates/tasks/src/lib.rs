@@ -12,6 +12,7 @@ pub mod data;
 pub mod dataset;
 pub mod foreign;
 pub mod losses;
+pub mod patient;
 pub mod problem;
 pub mod reference;
 pub mod synth;
