@@ -15,6 +15,7 @@ pub mod losses;
 pub mod patient;
 pub mod problem;
 pub mod reference;
+mod specimen;
 pub mod synth;
 pub mod tasks;
 pub mod text;

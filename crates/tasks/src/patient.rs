@@ -88,10 +88,10 @@ pub trait Patient {
     }
 
     /// Whether two labellings are the same.
-    fn same(&self, one: &Self::Label, other: &Self::Label) -> bool;
+    fn same(&mut self, one: &Self::Label, other: &Self::Label) -> bool;
 
     /// Of which type a labelling is, in words such as `a list`; all sound labellings of a task are of one type.
-    fn kind(&self, _label: &Self::Label) -> String {
+    fn kind(&mut self, _label: &Self::Label) -> String {
         String::new()
     }
 
@@ -168,10 +168,10 @@ where
     fn fits(&mut self, example: usize, label: &AnyLabel) -> bool {
         own(label).is_ok_and(|label| self.0.fits(example, label))
     }
-    fn same(&self, one: &AnyLabel, other: &AnyLabel) -> bool {
+    fn same(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
         matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.same(one, other))
     }
-    fn kind(&self, label: &AnyLabel) -> String {
+    fn kind(&mut self, label: &AnyLabel) -> String {
         own(label).map_or_else(|_| String::new(), |label| self.0.kind(label))
     }
     fn show(&mut self, label: &AnyLabel) -> String {

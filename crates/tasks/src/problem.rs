@@ -4,13 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::divide::{Unfilled, divide};
+use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::task::{Examples, Task, TaskOracle};
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::{ChunkCounter, ChunkScore};
 use crate::data::{DataError, Strings};
+use crate::patient::{self, BoxedPatient};
 use crate::reference::careful_sum;
+use crate::specimen::Specimen;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
 const BATCH: usize = 1024;
@@ -136,6 +139,14 @@ pub trait Problem: Send + Sync {
     fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
         self.oracle()
     }
+    /// Who answers many questions at one w on so many threads, where that is not an oracle per thread.
+    fn executor(&self, _threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        Ok(None)
+    }
+    /// The task laid open for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be.
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(None)
+    }
     /// The layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
     /// `evaluate` use.
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
@@ -183,6 +194,10 @@ pub trait Builtin: Task {
     }
     /// The labels of a labelling, variable by variable.
     fn numbers<'a>(&self, y: &'a Self::Label) -> &'a [u32];
+    /// The labelling of these labels, variable by variable, where every combination is one; for the doctor.
+    fn from_numbers(_numbers: &[u32]) -> Option<Self::Label> {
+        None
+    }
     /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
     fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
         None
@@ -285,7 +300,7 @@ impl<T> Problem for Opened<T>
 where
     T: Builtin + Send + Sync + 'static,
     T::Input: Send + Sync,
-    T::Label: Send + Sync,
+    T::Label: Send + Sync + 'static,
     T::Scratch: Send,
 {
     fn task(&self) -> &'static str {
@@ -303,6 +318,9 @@ where
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
+    }
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(Some(patient::erase(Specimen::new(&*self.task, &self.examples, &self.vocabulary))))
     }
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.task.to_file_layout(w)
