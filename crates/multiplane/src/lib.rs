@@ -67,5 +67,5 @@ pub use spec::{
     DEFAULT_SOLVER, DataSpec, Named, OracleSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds,
     format_by_name, oracle_schema,
 };
-pub use train::{Hooks, Session, Summary, read_data};
+pub use train::{Hooks, Session, Summary, read_data, read_task_data};
 pub use verify::{Verified, verify};

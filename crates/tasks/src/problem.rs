@@ -32,6 +32,9 @@ pub struct Vocabulary {
     /// How features are made of text, where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
+    /// What an external program wants to be given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<serde_json::Value>,
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,

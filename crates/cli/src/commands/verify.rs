@@ -91,7 +91,7 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
         complain(&format!("warning: {reason}; looking at {}, which is older", generation.display()));
     }
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
-    spec.data.path = Some(args.on.data.clone());
+    spec.data.path = args.on.data.clone();
     if let Some(format) = &args.on.format {
         spec.data.format = Some(format.clone());
     }

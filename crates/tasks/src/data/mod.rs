@@ -11,6 +11,7 @@ pub mod guess;
 pub mod hmm;
 pub mod letter;
 pub mod libsvm;
+mod opaque;
 mod rows;
 mod strings;
 mod text;
@@ -19,6 +20,7 @@ pub use conll::Columns;
 pub use error::DataError;
 pub use guess::{Format, guess};
 pub use hmm::Tagged;
+pub use opaque::Opaque;
 pub use rows::{Classified, MAX_FEATURES, Row, SparseRows, Words};
 pub use strings::Strings;
 

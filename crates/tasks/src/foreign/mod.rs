@@ -6,6 +6,7 @@
 //! loss, never from a score.
 
 mod executor;
+pub mod external;
 mod features;
 mod oracle;
 mod patient;

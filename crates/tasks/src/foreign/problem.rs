@@ -49,6 +49,12 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, truths })
     }
 
+    /// What a model must remember.
+    pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
+        self.vocabulary = vocabulary;
+        self
+    }
+
     /// The worker of a slot.
     fn worker(&self, slot: usize) -> Result<Shared<T>, String> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
