@@ -185,13 +185,14 @@ pub(crate) struct OnData {
     /// Of a path or grid, the weights at this lambda [default: what cross-validation chose]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
-    /// The data
+    /// The data; only an external program may need none
     #[arg(long, value_name = "D")]
-    pub(crate) data: PathBuf,
+    pub(crate) data: Option<PathBuf>,
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// data.* parameters, e.g. data.folds=0,3
+    /// data.* parameters, e.g. data.folds=0,3; of a model of task external also task.command and what else says how to
+    /// run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads; the result is the same for any number

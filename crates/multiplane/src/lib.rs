@@ -27,6 +27,7 @@ mod checkpointer;
 mod container;
 mod cross_validation;
 mod dictionary;
+pub mod doctor;
 mod durable;
 mod error;
 mod grid;
@@ -62,7 +63,7 @@ pub use model::{Model, ModelInfo};
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
+pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use outer::Outer;
 pub use path::{OnPoint, PathEnd, PathSpec, follow};
@@ -76,6 +77,6 @@ pub use spec::{
     format_by_name, oracle_schema,
 };
 pub use summary::Summary;
-pub use train::{Hooks, Session, read_data};
+pub use train::{Hooks, Session, read_data, read_task_data};
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

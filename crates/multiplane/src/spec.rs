@@ -102,6 +102,13 @@ pub struct RunSpec {
     pub clock: ClockKind,
 }
 
+/// A named thing as a table.
+fn table(named: &Named) -> Value {
+    let mut table = named.params.clone();
+    table.insert("name".into(), json!(named.name));
+    Value::Object(table)
+}
+
 /// A value as a user would type it.
 pub(crate) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
@@ -221,6 +228,7 @@ impl RunSpec {
     /// The whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.
     pub fn to_tree(&self) -> Value {
         let mut tree = self.provenance();
+        tree["task"] = table(&self.task);
         tree["data"] = json!(self.data);
         tree["threads"] = json!(self.threads);
         if self.regularizer != RegularizerSpec::default() {
@@ -230,17 +238,14 @@ impl RunSpec {
     }
 
     /// What defines the run beside its data, of which the model file has a fingerprint: no path, fold, output or
-    /// thread count. Goes into the model file.
+    /// thread count, nor how this machine runs an external program. Goes into the model file.
     pub fn provenance(&self) -> Value {
-        let named = |named: &Named| {
-            let mut table = named.params.clone();
-            table.insert("name".into(), json!(named.name));
-            Value::Object(table)
-        };
+        let mut task = self.task.clone();
+        task.params.retain(|key, _| !tasks::local_parameters(&task.name).contains(&key.as_str()));
         let mut tree = json!({
-            "task": named(&self.task),
+            "task": table(&task),
             "oracle": self.oracle,
-            "solver": named(&self.solver),
+            "solver": table(&self.solver),
             "lambda": self.lambda.to_value(),
             "stop": self.stop,
             "seed": self.seed,

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
-use multiplane_core::executor::Threads;
+use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::{BoxedOracle, Delayed};
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
-use multiplane_tasks::data::Format;
+use multiplane_tasks::data::{Format, Opaque};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
+use multiplane_tasks::tasks::TaskEntry;
 use serde_json::Value;
 
 use crate::abort::Abortable;
@@ -44,6 +45,9 @@ pub struct Hooks {
     pub resume: Option<Checkpoint>,
 }
 
+/// Those of training and of evaluation.
+type Executors = (Box<dyn Executor>, Box<dyn Executor>);
+
 /// A run ready to begin: specification checked, data read, task opened.
 pub struct Session {
     spec: RunSpec,
@@ -64,16 +68,29 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
     }
 }
 
+/// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
+pub fn read_task_data(
+    task: &TaskEntry,
+    path: Option<&Path>,
+    format: Option<Format>,
+    folds: Option<&[u32]>,
+) -> Result<Dataset, Error> {
+    let opaque = task.formats == [Format::Opaque.name()];
+    match path {
+        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
+        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
+        None => Err(Error::input("no data given: --data PATH")),
+    }
+}
+
 impl Session {
     /// Reads the data that `spec` names and opens the task on it.
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
-        let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
-        let test = match &spec.data.test {
-            Some(path) => Some(read_data(path, spec.format()?, None)?),
-            None => None,
-        };
+        let entry = spec.task_entry()?;
+        let data = read_task_data(entry, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.format()?, None));
+        let test = test.transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
         Ok(session)
@@ -281,10 +298,8 @@ impl Session {
         let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda)?, regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
-        if self.spec.threads > 1 {
-            let training = self.crew(|slot| Ok(abortable(self.training_oracle(slot)?)))?;
-            let judging = self.crew(|slot| Ok(abortable(self.problem.oracle_of(slot)?)))?;
-            run = run.with_executors(Box::new(training), Box::new(judging));
+        if let Some((training, judging)) = self.executors(&abortable)? {
+            run = run.with_executors(training, judging);
         }
         for observer in hooks.observers {
             run = run.with_observer(observer);
@@ -331,6 +346,27 @@ impl Session {
     fn crew(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
         let threads = self.spec.threads.min(self.problem.blocks());
         Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
+    }
+
+    /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
+    /// `wrapped` is what becomes of single oracles.
+    fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
+        let threads = self.spec.threads;
+        let judging = self.problem.executor(threads)?;
+        if judging.is_none() && threads < 2 {
+            return Ok(None);
+        }
+        let judging = match judging {
+            Some(judging) => judging,
+            None => Box::new(self.crew(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
+        };
+        // A delay is one of single calls.
+        let own = if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads)? } else { None };
+        let training = match own {
+            Some(training) => training,
+            None => Box::new(self.crew(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
+        };
+        Ok(Some((training, judging)))
     }
 
     fn loss_meter(&self) -> LossMeter {

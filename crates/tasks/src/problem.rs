@@ -5,12 +5,15 @@ mod opened;
 use std::ops::Range;
 use std::sync::Arc;
 
+use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::task::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::ChunkScore;
 use crate::data::{DataError, Strings};
+use crate::patient::BoxedPatient;
+
 pub use opened::Opened;
 
 /// Largest dimension of w: 2^28 numbers are 2 GiB.
@@ -27,6 +30,9 @@ pub struct Vocabulary {
     /// How features are made of text, where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
+    /// What an external program wants to be given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<serde_json::Value>,
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
@@ -136,6 +142,14 @@ pub trait Problem: Send + Sync {
     fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
         self.oracle()
     }
+    /// Who answers many questions at one w on so many threads, where that is not an oracle per thread.
+    fn executor(&self, _threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        Ok(None)
+    }
+    /// The task laid open for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be.
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(None)
+    }
     /// The layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
     /// `evaluate` use.
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
@@ -197,6 +211,10 @@ pub trait Builtin: Task {
     }
     /// The labels of a labelling, variable by variable.
     fn numbers<'a>(&self, y: &'a Self::Label) -> &'a [u32];
+    /// The labelling of these labels, variable by variable, where every combination is one; for the doctor.
+    fn from_numbers(_numbers: &[u32]) -> Option<Self::Label> {
+        None
+    }
     /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
     fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
         None

@@ -115,7 +115,7 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let refuse = |error| Error::input(format!("{}: {error}", generation.display()));
     checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
-    spec.data.path = Some(args.on.data.clone());
+    spec.data.path = args.on.data.clone();
     if let Some(format) = &args.on.format {
         spec.data.format = Some(format.clone());
     }

@@ -9,7 +9,9 @@ use multiplane_core::task::{Examples, Task, TaskOracle};
 
 use super::{Builtin, Evaluation, OpenError, Prediction, Problem, Vocabulary};
 use crate::chunks::ChunkCounter;
+use crate::patient::{self, BoxedPatient};
 use crate::reference::careful_sum;
+use crate::specimen::Specimen;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
 const BATCH: usize = 1024;
@@ -97,7 +99,7 @@ impl<T> Problem for Opened<T>
 where
     T: Builtin + Send + Sync + 'static,
     T::Input: Send + Sync,
-    T::Label: Send + Sync,
+    T::Label: Send + Sync + 'static,
     T::Scratch: Send,
 {
     fn task(&self) -> &'static str {
@@ -118,6 +120,9 @@ where
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
+    }
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(Some(patient::erase(Specimen::new(&*self.task, &self.examples, &self.vocabulary))))
     }
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.task.to_file_layout(w)

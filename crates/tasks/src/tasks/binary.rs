@@ -115,6 +115,10 @@ impl Builtin for Binary {
         (usize::from(truth != y), 1)
     }
 
+    fn from_numbers(numbers: &[u32]) -> Option<u32> {
+        numbers.first().copied()
+    }
+
     fn numbers<'a>(&self, y: &'a u32) -> &'a [u32] {
         std::slice::from_ref(y)
     }
