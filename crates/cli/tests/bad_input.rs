@@ -273,5 +273,4 @@ fn what_is_not_built_says_so() {
             assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
         }
     }
-    assert_refused(&scratch, "path --task binary --data good.svm --checkpoint c", "is not built yet in version");
 }
