@@ -77,7 +77,7 @@ class _RowClassifier(Estimator):
         known = getattr(self, "classes_", None)
         if known is None or not np.array_equal(known, np.unique(y)):
             return False
-        return self._dataset(x, y).fingerprint() == fit.fingerprint
+        return bool(self._dataset(x, y).fingerprint() == fit.fingerprint)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:

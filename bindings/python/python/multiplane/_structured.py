@@ -151,9 +151,6 @@ class StructuredSVM(Estimator):
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
         return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
 
-    def _from_model(self, model: _core.Model) -> None:
-        self._take(model, json.loads(model.info()))
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
         """Reads a model file; ``task`` is what it was trained with, which no file holds."""

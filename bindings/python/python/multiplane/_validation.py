@@ -117,5 +117,6 @@ def _conversion_warning() -> type[Warning]:
     if "sklearn" in sys.modules:
         from sklearn.exceptions import DataConversionWarning
 
-        return DataConversionWarning
+        found: type[Warning] = DataConversionWarning
+        return found
     return UserWarning
