@@ -16,6 +16,7 @@ from multiplane._history import History
 from multiplane._params import Parameters, plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
+from multiplane._solvers import Solver
 
 logger = logging.getLogger("multiplane")
 
@@ -83,7 +84,9 @@ class Estimator(Parameters):
         """The run's specification, as the command line would build it."""
         tree: dict[str, Any] = {"task": {"name": self._task}}
         solver = self.solver
-        tree["solver"] = solver._tree() if hasattr(solver, "_tree") else {"name": solver}
+        if not isinstance(solver, (str, Solver)):
+            raise ValueError(f"solver = {solver!r}: expected a name or an object of multiplane.solvers")
+        tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
         tree["lambda"] = plain(self.lam, "lam")
         for name in ("gap", "passes", "calls", "seconds"):
             value = getattr(self, name)
@@ -91,6 +94,8 @@ class Estimator(Parameters):
                 tree.setdefault("stop", {})[name] = plain(value, name)
         for name in ("seed", "threads", "clock"):
             tree[name] = plain(getattr(self, name), name)
+        if not isinstance(self.params, (dict, type(None))):
+            raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
             set_path(tree, str(dotted), plain(value, dotted))
         return tree
@@ -110,7 +115,11 @@ class Estimator(Parameters):
             )
         finally:
             watcher.close()
-        self._take(fit.model, json.loads(fit.summary))
+        summary = json.loads(fit.summary)
+        if test is not None and fit.interrupted is None:  # of the weights that are kept
+            for name, data in (("train_loss", source), ("test_loss", test)):
+                summary[name] = fit.model.evaluate(data, self.threads)[0]
+        self._take(fit.model, summary)
         self.history_ = History._parse(fit.history)
         self._fit = fit
         for warning in fit.warnings:

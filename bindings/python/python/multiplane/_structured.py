@@ -170,6 +170,13 @@ class StructuredSVM(Estimator):
         state["executor"] = None  # processes do not travel
         return state
 
+    def __sklearn_clone__(self) -> Self:
+        from sklearn.base import clone
+
+        params = self.get_params(deep=False)
+        executor = params.pop("executor")  # workers are shared: they cannot be copied
+        return type(self)(executor=executor, **{name: clone(value, safe=False) for name, value in params.items()})
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
 
