@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import os
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._history import History
+from multiplane._params import Parameters, plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
+from multiplane._solvers import Solver
 
 logger = logging.getLogger("multiplane")
 
@@ -28,23 +29,7 @@ class ConvergenceWarning(UserWarning):
     """Training stopped before the gap was reached."""
 
 
-def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:
-    """Puts a value at its dotted name; an enum set by its bare name keeps the fields given beside it."""
-    *parents, last = dotted.split(".")
-    if not all([*parents, last]):
-        raise ValueError(f"params: {dotted!r} is no dotted name")
-    for key in parents:
-        below = tree.setdefault(key, {})
-        if not isinstance(below, dict):
-            below = tree[key] = {"name": below}
-        tree = below
-    if isinstance(tree.get(last), dict) and not isinstance(value, dict):
-        tree[last]["name"] = value
-    else:
-        tree[last] = value
-
-
-class Estimator:
+class Estimator(Parameters):
     """The parameters that every estimator has, and what it does with them.
 
     Args:
@@ -93,50 +78,26 @@ class Estimator:
         self.warm_start = warm_start
         self.progress = progress
 
-    # -- parameters, as scikit-learn expects them --
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
-        return {name: getattr(self, name) for name in self._names()}
-
-    def set_params(self, **params: Any) -> Self:
-        """Sets parameters by name; returns self."""
-        known = self._names()
-        for name, value in params.items():
-            if name not in known:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}. Valid parameters are: {known}.")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = []
-        for name in self._names():
-            value, default = getattr(self, name, None), defaults[name].default
-            if default is inspect.Parameter.empty or repr(value) != repr(default):
-                changed.append(f"{name}={value!r}")
-        return f"{type(self).__name__}({', '.join(changed)})"
-
     # -- training --
 
     def _tree(self) -> dict[str, Any]:
         """The run's specification, as the command line would build it."""
         tree: dict[str, Any] = {"task": {"name": self._task}}
         solver = self.solver
-        tree["solver"] = solver._tree() if hasattr(solver, "_tree") else {"name": solver}
-        tree["lambda"] = _plain(self.lam, "lam")
+        if not isinstance(solver, (str, Solver)):
+            raise ValueError(f"solver = {solver!r}: expected a name or an object of multiplane.solvers")
+        tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
+        tree["lambda"] = plain(self.lam, "lam")
         for name in ("gap", "passes", "calls", "seconds"):
             value = getattr(self, name)
             if value is not None:
-                tree.setdefault("stop", {})[name] = _plain(value, name)
+                tree.setdefault("stop", {})[name] = plain(value, name)
         for name in ("seed", "threads", "clock"):
-            tree[name] = _plain(getattr(self, name), name)
+            tree[name] = plain(getattr(self, name), name)
+        if not isinstance(self.params, (dict, type(None))):
+            raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
-            set_path(tree, str(dotted), _plain(value, dotted))
+            set_path(tree, str(dotted), plain(value, dotted))
         return tree
 
     def _train(self, source: Any, test: Any = None, same_data: bool = True) -> None:
@@ -154,7 +115,11 @@ class Estimator:
             )
         finally:
             watcher.close()
-        self._take(fit.model, json.loads(fit.summary))
+        summary = json.loads(fit.summary)
+        if test is not None and fit.interrupted is None:  # of the weights that are kept
+            for name, data in (("train_loss", source), ("test_loss", test)):
+                summary[name] = fit.model.evaluate(data, self.threads)[0]
+        self._take(fit.model, summary)
         self.history_ = History._parse(fit.history)
         self._fit = fit
         for warning in fit.warnings:
@@ -166,16 +131,17 @@ class Estimator:
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         """Sets the fitted attributes."""
         self._model = model
-        number = lambda key: float("nan") if summary.get(key) is None else float(summary[key])  # noqa: E731
-        self.primal_ = number("primal")
-        self.dual_ = number("dual")
-        self.gap_ = number("gap")
+        self.primal_, self.dual_, self.gap_ = (_number(summary.get(key)) for key in ("primal", "dual", "gap"))
         self.certified_ = bool(summary["certified"])
         self.n_iter_ = max(1, int(summary.get("iterations") or 0))
         self.lam_ = float(summary["lambda"])
         self.stop_reason_ = summary.get("stop_reason")
         self.summary_ = summary
         self.coef_ = self._shaped(np.frombuffer(model.w(), dtype=np.float64))
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        self._take(model, json.loads(model.info()))
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """The weights in the shape that users expect."""
@@ -234,21 +200,9 @@ class Estimator:
             self._model = _core.Model.from_bytes(bytes_)
 
 
-def _plain(value: Any, name: str) -> Any:
-    """A parameter as JSON has it; NumPy numbers count as numbers."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, float) and not np.isfinite(value):
-        raise ValueError(f"{name} = {value}: must be a finite number")
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, name) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item, name) for key, item in value.items()}
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValueError(f"{name} = {value!r}: expected a number, a name, or a list or dict of them")
+def _number(value: Any) -> float:
+    """NaN where there is none."""
+    return float("nan") if value is None else float(value)
 
 
 def _not_fitted(message: str) -> Exception:
@@ -258,5 +212,6 @@ def _not_fitted(message: str) -> Exception:
     if "sklearn" in sys.modules:
         from sklearn.exceptions import NotFittedError as Theirs
 
-        return Theirs(message)
+        found: Exception = Theirs(message)
+        return found
     return NotFittedError(message)

@@ -14,10 +14,21 @@ from multiplane._base import Estimator
 from multiplane._path import PathResult
 
 
-def _is_text(x: Any) -> bool:
-    """Whether sequences are made of tokens with columns of text."""
-    first = next((token for sequence in x for token in sequence), None) if isinstance(x, list) else None
+def _is_text(x: list[Any]) -> bool:
+    """Whether sequences are made of tokens: words, or tuples of columns of text."""
+    first = next((token for sequence in x if not hasattr(sequence, "tocsr") for token in sequence), None)
+    if isinstance(first, str):
+        return True
     return isinstance(first, (tuple, list)) and len(first) > 0 and all(isinstance(cell, str) for cell in first)
+
+
+def _columns(i: int, sentence: Any) -> list[list[str]]:
+    """The columns of every token of sentence i."""
+    tokens = [[token] if isinstance(token, str) else list(token) for token in sentence]
+    for at, token in enumerate(tokens):
+        if not all(isinstance(cell, str) for cell in token):
+            raise ValueError(f"X[{i}][{at}] is {sentence[at]!r}: expected text, as in X[0][0]")
+    return tokens
 
 
 def _listed(x: Any, name: str) -> list[Any]:
@@ -30,7 +41,7 @@ class ChainSSVM(Estimator):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
     ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
-    tokens are tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes features.
+    tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes features.
     ``y`` is a list of sequences of labels. ``coef_`` is one vector: ``unary[label][feature]``, then
     ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``.
     """
@@ -39,11 +50,11 @@ class ChainSSVM(Estimator):
     _estimator_type = "classifier"
     __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
 
-    def _labels(self, y: Any) -> list[list[Any]]:
+    def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = []
-        for i, sequence in enumerate(_listed(y, "y")):
-            if not hasattr(sequence, "__len__"):
-                raise ValueError(f"y[{i}] is {sequence!r}: expected a sequence of labels")
+        for i, sequence in enumerate(_listed(y, what)):
+            if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
+                raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
         return plain
 
@@ -51,7 +62,7 @@ class ChainSSVM(Estimator):
         x = _listed(x, "X")
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
         if _is_text(x):
-            return _core.Dataset.columns([[list(token) for token in sentence] for sentence in x], names, filler)
+            return _core.Dataset.columns([_columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
         return _core.Dataset.sequences(x, names, filler)
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
@@ -75,14 +86,16 @@ class ChainSSVM(Estimator):
         fit = getattr(self, "_fit", None)
         same = bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
         self._learn_classes(labels)
-        test = None if X_test is None else self._dataset(X_test, self._labels(y_test))
+        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
         self._train(data, test, same)
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         self.classes_ = np.array([self._by_name.get(name, name) for name in model.labels()])
-        self._lengths_of_text = bool(json.loads(model.info()).get("template"))
+        info = json.loads(model.info())
+        if not info.get("template"):
+            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
@@ -97,6 +110,11 @@ class ChainSSVM(Estimator):
         x = _listed(X, "X")
         if not x:
             return []
+        expected = getattr(self, "n_features_in_", None)
+        if expected is not None and not _is_text(x):
+            found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
+            if found != expected:
+                raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
         data = self._dataset(x, None, filler=self._model.labels()[0])
         numbers = np.frombuffer(self._model.predict(data, self.threads), dtype=np.uint32)
         lengths = [sequence.shape[0] if hasattr(sequence, "shape") else len(sequence) for sequence in x]
@@ -134,7 +152,7 @@ class ChainSSVM(Estimator):
         labels = self._labels(y)
         data = self._dataset(X, labels)
         self._learn_classes(labels)
-        test = None if X_test is None else self._dataset(X_test, self._labels(y_test))
+        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
         return self._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
 
     @classmethod

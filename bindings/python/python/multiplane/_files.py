@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._solvers import DEFINITIONS
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
@@ -115,7 +116,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult
 
     model, several = _core.load(path)
-    info = json.loads((model or several).info())
+    saved = model or several
+    assert saved is not None  # the core returns one of the two
+    info = json.loads(saved.info())
     classes: dict[str, Any] = {"binary": BinarySSVM, "multiclass": MulticlassSSVM, "chain": ChainSSVM}
     task = info["task"]
     if task == "user":
@@ -123,18 +126,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     if task not in classes:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
     estimator = classes[task](**_params(info["spec"]))
-    if model is not None:
-        estimator._from_model(model)
-        return estimator
-    return PathResult(several, {**info, "breakpoints": []}, estimator)
+    if several is not None:
+        return PathResult(several, {**info, "breakpoints": []}, estimator)
+    estimator._from_model(model)
+    return estimator
 
 
 def _params(spec: dict[str, Any]) -> dict[str, Any]:
     """Constructor arguments for a specification: what differs from the defaults."""
-    from multiplane.solvers import _DEFINITIONS
-
     def changed(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-        entry = next((entry for entry in _DEFINITIONS[kind + "s"] if entry["name"] == given["name"]), {"params": []})
+        entry: dict[str, Any] = next((e for e in DEFINITIONS[kind + "s"] if e["name"] == given["name"]), {"params": []})
         defaults = {param["name"]: param["default"] for param in entry["params"]}
         return {
             f"{kind}.{name}": value

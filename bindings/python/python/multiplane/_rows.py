@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, ClassVar, Self
 
@@ -12,8 +13,6 @@ from multiplane import _core, _validation
 from multiplane._base import Estimator
 from multiplane._path import PathResult
 
-_INT64 = np.iinfo(np.int64)
-
 
 class _RowClassifier(Estimator):
     """What classifiers on rows share."""
@@ -23,23 +22,26 @@ class _RowClassifier(Estimator):
 
     # -- data --
 
-    def _bias(self) -> bool:
-        tree = self._tree()
-        return bool(tree["task"].get("bias", False)) if isinstance(tree["task"], dict) else False
-
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         """Rows with the numbers that the core knows the classes by."""
         return _core.Dataset.rows(x, self._codes(y))
 
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        if x is None:
+            return None
+        seen = _validation.rows(x, self, reset=False)
+        return self._dataset(seen, _validation.labels(y, seen.shape[0], "y_test"))
+
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        if self._named:
-            return np.searchsorted(self.classes_, y).astype(np.int64)
-        return y.astype(np.int64)
+        if not self._named:
+            return y.astype(np.int64)
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return np.array([known.get(label, len(known)) for label in y.tolist()], dtype=np.int64)  # the last: never seen
 
     def _learn_classes(self, y: NDArray[Any]) -> None:
         self.classes_ = np.unique(y)
         kind = self.classes_.dtype.kind
-        whole = kind in "iu" or (kind == "f" and np.abs(self.classes_).max() < 2.0**53)
+        whole = kind in "iuf" and np.abs(self.classes_.astype(np.float64)).max() < 2.0**53
         self._named = not whole  # whole numbers are class names of the file; anything else is numbered
         if len(self.classes_) < 2:
             raise ValueError(
@@ -62,11 +64,7 @@ class _RowClassifier(Estimator):
         labels = _validation.labels(y, x.shape[0])
         same = self._same_data(x, labels)
         self._learn_classes(labels)
-        test = None
-        if X_test is not None:
-            seen = _validation.rows(X_test, self, reset=False)
-            test = self._dataset(seen, _validation.labels(y_test, seen.shape[0]))
-        self._train(self._dataset(x, labels), test, same)
+        self._train(self._dataset(x, labels), self._test_data(X_test, y_test), same)
         return self
 
     def _same_data(self, x: Any, y: NDArray[Any]) -> bool:
@@ -77,7 +75,7 @@ class _RowClassifier(Estimator):
         known = getattr(self, "classes_", None)
         if known is None or not np.array_equal(known, np.unique(y)):
             return False
-        return self._dataset(x, y).fingerprint() == fit.fingerprint
+        return bool(self._dataset(x, y).fingerprint() == fit.fingerprint)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:
@@ -86,8 +84,6 @@ class _RowClassifier(Estimator):
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
-        import json
-
         info = json.loads(model.info())
         names = model.labels()
         try:
@@ -96,8 +92,7 @@ class _RowClassifier(Estimator):
         except ValueError:
             self.classes_ = np.array(names)
             self._named = True
-        self._with_bias = bool(info["spec"]["task"].get("bias", False))
-        self.n_features_in_ = model.features() - int(self._with_bias)
+        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         super()._take(model, info)
 
     # -- results --
@@ -137,11 +132,8 @@ class _RowClassifier(Estimator):
         x = _validation.rows(X, self, reset=True)
         labels = _validation.labels(y, x.shape[0])
         self._learn_classes(labels)
-        test = None
-        if X_test is not None:
-            seen = _validation.rows(X_test, self, reset=False)
-            test = self._dataset(seen, _validation.labels(y_test, seen.shape[0]))
-        return self._path(self._dataset(x, labels), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
+        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+        return self._path(self._dataset(x, labels), outer, self._test_data(X_test, y_test))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -151,9 +151,6 @@ class StructuredSVM(Estimator):
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
         return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
 
-    def _from_model(self, model: _core.Model) -> None:
-        self._take(model, json.loads(model.info()))
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
         """Reads a model file; ``task`` is what it was trained with, which no file holds."""
@@ -172,6 +169,13 @@ class StructuredSVM(Estimator):
         state.pop("_last", None)
         state["executor"] = None  # processes do not travel
         return state
+
+    def __sklearn_clone__(self) -> Self:
+        from sklearn.base import clone
+
+        params = self.get_params(deep=False)
+        executor = params.pop("executor")  # workers are shared: they cannot be copied
+        return type(self)(executor=executor, **{name: clone(value, safe=False) for name, value in params.items()})
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags

@@ -14,6 +14,7 @@ A task is any object with four methods; nothing has to be inherited::
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -81,6 +82,9 @@ class Pooled:
         self.quality = _declared(task, "quality")
         self.nonnegative = _declared(task, "nonnegative")
         self.batch = 64 * chunk
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Pooled:
+        return Pooled(copy.deepcopy(self.task, memo), self.executor, self.chunk)  # workers are shared
 
     def dim(self) -> int:
         return int(self.task.dim())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,11 +50,34 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
             estimator.feature_names_in_ = names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-    elif features != estimator.n_features_in_:
+        return found
+    _check_names(names, estimator)
+    if features != estimator.n_features_in_:
         raise ValueError(
             f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input"
         )
     return found
+
+
+def _check_names(names: Any, estimator: Any) -> None:
+    """Columns must have the names of the training data, in their order; missing names are only told."""
+    known = getattr(estimator, "feature_names_in_", None)
+    kind = type(estimator).__name__
+    if names is None and known is not None:
+        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
+    if names is not None and known is None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
+    if names is None or known is None or names.tolist() == known.tolist():
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
 
 
 def _refuse_not_finite(found: Any, name: str) -> None:
@@ -75,16 +100,14 @@ def _column_names(x: Any) -> Any:
     return np.asarray(columns, dtype=object)
 
 
-def labels(y: Any, n: int) -> np.ndarray[Any, Any]:
-    """A 1D array of n class labels."""
+def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
+    """A 1D array of n class labels; ``what`` names it where it is missing."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise ValueError(f"requires {what} to be passed, but the target {what} is None")
     if hasattr(y, "tocsr"):
         raise ValueError("y is a sparse matrix: expected a 1D array of labels")
     found = np.asarray(y)
     if found.ndim == 2 and found.shape[1] == 1:
-        import warnings
-
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples, ), for example using ravel().",
@@ -112,10 +135,9 @@ def labels(y: Any, n: int) -> np.ndarray[Any, Any]:
 
 
 def _conversion_warning() -> type[Warning]:
-    import sys
-
     if "sklearn" in sys.modules:
         from sklearn.exceptions import DataConversionWarning
 
-        return DataConversionWarning
+        found: type[Warning] = DataConversionWarning
+        return found
     return UserWarning
