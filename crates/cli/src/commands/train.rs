@@ -59,6 +59,13 @@ fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
     format!("{}:{line}:{column}: {message}", path.display())
 }
 
+/// A run specification, as a tree.
+pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
+    let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+    let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
+    params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))
+}
+
 /// What the command line asks for, as a tree: file, flags and `--set`, later ones over earlier ones.
 pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
     overlay(args, Map::new())
@@ -67,10 +74,7 @@ pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
 /// The same over a tree that was there before.
 pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<Map<String, Value>, Error> {
     if let Some(path) = &args.spec {
-        let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
-        let file = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
-        params::merge(&mut tree, file);
+        params::merge(&mut tree, read_spec(path)?);
     }
     let texts = [
         ("task", &args.task),
