@@ -31,6 +31,8 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
+    use crate::patient::check;
+    #[pymodule_export]
     use crate::task::UserTask;
     #[pymodule_export]
     use crate::train::{path, train};

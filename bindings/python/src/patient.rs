@@ -3,35 +3,32 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use multiplane::doctor::{Claim, Decoded, Patient, Plan, RawFeatures, examine};
 use multiplane_core::rng::Rng;
-use multiplane_tasks::patient::{Claim, Decoded, Patient, RawFeatures};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
 
+use crate::errors::{guarded, value_error};
 use crate::features;
-use crate::task::{Declared, Parts};
-
-/// A labelling, shared.
-type Label = Arc<Py<PyAny>>;
+use crate::task::{Declared, Label, Parts, UserTask};
 
 /// A user's task under examination.
 pub(crate) struct UserPatient {
     parts: Arc<Parts>,
-    /// Whether `quality` was declared at all.
-    declares: bool,
     /// `multiplane._doctor` and its `Neighbours` of this task.
     helper: Py<PyAny>,
     neighbours: Py<PyAny>,
     /// What stopped the examination: an exception that is none of the task's faults, as that of Ctrl-C.
-    pub(crate) stopped: Option<PyErr>,
+    stopped: Option<PyErr>,
 }
 
 impl UserPatient {
-    pub(crate) fn new(py: Python<'_>, parts: Arc<Parts>, task: &Bound<'_, PyAny>, declares: bool) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, parts: Arc<Parts>, task: &Bound<'_, PyAny>) -> PyResult<Self> {
         let helper = py.import("multiplane._doctor")?;
         let truths: Vec<_> = parts.ys.iter().map(|y| y.clone_ref(py)).collect();
         let neighbours = helper.getattr("Neighbours")?.call1((task, truths))?.unbind();
-        Ok(UserPatient { parts, declares, helper: helper.into_any().unbind(), neighbours, stopped: None })
+        Ok(UserPatient { parts, helper: helper.into_any().unbind(), neighbours, stopped: None })
     }
 
     /// Runs Python code; an exception becomes its text.
@@ -88,17 +85,16 @@ impl Patient for UserPatient {
     fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
         self.ask(|py, parts| {
             let loss = parts.loss.bind(py).call1((parts.ys[example].bind(py), label.bind(py)))?;
-            loss.extract().map_err(|_| crate::errors::value_error(format!("loss returned {loss}: expected a number")))
+            loss.extract().map_err(|_| value_error(format!("loss returned {loss}: expected a number")))
         })
     }
 
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<Decoded<Label>, String> {
-        let declares = self.declares;
         self.ask(|py, parts| {
             let numpy = py.import("numpy")?;
             let bytes: Vec<u8> = w.iter().flat_map(|number| number.to_ne_bytes()).collect();
             // A view of bytes is read-only, as in training.
-            let weights = numpy.call_method1("frombuffer", (pyo3::types::PyBytes::new(py, &bytes), "float64"))?;
+            let weights = numpy.call_method1("frombuffer", (PyBytes::new(py, &bytes), "float64"))?;
             let (decode, x) = (parts.decode.bind(py), parts.xs[example].bind(py));
             let answer = if augmented {
                 decode.call1((x, weights, parts.ys[example].bind(py)))?
@@ -112,7 +108,7 @@ impl Patient for UserPatient {
             }
             let claim = match parts.declared {
                 Declared::Exact => Claim::Exact,
-                _ if !declares => Claim::Undeclared,
+                Declared::Nothing => Claim::Undeclared,
                 Declared::UpperBound | Declared::Heuristic => Claim::Heuristic,
             };
             Ok((Arc::new(answer.unbind()), claim))
@@ -151,5 +147,30 @@ impl Patient for UserPatient {
     fn show(&mut self, label: &Label) -> String {
         let text = self.ask(|py, _| Ok(label.bind(py).repr()?.to_string())).unwrap_or_else(|_| "?".into());
         if text.len() <= 120 { text } else { format!("{}...", text.chars().take(117).collect::<String>()) }
+    }
+}
+
+/// Examines a user's task: the findings and the profile, as JSON text.
+#[pyfunction]
+#[pyo3(signature = (task, xs, ys, *, examples=50, seed=0, seconds=120.0, passes=50.0, planes=10))]
+#[allow(clippy::too_many_arguments)] // the plan's fields, as keywords
+pub(crate) fn check(
+    py: Python<'_>,
+    task: &Bound<'_, PyAny>,
+    xs: &Bound<'_, PyList>,
+    ys: &Bound<'_, PyList>,
+    examples: usize,
+    seed: u64,
+    seconds: f64,
+    passes: f64,
+    planes: usize,
+) -> PyResult<String> {
+    let user = UserTask::new(task, xs, ys, String::new())?;
+    let mut patient = UserPatient::new(py, user.parts.clone(), task)?;
+    let plan = Plan { examples, seed, seconds, passes, planes };
+    let diagnosis = guarded(|| Ok(examine(&mut patient, &plan)))?;
+    match patient.stopped {
+        Some(error) => Err(error),
+        None => serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string())),
     }
 }

@@ -26,6 +26,7 @@ pub(crate) enum Declared {
     Exact,
     UpperBound,
     Heuristic,
+    Nothing,
 }
 
 /// A task and its examples, taken apart once.
@@ -45,7 +46,7 @@ pub(crate) struct Parts {
 /// A user's task on examples.
 #[pyclass(frozen, module = "multiplane._core")]
 pub(crate) struct UserTask {
-    parts: Arc<Parts>,
+    pub(crate) parts: Arc<Parts>,
 }
 
 /// An attribute, called where it is a method; `None` where it is missing or None.
@@ -63,7 +64,7 @@ impl UserTask {
     /// Takes a task (`dim`, `features`, `loss`, `decode`) and lists of inputs and labels. `identity` says what it is
     /// in a model file.
     #[new]
-    fn new(
+    pub(crate) fn new(
         task: &Bound<'_, PyAny>,
         xs: &Bound<'_, PyList>,
         ys: &Bound<'_, PyList>,
@@ -88,7 +89,7 @@ impl UserTask {
             dim.extract(py).map_err(|_| value_error(format!("dim() returned {dim}: expected a whole number > 0")))?;
         let quality = declared(task, "quality")?;
         let declared_quality = match &quality {
-            None => Declared::Heuristic,
+            None => Declared::Nothing,
             Some(name) => match name.extract::<String>().unwrap_or_default().as_str() {
                 "exact" => Declared::Exact,
                 "upper-bound" | "upper bound" => Declared::UpperBound,
@@ -135,7 +136,7 @@ impl UserTask {
         match self.parts.declared {
             Declared::Exact => "exact",
             Declared::UpperBound => "upper-bound",
-            Declared::Heuristic => "heuristic",
+            Declared::Heuristic | Declared::Nothing => "heuristic",
         }
     }
 
@@ -180,7 +181,7 @@ struct Worker {
 }
 
 /// A labelling, shared.
-type Label = Arc<Py<PyAny>>;
+pub(crate) type Label = Arc<Py<PyAny>>;
 
 impl Worker {
     fn new(
@@ -227,7 +228,7 @@ impl Worker {
     fn judged(&self, py: Python<'_>, answer: Py<PyAny>) -> PyResult<(Py<PyAny>, Quality)> {
         let quality = match self.parts.declared {
             Declared::Exact => Quality::Exact,
-            Declared::UpperBound | Declared::Heuristic => Quality::Heuristic,
+            Declared::UpperBound | Declared::Heuristic | Declared::Nothing => Quality::Heuristic,
         };
         if self.parts.declared == Declared::UpperBound && answer.bind(py).is_instance(self.parts.bounded.bind(py))? {
             let (label, bound): (Py<PyAny>, f64) = answer.extract(py)?;

@@ -59,7 +59,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Data(args) => commands::data::run(&args),
         Command::Path(args) => commands::path::run(&args),
         Command::Infer(_) => commands::not_built("infer (MAP inference on .uai, .wcsp, .cfn, .max files)"),
-        Command::Check(_) => commands::not_built("check (the oracle doctor)"),
+        Command::Check(args) => commands::check::run(&args),
         Command::Reproduce(_) => commands::not_built("reproduce (experiments of the papers)"),
     }
 }

@@ -13,6 +13,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 from multiplane import solvers
 from multiplane._base import ConvergenceWarning, NotFittedError
 from multiplane._chain import ChainSSVM
+from multiplane._check import Finding, Findings
 from multiplane._core import __version__
 from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm
 from multiplane._history import History
@@ -27,6 +28,8 @@ __all__ = [
     "Bounded",
     "ChainSSVM",
     "ConvergenceWarning",
+    "Finding",
+    "Findings",
     "HeuristicWarning",
     "History",
     "MulticlassSSVM",

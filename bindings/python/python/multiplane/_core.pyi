@@ -72,6 +72,17 @@ class UserTask:
     @staticmethod
     def read_features(vector: Any, dim: int) -> list[tuple[int, float]]: ...
 
+def check(
+    task: Any,
+    xs: list[Any],
+    ys: list[Any],
+    *,
+    examples: int = 50,
+    seed: int = 0,
+    seconds: float = 120.0,
+    passes: float = 50.0,
+    planes: int = 10,
+) -> str: ...
 def describe() -> str: ...
 def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]: ...
 def path(

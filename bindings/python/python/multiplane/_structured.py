@@ -11,6 +11,7 @@ import numpy as np
 
 from multiplane import _core
 from multiplane._base import Estimator
+from multiplane._check import Findings, examine
 from multiplane._chain import _listed
 from multiplane._path import PathResult
 from multiplane._pystruct import PyStructTask, is_model
@@ -150,6 +151,33 @@ class StructuredSVM(Estimator):
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
         return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+
+    def check(
+        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+    ) -> Findings:
+        """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
+        add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
+
+        Labellings are compared with others that differ in one variable, made of the values that the truths have; a
+        task whose labellings are constrained in other ways says by ``neighbours(x, y)`` which ones are allowed.
+
+        Args:
+            X: Inputs.
+            Y: Their true labellings.
+            examples: How many are decoded.
+            seed: Seed of the choice of examples and weights.
+            seconds: Time after which no further example is begun.
+            passes: Passes of the run that the forecast is for.
+
+        Returns:
+            The findings, each with ``kind``, ``example``, ``message`` and ``cause``; empty where all seems sound.
+            ``print`` them for a report. Faults can be shown, their absence cannot.
+        """
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        task = self._adapted()
+        if callable(getattr(task, "initialize", None)):
+            task.initialize(x, y)
+        return examine(task, x, y, examples=examples, seed=seed, seconds=seconds, passes=passes)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: Any) -> Self:

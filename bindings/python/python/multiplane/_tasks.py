@@ -47,6 +47,7 @@ class Task(Protocol):
     - ``decode_many(xs, w, truths)``: many examples at one w, as a list; ``truths`` is None for prediction.
     - ``batch``: how many examples ``decode_many`` is given at most (256).
     - ``nonnegative``: weights that must stay >= 0, as a list of ``(start, stop)``.
+    - ``neighbours(x, y)``: labellings near ``y`` that are allowed; the doctor compares with them.
     - ``releases_gil``: True if decode releases the interpreter lock and may be called by several threads at once.
     """
 

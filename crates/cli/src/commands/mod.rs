@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they share.
 
+pub(crate) mod check;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod describe;
