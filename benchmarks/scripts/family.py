@@ -144,7 +144,9 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path, default=os.environ.get("MULTIPLANE_DATA", "../shared/data"))
-    parser.add_argument("--only", default="times,calls,liblinear,auto", help="of times, calls, liblinear, auto, conll")
+    parser.add_argument("--only", default="times,calls,liblinear,auto", help="of times, calls, liblinear, auto")
+    parser.add_argument("--problems", default="OCR fold 0,OCR all,USPS,CoNLL", help="of the table of auto")
+    parser.add_argument("--delays", default="0,100,1000,10000", help="microseconds, of the table of auto")
     arguments = parser.parse_args()
     bench = Bench(str(pathlib.Path(arguments.program).resolve()), arguments.data.resolve())
     wanted = arguments.only.split(",")
@@ -154,9 +156,8 @@ def main():
             if name in wanted:
                 getattr(bench, name)()
         if "auto" in wanted:
-            bench.auto(["OCR fold 0", "OCR all", "USPS"], [0, 100, 1000, 10_000])
-        if "conll" in wanted:
-            bench.auto(["CoNLL"], [0, 1000])
+            delays = [int(delay) for delay in arguments.delays.split(",")]
+            bench.auto(arguments.problems.split(","), delays)
     finally:
         arguments.out.mkdir(parents=True, exist_ok=True)
         (arguments.out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bench.raw))

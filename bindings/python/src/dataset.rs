@@ -113,6 +113,7 @@ impl Dataset {
             Parsed::Classified(_) => "classified",
             Parsed::Words(_) | Parsed::Tagged(_) => "sequences",
             Parsed::Columns(_) => "columns",
+            Parsed::Opaque(_) => "opaque",
         }
     }
 
@@ -132,7 +133,9 @@ impl Dataset {
                 let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
                 csr(py, &data.rows, ends, names.collect())
             }
-            Parsed::Columns(_) => return Err(value_error("columns of text have no numbers")),
+            Parsed::Columns(_) | Parsed::Opaque(_) => {
+                return Err(value_error(format!("{} have no numbers", self.data.describe())));
+            }
         })
     }
 

@@ -1,6 +1,7 @@
 //! Joint feature vectors in every form that users return: dense, sparse, index-value pairs.
 
 use multiplane_tasks::foreign::FeatureVector;
+use multiplane_tasks::patient::RawFeatures;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -8,37 +9,48 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::arrays::{array, numbers};
 use crate::errors::value_error;
 
-/// Adds the entries of `vector`, of length `dim`, to `out`. Takes
+/// Adds the entries of `vector`, of length `dim`, to `out`, each checked. For the forms that it may have see [`raw`].
+pub(crate) fn read(vector: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
+    match raw(vector, dim)? {
+        RawFeatures::Dense(values) => out.extend_dense(values.into_iter(), dim),
+        RawFeatures::Pairs(pairs) => pairs.into_iter().try_for_each(|(index, value)| out.push(index, value, dim)),
+    }
+    .map_err(value_error)
+}
+
+/// The numbers of `vector`, which should have length `dim`, not checked. Takes
 /// - `(indices, values)`, two arrays or lists of one length,
 /// - a dense array or list of length `dim`,
 /// - a dict `{index: value}` or a list of `(index, value)` pairs,
 /// - a SciPy sparse row, column or vector.
-pub(crate) fn read(vector: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
+pub(crate) fn raw(vector: &Bound<'_, PyAny>, dim: usize) -> PyResult<RawFeatures> {
     if let Ok(pair) = vector.cast::<PyTuple>()
         && pair.len() == 2
         && !is_number(&pair.get_item(0)?)
         && !is_number(&pair.get_item(1)?)
         && !pair.get_item(0)?.is_instance_of::<PyTuple>()
     {
-        return pairs(&pair.get_item(0)?, &pair.get_item(1)?, dim, out);
+        return pairs(&pair.get_item(0)?, &pair.get_item(1)?);
     }
     if let Ok(buffer) = PyBuffer::<f64>::get(vector) {
-        return dense(vector.py(), &buffer, dim, out);
+        return dense(vector.py(), &buffer, dim);
     }
     if let Ok(table) = vector.cast::<PyDict>() {
-        return table.iter().try_for_each(|(index, value)| push(&index, &value, dim, out));
+        let entries = table.iter().map(|(index, value)| entry(&index, &value));
+        return Ok(RawFeatures::Pairs(entries.collect::<PyResult<_>>()?));
     }
     if vector.hasattr("tocoo")? {
-        return sparse(&vector.call_method0("tocoo")?, dim, out);
+        return sparse(&vector.call_method0("tocoo")?, dim);
     }
     if let Ok(list) = vector.cast::<PyList>()
         && list.len() > 0
         && !is_number(&list.get_item(0)?)
     {
-        return list.iter().try_for_each(|item| match item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
-            Ok((index, value)) => push(&index, &value, dim, out),
+        let entries = list.iter().map(|item| match item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
+            Ok((index, value)) => entry(&index, &value),
             Err(_) => Err(value_error(format!("found {item}: expected (index, value) pairs"))),
         });
+        return Ok(RawFeatures::Pairs(entries.collect::<PyResult<_>>()?));
     }
     let buffer = array::<f64>(vector, "float64").map_err(|_| {
         value_error(format!(
@@ -46,19 +58,19 @@ pub(crate) fn read(vector: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVecto
             vector.get_type()
         ))
     })?;
-    dense(vector.py(), &buffer, dim, out)
+    dense(vector.py(), &buffer, dim)
 }
 
 fn is_number(item: &Bound<'_, PyAny>) -> bool {
     item.extract::<f64>().is_ok()
 }
 
-fn dense(py: Python<'_>, buffer: &PyBuffer<f64>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
+fn dense(py: Python<'_>, buffer: &PyBuffer<f64>, dim: usize) -> PyResult<RawFeatures> {
     let shape = buffer.shape();
     if shape.len() != 1 && !(shape.len() == 2 && shape.contains(&1)) {
         return Err(value_error(format!("an array of shape {shape:?}: expected [{dim}]")));
     }
-    out.extend_dense(buffer.to_vec(py)?.into_iter(), dim).map_err(value_error)
+    Ok(RawFeatures::Dense(buffer.to_vec(py)?))
 }
 
 /// Whole numbers; floats are refused rather than cut.
@@ -76,24 +88,21 @@ fn indices(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     numbers(&array, "int64")
 }
 
-fn pairs(columns: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
+fn pairs(columns: &Bound<'_, PyAny>, values: &Bound<'_, PyAny>) -> PyResult<RawFeatures> {
     let (columns, values) = (indices(columns)?, numbers::<f64>(values, "float64")?);
     if columns.len() != values.len() {
         return Err(value_error(format!("{} indices with {} values", columns.len(), values.len())));
     }
-    for (index, value) in columns.into_iter().zip(values) {
-        out.push(index, value, dim).map_err(value_error)?;
-    }
-    Ok(())
+    Ok(RawFeatures::Pairs(columns.into_iter().zip(values).collect()))
 }
 
-fn push(index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
-    let place: i64 = index.extract().map_err(|_| value_error(format!("index {index}: expected a whole number")))?;
-    let amount: f64 = value.extract().map_err(|_| value_error(format!("value {value}: expected a number")))?;
-    out.push(place, amount, dim).map_err(value_error)
+fn entry(index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<(i64, f64)> {
+    let place = index.extract().map_err(|_| value_error(format!("index {index}: expected a whole number")))?;
+    let amount = value.extract().map_err(|_| value_error(format!("value {value}: expected a number")))?;
+    Ok((place, amount))
 }
 
-fn sparse(coo: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResult<()> {
+fn sparse(coo: &Bound<'_, PyAny>, dim: usize) -> PyResult<RawFeatures> {
     let shape: Vec<usize> = coo.getattr("shape")?.extract()?;
     let coords = coo.getattr("coords")?;
     let axis = match *shape {
@@ -102,5 +111,5 @@ fn sparse(coo: &Bound<'_, PyAny>, dim: usize, out: &mut FeatureVector) -> PyResu
         [rows, 1] if rows == dim => 0,
         _ => return Err(value_error(format!("a sparse array of shape {shape:?}: expected [1, {dim}]"))),
     };
-    pairs(&coords.get_item(axis)?, &coo.getattr("data")?, dim, out)
+    pairs(&coords.get_item(axis)?, &coo.getattr("data")?)
 }

@@ -11,6 +11,7 @@ mod features;
 mod fit;
 mod interrupt;
 mod model;
+mod patient;
 mod task;
 mod train;
 

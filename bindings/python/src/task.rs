@@ -22,24 +22,24 @@ use crate::interrupt::Interrupt;
 
 /// What a task declares of its decoder.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Declared {
+pub(crate) enum Declared {
     Exact,
     UpperBound,
     Heuristic,
 }
 
 /// A task and its examples, taken apart once.
-struct Parts {
-    decode: Py<PyAny>,
+pub(crate) struct Parts {
+    pub(crate) decode: Py<PyAny>,
     decode_many: Option<Py<PyAny>>,
-    features: Py<PyAny>,
-    loss: Py<PyAny>,
-    bounded: Py<PyAny>,
-    xs: Vec<Py<PyAny>>,
-    ys: Vec<Py<PyAny>>,
-    declared: Declared,
+    pub(crate) features: Py<PyAny>,
+    pub(crate) loss: Py<PyAny>,
+    pub(crate) bounded: Py<PyAny>,
+    pub(crate) xs: Vec<Py<PyAny>>,
+    pub(crate) ys: Vec<Py<PyAny>>,
+    pub(crate) declared: Declared,
     batch: usize,
-    shape: Shape,
+    pub(crate) shape: Shape,
 }
 
 /// A user's task on examples.

@@ -89,6 +89,14 @@ pub(crate) struct TrainArgs {
     /// Strength of the regulariser: a number, 1/n, or c:X for C = X, lambda = 1/(C n) [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
+    /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
+    /// lambda/2 |w|^2 (not for `path`)
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) prior: Option<PathBuf>,
+    /// Weights that keep the prior's values, 0 without one: blocks by name (of a chain unary, pair, start, end), or
+    /// indices and ranges of w in the model file, as in 0..128,4000 (not for `path`)
+    #[arg(long, value_name = "WEIGHTS")]
+    pub(crate) freeze: Option<String>,
     /// Stop when the duality gap is at most X, or X% of the primal
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) gap: Option<String>,
@@ -159,7 +167,8 @@ pub(crate) struct PathArgs {
     /// What a grid's point starts from: keep-primal, keep-dual or none [default: keep-primal]
     #[arg(long, value_name = "NAME")]
     pub(crate) warm_start: Option<String>,
-    /// Cross-validate: a number of folds, or `folds` for those of the data
+    /// Cross-validate: a number of folds, or `folds` for those of the data. Each fold has the whole of --passes,
+    /// --calls and --seconds to itself; no checkpoints
     #[arg(long, value_name = "K")]
     pub(crate) cv: Option<String>,
     /// Draw bounds, gap and losses against lambda
@@ -176,13 +185,14 @@ pub(crate) struct OnData {
     /// Of a path or grid, the weights at this lambda [default: what cross-validation chose]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
-    /// The data
+    /// The data; only an external program may need none
     #[arg(long, value_name = "D")]
-    pub(crate) data: PathBuf,
+    pub(crate) data: Option<PathBuf>,
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// data.* parameters, e.g. data.folds=0,3
+    /// data.* parameters, e.g. data.folds=0,3; of a model of task external also task.command and what else says how to
+    /// run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads; the result is the same for any number
@@ -215,6 +225,9 @@ pub(crate) struct VerifyArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// The prior of the run, where it had one: the model does not hold its weights
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) prior: Option<PathBuf>,
     /// A checkpoint of the run that the model comes from: recomputes dual and gap from its planes, too
     #[arg(long, value_name = "C")]
     pub(crate) checkpoint: Option<PathBuf>,

@@ -14,6 +14,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
             // Without a handler a signal just ends the program: worth going on.
             let _ = ctrlc::set_handler(move || {
                 if seen.swap(true, Ordering::Relaxed) {
+                    multiplane::foreign::external::kill_all();
                     std::process::exit(130);
                 }
             });

@@ -18,9 +18,9 @@ const CHART_HEIGHT: usize = 440;
 
 /// The summary for people.
 pub(crate) fn text(summary: &PathSummary) -> String {
-    let (kind, noun) = match summary.kind {
-        PathKind::Path => ("path", "breakpoints"),
-        PathKind::Grid => ("grid", "points"),
+    let kind = match summary.kind {
+        PathKind::Path => "path",
+        PathKind::Grid => "grid",
     };
     let mut text = format!(
         "{} on {} examples, {} weights, solver {}: {kind} from lambda = {} to {}\n",
@@ -36,7 +36,7 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         _ if summary.certified => "every gap is certified".into(),
         _ => "gaps are not certified".into(),
     };
-    let _ = writeln!(text, "  {} {noun}; {proof}", summary.breakpoints.len());
+    let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
     text += &points_table(&summary.breakpoints);
     let _ = writeln!(
         text,
@@ -61,10 +61,19 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         PathEnd::Size => "early: more weights would not fit into a file",
     };
     let _ = writeln!(text, "  stopped: {reason}");
+    if let Some(checkpoints) = &summary.checkpoints {
+        let _ = writeln!(text, "  checkpoints  {} in {:.3} s", checkpoints.written, checkpoints.seconds);
+    }
     if let Some(model) = &summary.model {
         let _ = writeln!(text, "  saved to {model}");
     }
     text
+}
+
+/// How many breakpoints there are, or points of a grid, which are called `point`.
+fn counted(summary: &PathSummary, point: &str) -> String {
+    let (count, noun) = (summary.breakpoints.len(), if summary.kind == PathKind::Path { "breakpoint" } else { point });
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Which of `n` rows to show.
@@ -74,21 +83,29 @@ fn shown(n: usize) -> Vec<usize> {
 }
 
 fn points_table(points: &[Breakpoint]) -> String {
+    let tested = points.iter().any(|point| point.test_loss.is_some());
     let mut text = format!(
-        "  {:>12} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9} {:>9}\n",
-        "lambda", "primal", "dual", "gap", "train loss", "test loss", "passes", "seconds"
+        "  {:>12} {:>10} {:>10} {:>10} {:>11} {}{:>9} {:>9}\n",
+        "lambda",
+        "primal",
+        "dual",
+        "gap",
+        "train loss",
+        if tested { " test loss " } else { "" },
+        "passes",
+        "seconds"
     );
     let optional = |value: Option<f64>| value.map_or("-".into(), number);
     for point in shown(points.len()).into_iter().map(|k| &points[k]) {
+        let test = if tested { format!("{:>10} ", optional(point.test_loss)) } else { String::new() };
         let _ = writeln!(
             text,
-            "  {:>12} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9.1} {:>9.2}",
+            "  {:>12} {:>10} {:>10} {:>10} {:>11} {test}{:>9.1} {:>9.2}",
             number(point.lambda),
             number(point.primal),
             optional(point.dual),
             optional(point.gap),
             optional(point.train_loss),
-            optional(point.test_loss),
             point.passes,
             point.seconds
         );
@@ -176,8 +193,7 @@ fn series(name: &str, color: usize, dashed: bool, points: Vec<(f64, f64)>) -> Se
 }
 
 fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
-    let noun = if summary.kind == PathKind::Path { "breakpoints" } else { "grid points" };
-    let title = format!("The optimum lies between: {} {noun}", summary.breakpoints.len());
+    let title = format!("The optimum lies between: {}", counted(summary, "grid point"));
     let (primal, dual) = (bounds.primal.clone(), bounds.dual.clone());
     chart(title, "objective", None, vec![series("primal", 0, false, primal), series("dual", 1, false, dual)])
 }

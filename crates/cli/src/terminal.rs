@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use multiplane::Error;
+use multiplane::clock::ClockKind;
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
@@ -18,6 +19,14 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 /// Writes a line to standard error; if even that fails there is nobody to tell.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// What seconds are called: under the work clock they are counted, not measured.
+pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
+    match clock {
+        ClockKind::Wall => "s",
+        ClockKind::Work => "work seconds",
+    }
 }
 
 /// A number with six significant digits, without trailing zeros.

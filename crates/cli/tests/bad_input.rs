@@ -140,7 +140,8 @@ fn unknown_names_come_with_a_suggestion() {
         ("--set data.fold=1", "`fold`: did you mean `folds`?"),
         ("--set oracle.delay=1", "`delay`: did you mean `delay_us`?"),
         ("--set stop.pass=1", "`pass`: did you mean `passes`?"),
-        ("--clock sun", "clock = sun: unknown variant `sun`, expected `wall` or `work`"),
+        ("--clock sun", "unknown clock `sun`: expected one of `wall`, `work`"),
+        ("--clock wrok", "unknown clock `wrok`: did you mean `work`?"),
         ("--pases 3", "unexpected argument '--pases' found"),
     ] {
         assert_refused(&scratch, &format!("{train} {arguments}"), message);
@@ -182,6 +183,10 @@ fn bad_values_are_refused() {
         ("--threads 257", "threads = 257: must be at most 256"),
         ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be between 0 and"),
         ("--set solver.planes.max_planes=-1", "solver.planes.max_planes = -1: must be a whole number"),
+        (
+            "--set solver.order=shrinking --set solver.order.aging=1",
+            "error: solver.order.aging = 1: must be a finite number greater than 1",
+        ),
         ("--set task.bias=perhaps", "task.bias = perhaps: must be true or false"),
         ("--set task.class_weights=[1]", "task.class_weights has 1 entries, expected one for each of 2 labels"),
         ("--set data.folds=1", "good.svm: data.folds: this format has no folds"),
@@ -194,6 +199,10 @@ fn bad_values_are_refused() {
     for (arguments, message) in cases {
         let train = "train --task binary --data good.svm --out out --record record";
         assert_refused(&scratch, &format!("{train} {arguments}"), &message);
+    }
+    for kappa in ["0", "1", "1.5", "-1", "nan"] {
+        let message = format!("kappa = {}: must be greater than 0 and less than 1", kappa.replace("nan", "NaN"));
+        assert_refused(&scratch, &format!("path --task binary --data good.svm --kappa {kappa}"), &message);
     }
     let folds = "train --task chain --data letter.data --set data.folds=77";
     assert_refused(&scratch, folds, "letter.data: ");
@@ -246,6 +255,8 @@ fn bad_run_files() {
         scratch.write("run.toml", content);
         assert_refused(&scratch, "train run.toml --data good.svm --out out --record record", message);
     }
+    let data = ": expected a run specification (RUN.toml); data is given by --data good.svm";
+    assert_refused(&scratch, "train good.svm --task binary", data);
     scratch.write("run.toml", b"task = \"\xff\"\n");
     assert_refused(&scratch, "train run.toml --data good.svm --out out", "error: run.toml: ");
     assert_refused(&scratch, "train missing.toml --data good.svm --out out", "error: missing.toml: ");
@@ -262,5 +273,4 @@ fn what_is_not_built_says_so() {
             assert_refused(&scratch, &format!("{command} {rest}"), "is not built yet in version");
         }
     }
-    assert_refused(&scratch, "path --task binary --data good.svm --checkpoint c", "is not built yet in version");
 }

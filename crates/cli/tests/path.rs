@@ -44,7 +44,10 @@ fn a_path_is_saved_and_reported() {
     assert!(records.iter().all(|record| record["lambda"].is_f64() && record["certified"] == true));
     scratch.succeed(&format!("{command} --seed 0").replace("--out model", "--out again"));
     assert_eq!(scratch.bytes("model"), scratch.bytes("again"));
+    let text = scratch.succeed(&command.replace("--quiet", "").replace("--test test.data", "")).stdout;
+    assert!(text.contains("train loss    passes"), "no column for what is not measured: {text}");
     let text = scratch.succeed(&command.replace("--quiet", "")).stdout;
+    assert!(text.contains("train loss  test loss    passes"), "{text}");
     assert!(text.contains("breakpoints; certified gap of at most 0.1") && text.contains("stopped: complete"), "{text}");
 }
 
@@ -158,7 +161,9 @@ fn mistakes_are_refused() {
         ("--eps 0", "eps = 0: must be a number > 0"),
         ("--eps nan", "eps = NaN: must be a number > 0"),
         ("--eps x", "eps = x: must be a number"),
-        ("--kappa 1", "kappa = 1: must be between 0 and 1"),
+        ("--eps 1e-18", "eps = 1e-18 is too small for 64-bit numbers: at lambda = "),
+        ("--eps 1e-300 --solver bcfw", "the rule is a gap of kappa eps = 9.0e-301, where rounding is "),
+        ("--kappa 1", "kappa = 1: must be greater than 0 and less than 1"),
         ("--lambda-min 0", "lambda-min = 0: must be a number > 0"),
         ("--lambda-min -1", "lambda-min = -1: must be a number > 0"),
         ("--lambda-min 1e9", "lambda-min = 1000000000: the path begins at lambda = "),
@@ -166,7 +171,7 @@ fn mistakes_are_refused() {
         ("--lambda 0.1", "--lambda goes with --grid"),
         ("--warm-start none", "--warm-start goes with --grid"),
         ("--solver ssg --passes 5", "has no dual value"),
-        ("--solver fw", "cannot go on at another lambda"),
+        ("--solver fw", "solver `fw` cannot go on at another lambda, as a path has to: expected one of auto, bcfw, "),
         ("--grid 0.1,1", "keep-primal: it needs a grid whose lambdas fall"),
         ("--grid 0.1,0.1", "two points are the same"),
         ("--grid 1,-1", "lambda = -1: must be a finite number > 0"),

@@ -163,3 +163,51 @@ fn dotted_parameters_reach_the_solver() {
     assert_eq!((number(&none, "planes"), number(&none, "cached_steps")), (0.0, 0.0));
     assert_ne!(train("--set solver.order=uniform")["primal"], free["primal"]);
 }
+
+/// Another choice replaces the one of the file with all its fields, by flag or by `--set`; the same choice keeps them,
+/// and fields given beside the new name are applied.
+#[test]
+fn choices_are_replaced() {
+    let file = "task = \"binary\"\nclock = \"work\"\n[data]\npath = \"good.svm\"\n\
+                [solver]\nname = \"mp-bcfw\"\norder = { name = \"gap\", degree = 2.0 }\nplanes = { name = \"multi-plane\", max_planes = 7 }\n";
+    let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4)).with("run.toml", file);
+    let solver = |arguments: &str| {
+        scratch.succeed(&format!("train {arguments} --gap 5% --quiet --out model"));
+        let bytes = scratch.bytes("model");
+        let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+        let info: serde_json::Value =
+            serde_json::from_str(&metadata.metadata().as_ref().unwrap()["multiplane"]).unwrap();
+        info["spec"]["solver"].clone()
+    };
+    let plain = |name: &str| solver(&format!("--task binary --data good.svm --clock work --solver {name}"));
+    for choice in ["--solver bcfw", "--set solver=bcfw", "--set solver.name=bcfw"] {
+        assert_eq!(solver(&format!("run.toml {choice}")), plain("bcfw"), "{choice}");
+    }
+    for (choice, order, planes) in [
+        ("--set solver=mp-bcfw", json!({"name": "gap", "degree": 2.0}), 7),
+        ("--set solver.order=gap", json!({"name": "gap", "degree": 2.0}), 7),
+        ("--set solver.order=lipschitz", json!({"name": "lipschitz"}), 7),
+        ("--set solver.order.aging=3 --set solver.order=shrinking", json!({"name": "shrinking", "aging": 3}), 7),
+        ("--set solver.order=shrinking --set solver.order.aging=3", json!({"name": "shrinking", "aging": 3}), 7),
+        ("--set solver.planes.max_planes=9", json!({"name": "gap", "degree": 2.0}), 9),
+    ] {
+        let found = solver(&format!("run.toml {choice}"));
+        assert_eq!(found["planes"]["max_planes"], planes, "{choice}");
+        for (key, value) in order.as_object().unwrap() {
+            assert_eq!(found["order"][key], *value, "{choice}: {key}");
+        }
+    }
+}
+
+/// Work seconds are called so, and `describe` knows the default of choices that are bare names.
+#[test]
+fn words_of_reports() {
+    let scratch = Scratch::new().with("good.svm", samples::rows(50, &[-1, 1], 4));
+    let train = "train --task binary --data good.svm --gap 5%";
+    assert!(scratch.succeed(&format!("{train} --clock work")).stdout.contains(" work seconds, "));
+    assert!(!scratch.succeed(train).stdout.contains("work seconds"));
+    let text = scratch.succeed("describe solver auto").stdout;
+    assert!(text.contains("solver.planes.recombine = when-cheap"), "{text}");
+    let text = scratch.succeed("describe task chain").stdout;
+    assert!(text.contains("task.loss.matrix=[[0, 1]"), "{text}");
+}

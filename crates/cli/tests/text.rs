@@ -93,11 +93,16 @@ fn what_training_never_saw() {
     let ran = scratch.succeed("evaluate --model model --data new.conll --json");
     let warnings = ran.complaints("warning:");
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert_eq!(warnings[0], "warning: 1 token has a label that training never saw: each counts as an error");
+    assert_eq!(warnings[0], "warning: 1 token has a label that training never saw: no answer can be right there");
     assert!(warnings[1].ends_with("features were never seen in training: ignored"), "{}", warnings[1]);
     let found = ran.object();
     assert_eq!((number(&found, "chunks"), number(&found, "loss")), (2.0, 1.0 / 3.0), "{found:?}");
     assert_eq!((number(&found, "precision"), number(&found, "recall")), (1.0, 0.5), "{found:?}");
+    scratch.succeed("data make letters --out words.data --n 20");
+    scratch.succeed("train --task chain --data words.data --passes 2 --quiet --out letters");
+    let ran = scratch.run("predict --model letters --data new.conll");
+    let message = "the model was trained on letters or tagged rows, found columns of text (conll)";
+    assert!(ran.code == Some(2) && ran.stderr.contains(message), "{}", ran.stderr);
     scratch.succeed("train --task chain --data train.conll --set task.min_count=3 --passes 2 --quiet --out rare");
     let ran = scratch.succeed("evaluate --model rare --data train.conll");
     assert!(ran.complaints("warning:")[0].contains("fewer than 3 times or never: ignored"), "{}", ran.stderr);

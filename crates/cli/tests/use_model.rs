@@ -105,7 +105,7 @@ fn verify_confirms_or_refuses() {
 #[test]
 fn what_training_never_saw_is_warned_of_once() {
     let scratch = trained();
-    let labels = "2 examples have a label that training never saw: each counts as an error";
+    let labels = "2 examples have a label that training never saw: no answer can be right there";
     let features = "features 5 to 9 (5 in all) were never seen in training: ignored";
     for (content, warnings) in [
         ("1 1:1\n2 1:0.5 4:1\n", &[][..]),

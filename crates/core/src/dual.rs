@@ -4,13 +4,16 @@
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
+mod block;
+
 use crate::average::{Averaging, UpdateKind};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
 use crate::point::{DualPoint, Part};
 use crate::regularizer::Regularizer;
-use crate::state::{expect, finite};
+use crate::state::expect;
+use block::{Block, add_blocks};
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
@@ -24,59 +27,6 @@ pub struct Step {
     pub gamma: f64,
     /// Rise of F, at least 0.
     pub gain: f64,
-}
-
-/// One example's plane `phi^i`: coordinates in order of first appearance, or all of them.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Block {
-    /// Touched coordinates, each once, in no order; unused when dense.
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    circ: f64,
-    dense: bool,
-}
-
-impl Block {
-    fn is_zero(&self) -> bool {
-        self.values.is_empty() && self.circ == 0.0
-    }
-
-    fn score(&self, w: &[f64]) -> f64 {
-        self.view().score(w)
-    }
-
-    fn view(&self) -> PlaneView<'_> {
-        PlaneView { star: self.along(&self.values), circ: self.circ }
-    }
-
-    /// Values aligned with the block's coordinates as a linear part.
-    fn along<'a>(&'a self, values: &'a [f64]) -> Star<'a> {
-        if self.dense { Star::Dense(values) } else { Star::Sparse { indices: &self.indices, values } }
-    }
-
-    /// Adds `alpha` times the linear part to `y`.
-    fn add_to(&self, alpha: f64, y: &mut [f64]) {
-        if self.dense {
-            linalg::axpy(alpha, &self.values, y);
-        } else {
-            linalg::scatter_axpy(alpha, &self.indices, &self.values, y);
-        }
-    }
-
-    fn is_sound(&self, dim: usize) -> bool {
-        let coordinates = if self.dense {
-            self.values.len() == dim
-        } else {
-            self.values.len() == self.indices.len() && self.indices.iter().all(|&index| (index as usize) < dim)
-        };
-        coordinates && finite(&self.values) && self.circ.is_finite()
-    }
-
-    fn make_dense(&mut self, dim: usize) {
-        let mut values = vec![0.0; dim];
-        linalg::scatter_axpy(1.0, &self.indices, &self.values, &mut values);
-        *self = Block { indices: Vec::new(), values, circ: self.circ, dense: true };
-    }
 }
 
 /// Weights, per-example planes and their sums.
@@ -165,6 +115,16 @@ impl DualState {
         self.iterate.gain(gain);
         self.move_block(block, corner, gamma);
         Step { gap: slope, gamma, gain }
+    }
+
+    /// Frank-Wolfe step of all blocks by one share, each toward its corner, with exact line search. `corners` is the
+    /// sum of the corners' linear parts, `circ` that of their constants; see [`Iterate::step_jointly`].
+    pub fn step_jointly<'a>(&mut self, corners: &mut [f64], circ: f64, corner: impl Fn(usize) -> PlaneView<'a>) {
+        let gamma = self.iterate.step_jointly(corners, circ);
+        for block in (0..self.blocks.len()).filter(|_| gamma > 0.0) {
+            self.direct_toward(block, corner(block));
+            self.move_block(block, corner(block), gamma);
+        }
     }
 
     /// Fills `direction` with `corner - phi^i`, giving the block a (zero) coordinate wherever it lacks one.
@@ -285,14 +245,6 @@ impl DualState {
     pub fn answer(&self, out: &mut Vec<f64>) -> f64 {
         self.iterate.answer(out)
     }
-}
-
-/// Adds the linear parts of all blocks to `sum` and returns the sum of their constant parts.
-fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
-    for block in blocks {
-        block.add_to(1.0, sum);
-    }
-    blocks.iter().map(|block| block.circ).sum()
 }
 
 #[cfg(test)]

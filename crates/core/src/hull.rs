@@ -4,15 +4,21 @@
 //! and block solves need. A visit scores the planes once (O(planes x stored coefficients)), moves mass on cached
 //! inner products (O(planes) a step), and writes w once, for the planes whose mass changed.
 
-use crate::average::{Averaging, UpdateKind};
+mod moves;
+mod signed;
+
+pub use moves::Move;
+
+use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::PlaneSource;
-use crate::plane::{Plane, PlaneView, Star};
+use crate::plane::{Plane, PlaneView};
 use crate::point::{DualPoint, Mass, Part};
-use crate::qp::{QpStep, SignedPart, SimplexQp, SolveBuffers};
-use crate::regularizer::{Regularizer, Sign};
+use crate::qp::{SignedPart, SimplexQp, SolveBuffers};
+use crate::regularizer::Regularizer;
 use crate::state::expect;
+use moves::Trial;
 
 /// What a visit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,24 +28,6 @@ pub struct Visit {
     /// Rise of F.
     pub gain: f64,
 }
-
-/// How a visit moves mass.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Move {
-    /// One Frank-Wolfe step.
-    FrankWolfe,
-    /// One pairwise step.
-    Pairwise,
-    /// The better of a Frank-Wolfe and an away step.
-    Away,
-    /// The best of all three.
-    Best,
-    /// Pairwise steps until the gap over the planes kept is at most this.
-    Solve(f64),
-}
-
-/// Pairwise steps that a block solve may make, for each plane.
-const SOLVE_STEPS_PER_PLANE: usize = 20;
 
 /// Weights, and what every block consists of.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -60,14 +48,6 @@ pub struct HullState {
     work: SolveBuffers,
     /// The block in hand where weights must stay `>= 0`.
     signed: Option<SignedPart>,
-}
-
-/// What trying a move changes.
-#[derive(Clone, Debug, Default)]
-struct Trial {
-    scores: Vec<f64>,
-    alphas: Vec<f64>,
-    free: Vec<f64>,
 }
 
 impl HullState {
@@ -126,46 +106,6 @@ impl HullState {
         }
     }
 
-    /// Gathers what the block's planes hold at coordinates that must stay `>= 0`.
-    fn collect_signed(&mut self, block: usize) {
-        let (Some(part), Some(signs)) = (&mut self.signed, self.iterate.regularizer().signs()) else { return };
-        let planes = self.sets.len(block);
-        let signed = |k: usize| signs[k] == Sign::NonNegative;
-        part.coordinates.clear();
-        for p in 0..planes {
-            match self.sets.plane(block, p).star {
-                Star::Sparse { indices, .. } => {
-                    part.coordinates.extend(indices.iter().filter(|&&k| signed(k as usize)));
-                }
-                Star::Dense(values) => {
-                    part.coordinates.extend((0..values.len() as u32).filter(|&k| signed(k as usize)))
-                }
-            }
-        }
-        part.coordinates.sort_unstable();
-        part.coordinates.dedup();
-        part.values.clear();
-        part.values.resize(planes * part.coordinates.len(), 0.0);
-        for p in 0..planes {
-            let row = &mut part.values[p * part.coordinates.len()..][..part.coordinates.len()];
-            match self.sets.plane(block, p).star {
-                Star::Sparse { indices, values } => {
-                    for (k, value) in indices.iter().zip(values) {
-                        if let Ok(at) = part.coordinates.binary_search(k) {
-                            row[at] = *value;
-                        }
-                    }
-                }
-                Star::Dense(values) => {
-                    row.iter_mut().zip(&part.coordinates).for_each(|(row, &k)| *row = values[k as usize]);
-                }
-            }
-        }
-        let free = self.iterate.free();
-        part.free.clear();
-        part.free.extend(part.coordinates.iter().map(|&k| free[k as usize]));
-    }
-
     /// The best of the planes just scored; `None` is the truth.
     pub fn best(&mut self, block: usize) -> Option<usize> {
         self.qp(block).best()
@@ -181,92 +121,6 @@ impl HullState {
         let truth = &mut self.truths[block];
         let (lambda, signed) = (self.iterate.lambda(), self.signed.as_mut());
         SimplexQp { lambda, gram, scores: &mut self.scores, alphas, truth, signed }
-    }
-
-    /// Moves the mass of `block` toward `corner` (a plane just scored, or the truth). F never falls.
-    pub fn go(
-        &mut self,
-        block: usize,
-        corner: Option<usize>,
-        how: Move,
-        kind: UpdateKind,
-        source: &mut impl PlaneSource,
-    ) -> Visit {
-        self.before.clear();
-        self.before.extend_from_slice(self.sets.alphas(block));
-        let mut work = std::mem::take(&mut self.work);
-        let mut qp = self.qp(block);
-        let corner_score = corner.map_or(0.0, |p| qp.scores[p]);
-        let gap = corner_score - qp.mean();
-        let from = qp.worst();
-        let steps = SOLVE_STEPS_PER_PLANE * (qp.scores.len() + 1);
-        let step = match how {
-            Move::FrankWolfe => qp.toward(corner),
-            Move::Pairwise => qp.pairwise(corner, from),
-            Move::Solve(tolerance) => qp.solve(tolerance, steps, &mut work),
-            Move::Away => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away]),
-            Move::Best => self.try_all(block, corner, from, &[Ray::Toward, Ray::Away, Ray::Pairwise]),
-        };
-        self.work = work;
-        if step.gamma > 0.0 {
-            self.write_back(block, source);
-            self.iterate.gain(step.gain);
-        }
-        self.iterate.count(kind);
-        Visit { gap, gain: step.gain }
-    }
-
-    /// Takes the step of the largest gain.
-    fn try_all(&mut self, block: usize, to: Option<usize>, from: Option<usize>, rays: &[Ray]) -> QpStep {
-        let truth = self.truths[block];
-        self.trial.scores.clone_from(&self.scores);
-        self.trial.alphas.clone_from(&self.before);
-        if let Some(signed) = &self.signed {
-            self.trial.free.clone_from(&signed.free);
-        }
-        let mut best = (QpStep::default(), None);
-        for &ray in rays {
-            let step = self.take(block, ray, to, from);
-            if step.gain > best.0.gain {
-                best = (step, Some(ray));
-            }
-            self.scores.clone_from(&self.trial.scores);
-            self.sets.gram_and_alphas(block).1.copy_from_slice(&self.trial.alphas);
-            if let Some(signed) = &mut self.signed {
-                signed.free.clone_from(&self.trial.free);
-            }
-            self.truths[block] = truth;
-        }
-        best.1.map_or(best.0, |ray| self.take(block, ray, to, from))
-    }
-
-    fn take(&mut self, block: usize, ray: Ray, to: Option<usize>, from: Option<usize>) -> QpStep {
-        let mut qp = self.qp(block);
-        match ray {
-            Ray::Toward => qp.toward(to),
-            Ray::Away => qp.away(from),
-            Ray::Pairwise => qp.pairwise(to, from),
-        }
-    }
-
-    /// Moves w by the change of masses since `before`. What F rises is known from the moves.
-    fn write_back(&mut self, block: usize, source: &mut impl PlaneSource) {
-        let alphas = self.sets.alphas(block);
-        if self.sets.by_code() {
-            // `before` becomes the change.
-            self.before.iter_mut().zip(alphas).for_each(|(before, now)| *before = now - *before);
-            let circ = self.before.iter().enumerate().map(|(p, change)| change * self.sets.circ(block, p)).sum();
-            let (codes, changes) = (self.sets.codes(block), &self.before);
-            self.iterate.add_with(circ, |scale, target| source.add_planes(block, codes, changes, scale, target));
-            return;
-        }
-        for (p, (&now, &before)) in alphas.iter().zip(&self.before).enumerate() {
-            let change = now - before;
-            if change != 0.0 {
-                let plane = self.sets.plane(block, p);
-                self.iterate.add(change, plane.star, change * plane.circ);
-            }
-        }
     }
 
     /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
@@ -347,13 +201,6 @@ impl HullState {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Ray {
-    Toward,
-    Away,
-    Pairwise,
-}
-
 fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl PlaneSource, sum: &mut [f64]) -> f64 {
     let mut circ = 0.0;
     for block in 0..blocks {
@@ -377,6 +224,7 @@ fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl PlaneSource, sum
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::average::UpdateKind;
     use crate::oracle::NoSource;
     use crate::rng::Rng;
 

@@ -123,6 +123,26 @@ impl Iterate {
         self.value += gain;
     }
 
+    /// Frank-Wolfe step of phi as a whole toward `corners`, the sum of one plane per example, with exact line search
+    /// (MP-BCFW paper, Alg. 1). `corners` becomes the direction. Returns the length of the step: every example's plane
+    /// moves by this share toward its own corner. F never falls. Costs O(d).
+    pub fn step_jointly(&mut self, corners: &mut [f64], circ: f64) -> f64 {
+        linalg::axpy(self.lambda(), self.free(), corners); // phi = lambda (w0 - v)
+        if let Some(prior) = self.regularizer.prior() {
+            linalg::axpy(-self.lambda(), prior, corners);
+        }
+        let circ = circ - self.circ;
+        let slope = linalg::dot(corners, &self.weights) + circ;
+        let curvature = linalg::sum_squares(corners) / self.lambda();
+        let gamma = linalg::step_length(slope, curvature, 1.0);
+        if gamma > 0.0 {
+            let surplus = self.add(gamma, Star::Dense(corners), gamma * circ);
+            self.gain(gamma * slope - 0.5 * gamma * gamma * curvature + surplus);
+        }
+        self.count(UpdateKind::Exact);
+        gamma
+    }
+
     /// Counts the iterate as it is now in the average of its kind.
     pub fn count(&mut self, kind: UpdateKind) {
         if let Some(averages) = &mut self.averages {

@@ -4,17 +4,21 @@
 //! is which iterate to save and when to stop.
 
 mod continuation;
+mod evaluation;
 mod saving;
+mod start;
+mod stop;
 
-pub use continuation::{Point, Spending};
+pub use continuation::{Approach, Point, Spending};
+pub use start::{Search, Sought};
+pub use stop::{GapTarget, Stop, StopReason};
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::ahead::Ahead;
-use crate::clock::{Clock, ClockKind, Stopwatch};
-use crate::executor::{Answer, Executor, Sequential, sum_of_hinges};
-use crate::observe::{Observer, Record, Tick};
+use crate::clock::{Clock, ClockKind};
+use crate::executor::{Answer, Executor};
+use crate::observe::{Observer, Tick};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
@@ -26,62 +30,6 @@ const TICK_STEPS: u64 = 64;
 
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
-
-/// When the gap is small enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum GapTarget {
-    /// `P - F` at most this.
-    Absolute(f64),
-    /// `P - F` at most this many percent of P.
-    Percent(f64),
-}
-
-impl From<f64> for GapTarget {
-    fn from(gap: f64) -> Self {
-        GapTarget::Absolute(gap)
-    }
-}
-
-impl GapTarget {
-    /// The gap wanted at primal value `primal`.
-    pub fn at(self, primal: f64) -> f64 {
-        match self {
-            GapTarget::Absolute(gap) => gap,
-            GapTarget::Percent(percent) => percent / 100.0 * primal,
-        }
-    }
-}
-
-/// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.
-#[derive(Clone, Debug, Default)]
-pub struct Stop {
-    /// The gap is small enough, and proven: a run with a heuristic oracle does not stop by it.
-    pub gap: Option<GapTarget>,
-    /// Oracle calls / n.
-    pub passes: Option<f64>,
-    /// Oracle calls.
-    pub calls: Option<u64>,
-    /// Training seconds.
-    pub seconds: Option<f64>,
-    /// Somebody outside has asked to stop.
-    pub interrupt: Option<Arc<AtomicBool>>,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopReason {
-    /// The gap is small enough.
-    Gap,
-    /// The passes are spent.
-    Passes,
-    /// The oracle calls are spent.
-    Calls,
-    /// The seconds are spent.
-    Seconds,
-    /// Somebody asked.
-    Interrupt,
-}
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -326,121 +274,5 @@ impl<O: MaxOracle> Run<O> {
     /// Oracle calls / n so far.
     pub fn passes(&self) -> f64 {
         self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
-    }
-
-    /// Evaluates the solver's present answer: primal, dual, losses; tells the observers.
-    fn evaluate(&mut self) -> Result<(), RunError> {
-        let stopwatch = Stopwatch::start();
-        let mut candidate = std::mem::take(&mut self.candidate);
-        let dual = self.solver.answer(&mut candidate);
-        let (mut primal, mut proven) = self.primal(&candidate)?;
-        let mut calls = self.oracle.blocks() as u64;
-        let mut other = std::mem::take(&mut self.other);
-        let other_dual = self.solver.alternative(&mut other);
-        let mut answer = None;
-        if other_dual.is_some() {
-            let (other_primal, other_proven) = self.primal(&other)?;
-            calls *= 2;
-            answer = Some("last");
-            if other_proven >= proven && other_primal < primal {
-                (primal, proven, answer) = (other_primal, other_proven, Some("average"));
-                std::mem::swap(&mut candidate, &mut other);
-            }
-        }
-        self.other = other;
-        let known = [dual, other_dual, self.solver.progress().dual, self.dual];
-        self.dual = known.into_iter().flatten().reduce(f64::max);
-        self.evaluation_calls += calls;
-        // Losses come after the time is taken: whether they are measured must not change how often bounds are.
-        self.evaluation_seconds += match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => calls as f64 * self.judge.work(),
-        };
-        let losses = match &mut self.losses {
-            Some(meter) => meter(&candidate)?,
-            None => Losses::default(),
-        };
-        // A proven value is worth more than an unproven one, which may be too low to be true.
-        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal < best.primal);
-        if self.best.as_ref().is_none_or(better) {
-            let old = self.best.replace(Best { w: candidate, primal, proven });
-            candidate = old.map(|best| best.w).unwrap_or_default();
-        }
-        self.candidate = candidate;
-        self.evaluated_at = Some(self.steps);
-        self.record(losses, answer)
-    }
-
-    /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
-    fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
-        let blocks = self.judge.blocks();
-        let mut alone = Sequential::new(&mut self.judge, &mut self.plane);
-        let judges: &mut dyn Executor = match &mut self.judges {
-            Some(judges) => &mut **judges,
-            None => &mut alone,
-        };
-        let (hinge, proven) = sum_of_hinges(judges, blocks, w, &mut self.batch)?;
-        let primal = self.regularizer.penalty(w) + hinge;
-        if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
-    }
-
-    fn record(&mut self, losses: Losses, answer: Option<&'static str>) -> Result<(), RunError> {
-        let Some(best) = &self.best else { return Ok(()) };
-        let progress = self.solver.progress();
-        let record = Record {
-            pass: self.passes(),
-            iterations: progress.iterations,
-            approximate_passes: progress.approximate_passes,
-            oracle_calls: self.counts.oracle_calls,
-            cached_steps: self.counts.cached_steps,
-            seconds: self.clock.now(),
-            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
-            primal: best.primal,
-            dual: self.dual,
-            gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
-            planes: progress.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
-            answer,
-            decisions: progress.decisions,
-        };
-        for observer in &mut self.observers {
-            observer.evaluated(&record)?;
-        }
-        Ok(())
-    }
-
-    /// The certificate of the run so far. Evaluates once more if the solver has moved since the last time.
-    pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
-        self.clock.pause();
-        if self.evaluated_at != Some(self.steps) {
-            self.evaluate()?;
-        }
-        Ok(self.standing(stop_reason))
-    }
-
-    /// What the run has come to, without another call of the oracle: for those who cannot wait. Before the first
-    /// evaluation that is the solver's present answer, of which the primal value is not known: infinite.
-    pub fn standing(&mut self, stop_reason: StopReason) -> Outcome {
-        self.clock.pause();
-        let best = self.best.clone().unwrap_or_else(|| {
-            let mut w = Vec::new();
-            self.dual = self.solver.answer(&mut w);
-            Best { w, primal: f64::INFINITY, proven: false }
-        });
-        Outcome {
-            w: best.w,
-            primal: best.primal,
-            dual: self.dual,
-            gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
-            stop_reason,
-            // Sampled times can overshoot; more than all the time there was cannot be true.
-            counts: Counts { oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()), ..self.counts },
-            progress: self.solver.progress(),
-            evaluation_calls: self.evaluation_calls,
-            train_seconds: self.clock.now(),
-        }
     }
 }

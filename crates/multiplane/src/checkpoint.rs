@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::container::{MAX_HEADER, METADATA_KEY, checksum_place, hexadecimal, zero_checksum};
 use crate::durable::durable_replace;
 use crate::error::Error;
+use crate::outer::Outer;
 use crate::record::RecordPosition;
 
 /// Version of the checkpoint format that this program writes and reads.
@@ -34,6 +35,9 @@ const MAX_BYTES: u64 = 1 << 36;
 pub struct Outputs {
     /// The model file.
     pub model: Option<PathBuf>,
+    /// The curves of a path or grid.
+    #[serde(default)]
+    pub svg: Option<PathBuf>,
     /// The record file, and how far it had been written.
     pub record: Option<RecordPosition>,
     /// Seconds between checkpoints, where they were given.
@@ -60,11 +64,14 @@ pub struct CheckpointInfo {
     pub n: usize,
     /// Weights.
     pub d: usize,
+    /// The loop around the run, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outer: Option<Outer>,
     /// Where the outputs go.
     pub outputs: Outputs,
     /// Oracle calls / n so far.
     pub passes: f64,
-    /// Why the run had ended, if it had.
+    /// Which stop had ended the run, if one had.
     pub stop_reason: Option<StopReason>,
 }
 
@@ -92,6 +99,7 @@ impl CheckpointInfo {
             test_fingerprint,
             n,
             d,
+            outer: None,
             outputs: Outputs::default(),
             passes: 0.0,
             stop_reason: None,

@@ -44,7 +44,6 @@ pub struct Checkpointer {
     failing: bool,
     report: CheckpointReport,
     state: Vec<u8>,
-    outer: Vec<u8>,
     _lock: Lock,
 }
 
@@ -80,7 +79,6 @@ impl Checkpointer {
             failing: false,
             report: CheckpointReport::default(),
             state: Vec::new(),
-            outer: Vec::new(),
             _lock: lock,
         })
     }
@@ -89,11 +87,6 @@ impl Checkpointer {
     pub fn resumed_from(&mut self, generation: &Path) {
         self.has_sound = generation == self.path;
         self.has_any = self.has_sound || generation == previous(&self.path);
-    }
-
-    /// What a loop around the run adds to every checkpoint from now on, such as its position on a path.
-    pub fn set_outer(&mut self, outer: Vec<u8>) {
-        self.outer = outer;
     }
 
     /// Runs to the end, with checkpoints on the way and one at the end.
@@ -107,23 +100,24 @@ impl Checkpointer {
             let ended = run.advance().map_err(|error| self.with_newest(error.to_string()))?;
             if let Some(reason) = ended {
                 // Before the outcome: its evaluation is none that a longer run would make.
-                let failure = self.write(run, info, Some(reason)).err();
-                self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
-                return Ok((run.outcome(reason)?, std::mem::take(&mut self.report)));
+                let report = self.last(run, info, || Ok(Vec::new()), Some(reason));
+                return Ok((run.outcome(reason)?, report));
             }
-            if run.is_tick() && self.is_due() {
-                self.write_or_warn(run, info);
-            }
+            self.look(run, info, || Ok(Vec::new()));
         }
     }
 
-    fn is_due(&self) -> bool {
-        let pause = self.every.unwrap_or(USUAL_SECONDS.max(TIMES_COST * self.last_cost));
-        self.since_last.seconds() >= pause
-    }
-
-    fn write_or_warn(&mut self, run: &mut Run<BoxedOracle>, info: &CheckpointInfo) {
-        match self.write(run, info, None) {
+    /// Writes a checkpoint if one is due, with what `outer` adds: the position of a loop around the run.
+    pub(crate) fn look(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
+    ) {
+        if !(run.is_tick() && self.is_due()) {
+            return;
+        }
+        match self.write(run, info, outer, None) {
             Ok(()) => self.failing = false,
             Err(error) => {
                 if !self.failing {
@@ -134,10 +128,29 @@ impl Checkpointer {
         }
     }
 
+    /// Writes the last checkpoint, and reports.
+    pub(crate) fn last(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
+        stop_reason: Option<StopReason>,
+    ) -> CheckpointReport {
+        let failure = self.write(run, info, outer, stop_reason).err();
+        self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
+        std::mem::take(&mut self.report)
+    }
+
+    fn is_due(&self) -> bool {
+        let pause = self.every.unwrap_or(USUAL_SECONDS.max(TIMES_COST * self.last_cost));
+        self.since_last.seconds() >= pause
+    }
+
     fn write(
         &mut self,
         run: &mut Run<BoxedOracle>,
         info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
         stop_reason: Option<StopReason>,
     ) -> Result<(), Error> {
         let stopwatch = Stopwatch::start();
@@ -145,11 +158,13 @@ impl Checkpointer {
         state.clear();
         let saved = run.save(&mut state);
         let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info.clone() };
-        let checkpoint = Checkpoint { info, state, outer: std::mem::take(&mut self.outer) };
-        let written = saved
-            .map_err(|error| Error::failed(format!("{}: {error}", self.path.display())))
-            .and_then(|()| checkpoint.save(&self.path, self.has_sound && self.path.exists()));
-        (self.state, self.outer) = (checkpoint.state, checkpoint.outer); // their capacity serves the next one
+        let mut checkpoint = Checkpoint { info, state, outer: Vec::new() };
+        let written =
+            saved.map_err(|error| Error::failed(format!("{}: {error}", self.path.display()))).and_then(|()| {
+                checkpoint.outer = outer()?;
+                checkpoint.save(&self.path, self.has_sound && self.path.exists())
+            });
+        self.state = checkpoint.state; // its capacity serves the next one
         if written.is_ok() {
             if !self.has_any {
                 let _ = std::fs::remove_file(previous(&self.path)); // another run's
@@ -164,7 +179,7 @@ impl Checkpointer {
     }
 
     /// A failure, with the newest sound checkpoint where there is one.
-    fn with_newest(&self, message: String) -> Error {
+    pub(crate) fn with_newest(&self, message: String) -> Error {
         let newest = if self.has_sound && self.path.exists() { self.path.clone() } else { previous(&self.path) };
         match self.has_any {
             true => Error::failed(format!("{message}; the newest sound checkpoint is {}", newest.display())),

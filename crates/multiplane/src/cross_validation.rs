@@ -8,22 +8,13 @@ use multiplane_tasks::dataset::Dataset;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::grid::GridSpec;
-use crate::path::{PathEnd, PathSpec};
+use crate::outer::Outer;
+use crate::path::PathEnd;
 use crate::spec::RunSpec;
 use crate::train::{Hooks, Session};
 
 /// Random numbers for folds are drawn from a stream of their own.
 const FOLD_STREAM: u64 = 11;
-
-/// What is done in each fold.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outer {
-    /// A regularisation path.
-    Path(PathSpec),
-    /// A grid.
-    Grid(GridSpec),
-}
 
 /// The losses of one lambda.
 #[derive(Clone, Debug, PartialEq, Serialize)]

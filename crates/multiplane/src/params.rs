@@ -133,11 +133,14 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
 }
 
 /// Sets `key` (dotted) of a tree to `value`. A scalar met on the way is the name of a choice: it moves to `name`.
+/// Another name for a table that has one drops the fields of the old choice.
 pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
     match key.split_once('.') {
         None => match tree.get_mut(key) {
-            // A name for a table that has fields already.
             Some(Value::Object(table)) if !value.is_object() => {
+                if table.get("name").is_some_and(|name| *name != value) {
+                    table.clear();
+                }
                 table.insert("name".into(), value);
             }
             _ => {
@@ -146,21 +149,26 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
         },
         Some((first, rest)) => {
             let entry = tree.entry(first).or_insert_with(|| Value::Object(Map::new()));
-            if !entry.is_object() {
-                *entry = Value::Object(Map::from_iter([("name".into(), entry.take())]));
-            }
-            if let Value::Object(table) = entry {
-                set(table, rest, value);
-            }
+            set(as_table(entry), rest, value);
         }
     }
 }
 
-/// Sets everything that another tree says, at every depth.
+/// The table of an entry; a scalar becomes the name in it.
+fn as_table(entry: &mut Value) -> &mut Map<String, Value> {
+    if !entry.is_object() {
+        *entry = Value::Object(Map::from_iter([("name".into(), entry.take())]));
+    }
+    entry.as_object_mut().unwrap_or_else(|| unreachable!("it was made a table"))
+}
+
+/// Sets everything that another tree says, at every depth. Fields beside a name belong to that name, wherever in
+/// `other` they were said; without one, to the choice at hand.
 pub fn merge(tree: &mut Map<String, Value>, other: Map<String, Value>) {
     for (key, value) in other {
         match (tree.get_mut(&key), value) {
-            (Some(Value::Object(table)), Value::Object(fields)) => {
+            (Some(entry), Value::Object(fields)) => {
+                let table = as_table(entry);
                 // Another name is another choice: the fields that the old one had are no longer meant.
                 if fields.get("name").is_some_and(|name| table.get("name") != Some(name)) {
                     table.clear();
@@ -229,75 +237,4 @@ fn has_null(value: &Value) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use multiplane_core::solvers;
-    use serde_json::json;
-
-    fn overlaid(changes: Value) -> Result<Value, String> {
-        let entry = solvers::find("mp-bcfw").unwrap();
-        let mut base = (entry.preset)().as_object().cloned().unwrap();
-        overlay(&mut base, &changes, &from_schema(&(entry.schema)()), "solver")?;
-        Ok(Value::Object(base))
-    }
-
-    /// A field changes beside the preset's others; a new name starts from that variant's defaults.
-    #[test]
-    fn overlays_fields_and_names() {
-        let changed = overlaid(json!({"planes": {"max_planes": 5}, "order": "uniform"})).unwrap();
-        assert_eq!(changed["planes"]["max_planes"], 5);
-        assert_eq!(changed["planes"]["max_idle"], 10);
-        assert_eq!(changed["order"], json!({"name": "uniform"}));
-        assert_eq!(overlaid(json!({"planes": "none"})).unwrap()["planes"], json!({"name": "none"}));
-    }
-
-    /// Unknown names are refused at every depth, with what is near.
-    #[test]
-    fn unknown_names_are_refused() {
-        let refused = |changes| overlaid(changes).unwrap_err();
-        assert!(refused(json!({"ordr": "uniform"})).contains("did you mean `order`?"));
-        assert!(refused(json!({"order": "uniformly"})).contains("did you mean `uniform`?"));
-        assert!(refused(json!({"planes": {"max_planez": 1}})).contains("`max_planes`"));
-        assert!(refused(json!({"planes": {"name": "none", "max_planes": 1}})).contains("there is none"));
-        assert!(refused(json!({"order": 3})).contains("expected a name"));
-    }
-
-    /// Dotted keys reach into tables, and a name and its fields may come in any order.
-    #[test]
-    fn dotted_keys() {
-        let mut tree = Map::new();
-        set(&mut tree, "solver.planes.max_planes", json!(5));
-        set(&mut tree, "solver.planes", json!("multi-plane"));
-        set(&mut tree, "solver.order", json!("gap"));
-        set(&mut tree, "solver.order.degree", json!(2));
-        set(&mut tree, "solver", json!("mp-bcfw"));
-        assert_eq!(
-            Value::Object(tree),
-            json!({"solver": {"name": "mp-bcfw", "planes": {"name": "multi-plane", "max_planes": 5},
-                   "order": {"name": "gap", "degree": 2}}})
-        );
-    }
-
-    /// What JSON cannot hold is refused, with its key.
-    #[test]
-    fn toml_is_checked() {
-        let read = |text: &str| from_toml(text.parse().unwrap());
-        assert_eq!(read("a = 1\n[b]\nc = [0.5, true]").unwrap()["b"], json!({"c": [0.5, true]}));
-        assert_eq!(read("[stop]\nseconds = nan").unwrap_err(), "stop.seconds = NaN: must be a finite number");
-        assert_eq!(read("a = [inf]").unwrap_err(), "a = inf: must be a finite number");
-        assert!(read("a = 2026-11-20").unwrap_err().contains("dates"));
-    }
-
-    /// Values are typed as in TOML; what is not TOML is text.
-    #[test]
-    fn values_are_typed() {
-        assert_eq!(parse_value("5"), json!(5));
-        assert_eq!(parse_value("1e-3"), json!(1e-3));
-        assert_eq!(parse_value("true"), json!(true));
-        assert_eq!(parse_value("[0, 3]"), json!([0, 3]));
-        assert_eq!(parse_value("0,3"), json!("0,3"));
-        assert_eq!(parse_value("mp-bcfw"), json!("mp-bcfw"));
-        assert_eq!(parse_value("nan"), json!("nan"));
-        assert_eq!(parse_value("[1, inf]"), json!("[1, inf]"));
-    }
-}
+mod tests;

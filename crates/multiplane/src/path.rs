@@ -5,12 +5,14 @@
 //! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
 
 use multiplane_core::oracle::MaxOracle;
-use multiplane_core::run::{Point, Run, RunError, StopReason};
-use multiplane_tasks::problem::MAX_DIM;
+use multiplane_core::run::{Point, Run, StopReason};
+use multiplane_core::solvers::{BoxedSolver, SOLVERS, SolverEntry};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::outer::Outer;
 use crate::path_model::PathModel;
+use crate::path_state::{PathState, PathStep};
 use crate::path_summary::{Breakpoint, PathSummary};
 use crate::train::{Hooks, Session};
 
@@ -39,7 +41,7 @@ impl PathSpec {
             (!(value.is_finite() && value > 0.0)).then(|| format!("{name} = {value}: must be a number > 0"))
         };
         let inside = self.kappa > 0.0 && self.kappa < 1.0;
-        let kappa = (!inside).then(|| format!("kappa = {}: must be between 0 and 1, without them", self.kappa));
+        let kappa = (!inside).then(|| format!("kappa = {}: must be greater than 0 and less than 1", self.kappa));
         positive("eps", self.eps).or_else(|| positive("lambda-min", self.lambda_min)).or(kappa)
     }
 
@@ -79,36 +81,6 @@ impl From<StopReason> for PathEnd {
     }
 }
 
-/// Where a path stands between two breakpoints: with the state of its run, all that is needed to go on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathState {
-    /// Breakpoints so far.
-    pub breakpoints: usize,
-    /// Down to where the last of them serves: the lambda at which the run goes on. `None` before the first.
-    pub next: Option<f64>,
-}
-
-impl PathState {
-    /// Before the first breakpoint.
-    pub fn new() -> Self {
-        PathState { breakpoints: 0, next: None }
-    }
-
-    /// Takes note of a breakpoint; returns where the next one begins, if there is one.
-    fn pass(&mut self, point: &Point, spec: &PathSpec) -> Option<f64> {
-        let next = (point.lambda * point.reach(spec.eps)).max(spec.lambda_min);
-        self.breakpoints += 1;
-        self.next = Some(next);
-        (next > spec.lambda_min).then_some(next)
-    }
-}
-
-impl Default for PathState {
-    fn default() -> Self {
-        PathState::new()
-    }
-}
-
 /// Who is handed the breakpoints, with the run that has just reached them.
 pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
 
@@ -123,44 +95,52 @@ pub fn follow<O: MaxOracle>(
     state: &mut PathState,
     each: &mut OnPoint<'_, O>,
 ) -> Result<PathEnd, Error> {
-    let unsupported = |error: RunError| match error {
-        RunError::Unsupported(reason) => Error::input(reason),
-        other => other.into(),
-    };
-    if state.next.is_none() {
-        let start = match run.start_path(spec.target()).map_err(unsupported)? {
-            Some(point) => point,
-            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
-            None => run.point_at(spec.lambda_min).map_err(unsupported)?,
-        };
-        if start.lambda < spec.lambda_min {
-            return Err(Error::input(format!(
-                "lambda-min = {}: the path begins at lambda = {:.6}, expected a number below that",
-                spec.lambda_min, start.lambda
-            )));
-        }
-        let more = state.pass(&start, spec);
-        each(run, start)?;
-        match more {
-            Some(next) => run.continue_at(next, multiplane_core::rescale::WarmStart::KeepPrimal),
-            None => return Ok(PathEnd::LambdaMin),
-        };
-    }
-    let dim = run.dim();
     loop {
-        if (state.breakpoints + 1).saturating_mul(dim) > MAX_DIM {
-            return Ok(PathEnd::Size);
+        match state.advance(run, spec)? {
+            PathStep::Under => {}
+            PathStep::Point(point) => each(run, point)?,
+            PathStep::Ended(end) if state.next.is_none() => return Err(no_start(end)),
+            PathStep::Ended(end) => return Ok(end),
         }
-        let point = match run.to_gap(spec.target()).map_err(unsupported)? {
-            Ok(point) => point,
-            Err(reason) => return Ok(reason.into()),
-        };
-        let more = state.pass(&point, spec);
-        each(run, point)?;
-        match more {
-            Some(next) => run.continue_at(next, multiplane_core::rescale::WarmStart::KeepPrimal),
-            None => return Ok(PathEnd::LambdaMin),
-        };
+    }
+}
+
+/// That a path ended before it began.
+pub(crate) fn no_start(end: PathEnd) -> Error {
+    let reason = match end {
+        PathEnd::Interrupt => "somebody interrupted",
+        _ => "the budget was spent",
+    };
+    Error::input(format!("{reason} before the path had its first point"))
+}
+
+/// The names of the solvers that can go on at another lambda.
+pub(crate) fn continuing() -> String {
+    let can = |entry: &&SolverEntry| {
+        let solver: Result<BoxedSolver, _> = (entry.build)((entry.preset)(), 1, 1, 1.0.into());
+        solver.is_ok_and(|mut solver| solver.rescaling().is_some())
+    };
+    SOLVERS.iter().filter(can).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A path under way, as a checkpoint keeps it beside the run.
+#[derive(Default, Serialize, Deserialize)]
+struct Position {
+    state: PathState,
+    points: Vec<Breakpoint>,
+    /// The weights of the breakpoints, row after row.
+    w: Vec<f64>,
+}
+
+impl Position {
+    /// What is wrong with one that was read, for `dim` weights.
+    fn fault(&self, dim: usize) -> Option<String> {
+        let rows = self.points.len();
+        let fits = self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
+        let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
+        let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
+        let begun = self.state.next.is_some() == (rows > 0);
+        (!(fits && sound && falling && begun)).then(|| "the position on the path".into())
     }
 }
 
@@ -171,17 +151,37 @@ impl Session {
         if let Some(fault) = spec.fault() {
             return Err(Error::Input(fault));
         }
+        let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
         let mut run = self.prepare(1.0, None, hooks)?;
-        let mut state = PathState::new();
-        let (mut points, mut w): (Vec<Breakpoint>, Vec<f64>) = (Vec::new(), Vec::new());
-        let end = follow(&mut run, spec, &mut state, &mut |run, point| {
-            points.push(Breakpoint::of_point(&point, self.losses(&point.w)?, &run.spending(), self.problem().blocks()));
-            w.extend(self.problem().to_file_layout(&point.w));
-            Ok(())
-        })?;
-        let lambda_end = state.next.unwrap_or(spec.lambda_min);
-        let model = PathModel::of_path(self, spec, lambda_end, end, &points, w);
-        let summary = PathSummary::new(self, &model, points, &run.spending());
+        if !run.can_continue() {
+            let (name, known) = (&self.spec().solver.name, continuing());
+            return Err(Error::input(format!(
+                "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
+            )));
+        }
+        let fault = |at: &Position| at.fault(self.problem().dim());
+        let resumed = self.restore_position(&mut keeper, &mut run, fault, |at| at.state.lambda)?;
+        let mut at = resumed.unwrap_or_default();
+        let end = loop {
+            let step = at.state.advance(&mut run, spec).map_err(|error| keeper.with_newest(error))?;
+            match step {
+                PathStep::Under => {}
+                PathStep::Point(point) => {
+                    let (losses, blocks) = (self.losses(&point.w)?, self.problem().blocks());
+                    at.points.push(Breakpoint::of_point(&point, losses, &run.spending(), blocks));
+                    at.w.extend(self.problem().to_file_layout(&point.w));
+                }
+                PathStep::Ended(end) => break end,
+            }
+            keeper.look(&mut run, &at);
+        };
+        let checkpoints = keeper.last(&mut run, &at, end);
+        if at.points.is_empty() {
+            return Err(keeper.without_point(no_start(end)));
+        }
+        let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
+        let model = PathModel::of_path(self, spec, lambda_end, end, &at.points, at.w);
+        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, &run.spending()) };
         Ok((model, summary))
     }
 }

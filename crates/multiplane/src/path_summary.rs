@@ -2,15 +2,16 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::run::{Losses, Outcome, Point, Spending};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::checkpointer::CheckpointReport;
 use crate::cross_validation::CrossValidation;
 use crate::path::PathEnd;
 use crate::path_model::{PathKind, PathModel};
 use crate::train::Session;
 
 /// A breakpoint of a path, or a point of a grid. Counts and seconds are those of the whole run up to it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Breakpoint {
     /// Strength of the regulariser.
     pub lambda: f64,
@@ -125,6 +126,9 @@ pub struct PathSummary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
+    /// What the checkpoints came to, where there were to be any.
+    #[serde(skip)]
+    pub checkpoints: Option<CheckpointReport>,
 }
 
 impl PathSummary {
@@ -159,6 +163,7 @@ impl PathSummary {
             clock: spec.clock,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
+            checkpoints: None,
         }
     }
 }

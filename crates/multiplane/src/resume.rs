@@ -1,9 +1,10 @@
 //! What may differ between a checkpoint and the command that resumes it: stops, threads and where the data lies.
 
 use multiplane_core::run::StopReason;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::Error;
+use crate::outer::Outer;
 use crate::spec::{RunSpec, StopSpec, default_stop, shown};
 
 impl RunSpec {
@@ -43,6 +44,27 @@ impl RunSpec {
     }
 }
 
+impl Outer {
+    /// Refuses a loop that would not continue `original`, naming what differs.
+    pub fn check_continues(&self, original: &Outer) -> Result<(), Error> {
+        let (name, found) = (original.name(), self.name());
+        let tree = |outer: &Outer| match outer {
+            Outer::Path(path) => json!(path),
+            Outer::Grid(grid) => json!(grid),
+        };
+        if name != found {
+            return Err(Error::input(format!("it is the checkpoint of a {name}, not of a {found}")));
+        }
+        match first_difference("", &tree(original), &tree(self)) {
+            None => Ok(()),
+            Some((key, before, after)) => Err(Error::input(format!(
+                "{key}: the checkpoint has {before}, found {after}: a {name} is resumed as it was begun, but for new \
+                 stops, outputs, threads or moved data"
+            ))),
+        }
+    }
+}
+
 /// The dotted name of the first value that differs, and both values.
 fn first_difference(path: &str, before: &Value, after: &Value) -> Option<(String, String, String)> {
     if let (Value::Object(before), Value::Object(after)) = (before, after) {
@@ -61,7 +83,6 @@ fn first_difference(path: &str, before: &Value, after: &Value) -> Option<(String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn spec(tree: Value) -> RunSpec {
         RunSpec::from_tree(tree.as_object().unwrap()).unwrap()

@@ -1,5 +1,7 @@
 //! `RunSpec`: everything that defines a training run, as one tree. A file, dotted overrides and flags all end here.
 
+mod resolve;
+
 use std::path::PathBuf;
 
 use multiplane_core::clock::ClockKind;
@@ -8,6 +10,7 @@ use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::{self, SolverEntry};
 use multiplane_tasks::data::Format;
 use multiplane_tasks::tasks::{self, TaskEntry};
+use resolve::{clock, resolve_solver, resolve_task, scalar, section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -15,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::lambda::Lambda;
 use crate::names;
-use crate::params::{self, Param};
+use crate::prior::RegularizerSpec;
 
 /// What `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "auto";
@@ -87,6 +90,8 @@ pub struct RunSpec {
     pub solver: Named,
     /// Strength of the regulariser.
     pub lambda: Lambda,
+    /// Prior weights and frozen weights.
+    pub regularizer: RegularizerSpec,
     /// When to stop.
     pub stop: StopSpec,
     /// Seed of all chance.
@@ -95,6 +100,13 @@ pub struct RunSpec {
     pub threads: usize,
     /// Which clock measures training.
     pub clock: ClockKind,
+}
+
+/// A named thing as a table.
+fn table(named: &Named) -> Value {
+    let mut table = named.params.clone();
+    table.insert("name".into(), json!(named.name));
+    Value::Object(table)
 }
 
 /// A value as a user would type it.
@@ -114,7 +126,8 @@ impl RunSpec {
 
     /// As [`from_tree`](RunSpec::from_tree), for a task that need not be in the registry.
     pub fn for_task(tree: &Map<String, Value>, task: Named) -> Result<RunSpec, Error> {
-        const KEYS: [&str; 9] = ["data", "task", "oracle", "solver", "lambda", "stop", "seed", "threads", "clock"];
+        const KEYS: [&str; 10] =
+            ["data", "task", "oracle", "solver", "lambda", "regularizer", "stop", "seed", "threads", "clock"];
         if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::input(names::unknown("parameter", key, KEYS)));
         }
@@ -125,10 +138,11 @@ impl RunSpec {
             oracle: section(tree, "oracle")?,
             solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
             lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
+            regularizer: section(tree, "regularizer")?,
             stop,
             seed: scalar(tree, "seed", 0)?,
             threads: scalar(tree, "threads", 1)?,
-            clock: scalar(tree, "clock", ClockKind::Wall)?,
+            clock: clock(tree)?,
         };
         if spec.stop == StopSpec::default() {
             spec.stop = default_stop(spec.solver_entry()?.has_dual);
@@ -144,6 +158,7 @@ impl RunSpec {
             GapTarget::Absolute(gap) => json!(gap),
             GapTarget::Percent(percent) => json!(format!("{percent}%")),
         });
+        self.regularizer.normalize();
         self.data.folds = self.folds()?.map(|mut folds| {
             folds.sort_unstable();
             folds.dedup();
@@ -213,28 +228,33 @@ impl RunSpec {
     /// The whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.
     pub fn to_tree(&self) -> Value {
         let mut tree = self.provenance();
+        tree["task"] = table(&self.task);
         tree["data"] = json!(self.data);
         tree["threads"] = json!(self.threads);
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = json!(self.regularizer);
+        }
         tree
     }
 
     /// What defines the run beside its data, of which the model file has a fingerprint: no path, fold, output or
-    /// thread count. Goes into the model file.
+    /// thread count, nor how this machine runs an external program. Goes into the model file.
     pub fn provenance(&self) -> Value {
-        let named = |named: &Named| {
-            let mut table = named.params.clone();
-            table.insert("name".into(), json!(named.name));
-            Value::Object(table)
-        };
-        json!({
-            "task": named(&self.task),
+        let mut task = self.task.clone();
+        task.params.retain(|key, _| !tasks::local_parameters(&task.name).contains(&key.as_str()));
+        let mut tree = json!({
+            "task": table(&task),
             "oracle": self.oracle,
-            "solver": named(&self.solver),
+            "solver": table(&self.solver),
             "lambda": self.lambda.to_value(),
             "stop": self.stop,
             "seed": self.seed,
             "clock": self.clock,
-        })
+        });
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = self.regularizer.provenance();
+        }
+        tree
     }
 }
 
@@ -284,165 +304,5 @@ pub(crate) fn default_stop(has_dual: bool) -> StopSpec {
     StopSpec { gap: has_dual.then(|| json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
 }
 
-fn resolve_task(value: &Value) -> Result<Named, Error> {
-    let (name, changes) = split_name(value, "task")?;
-    let entry = find_task(&name)?;
-    let params = params::from_schema(&(entry.schema)());
-    let table = overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?;
-    check_types("task", &table, entry.fault)?;
-    let params = match (entry.normalize)(Value::Object(table)) {
-        Value::Object(params) => params,
-        _ => Map::new(), // parameters are a table
-    };
-    Ok(Named { params, name: entry.name.into() })
-}
-
-fn resolve_solver(value: &Value) -> Result<Named, Error> {
-    let (name, changes) = match value {
-        Value::Null => (DEFAULT_SOLVER.into(), Map::new()),
-        value => split_name(value, "solver")?,
-    };
-    let entry = find_solver(&name)?;
-    let params = params::from_schema(&(entry.schema)());
-    let named =
-        Named { params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?, name: entry.name.into() };
-    // Building it for the smallest problem finds values of the wrong type now, before any data is read.
-    check_types("solver", &named.params, |value| (entry.build)(value, 1, 1, 1.0.into()).err())?;
-    Ok(named)
-}
-
-/// `"name"` or `{name: ..., parameters}`.
-fn split_name(value: &Value, what: &str) -> Result<(String, Map<String, Value>), Error> {
-    match value {
-        Value::String(name) => Ok((name.clone(), Map::new())),
-        Value::Object(table) => {
-            let mut table = table.clone();
-            match table.remove("name") {
-                Some(Value::String(name)) => Ok((name, table)),
-                None if what == "solver" => Ok((DEFAULT_SOLVER.into(), table)),
-                Some(other) => Err(Error::input(format!("{what}: expected a name, found {other}"))),
-                None => Err(Error::input(format!("{what}: no name given: {what}.name is missing"))),
-            }
-        }
-        other => Err(Error::input(format!("{what}: expected a name, found {other}"))),
-    }
-}
-
-fn overlaid(
-    defaults: Value,
-    changes: &Map<String, Value>,
-    params: &[Param],
-    what: &str,
-    name: &str,
-) -> Result<Map<String, Value>, Error> {
-    let mut base = defaults.as_object().cloned().unwrap_or_default();
-    let path = format!("{what} `{name}`");
-    params::overlay(&mut base, &Value::Object(changes.clone()), params, &path).map_err(Error::Input)?;
-    Ok(base)
-}
-
-/// One table of the tree, its names checked.
-fn section<T: Default + Serialize + for<'a> Deserialize<'a> + JsonSchema>(
-    tree: &Map<String, Value>,
-    key: &str,
-) -> Result<T, Error> {
-    let Some(value) = tree.get(key) else { return Ok(T::default()) };
-    let params = params::from_schema(&schemars::schema_for!(T));
-    let mut base = Map::new();
-    params::overlay(&mut base, value, &params, key).map_err(Error::Input)?;
-    check_types(key, &base, |value| serde_json::from_value::<T>(value).err().map(|error| error.to_string()))?;
-    serde_json::from_value(Value::Object(base)).map_err(|error| Error::input(format!("{key}: {error}")))
-}
-
-/// Finds the value that makes `fault` complain, one key at a time, so that the message can name it.
-fn check_types(what: &str, table: &Map<String, Value>, fault: impl Fn(Value) -> Option<String>) -> Result<(), Error> {
-    for (key, value) in table {
-        let Some(reason) = fault(json!({ key: value })) else { continue };
-        // Of a choice with fields, the field to blame.
-        for (field, inner) in value.as_object().into_iter().flatten().filter(|(field, _)| *field != "name") {
-            if let Some(reason) = fault(json!({ key: { "name": value["name"], field: inner } })) {
-                let shown = shown(inner);
-                return Err(Error::input(format!("{what}.{key}.{field} = {shown}: {}", plainly(&reason))));
-            }
-        }
-        return Err(Error::input(format!("{what}.{key} = {}: {}", shown(value), plainly(&reason))));
-    }
-    match fault(Value::Object(table.clone())) {
-        Some(reason) => Err(Error::input(format!("{what}: {}", plainly(&reason)))),
-        None => Ok(()),
-    }
-}
-
-/// A deserializer's complaint in words for users.
-fn plainly(reason: &str) -> String {
-    let expected = reason.rsplit_once("expected ").map_or(reason, |(_, expected)| expected);
-    match expected {
-        "f64" => "must be a number".into(),
-        "u64" | "u32" | "usize" => "must be a whole number >= 0".into(),
-        "a boolean" => "must be true or false".into(),
-        _ => reason.into(),
-    }
-}
-
-fn scalar<T: for<'a> Deserialize<'a>>(tree: &Map<String, Value>, key: &str, default: T) -> Result<T, Error> {
-    match tree.get(key) {
-        None => Ok(default),
-        Some(value) => serde_json::from_value(value.clone())
-            .map_err(|error| Error::input(format!("{key} = {}: {}", shown(value), plainly(&error.to_string())))),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(tree: Value) -> Result<RunSpec, String> {
-        RunSpec::from_tree(tree.as_object().unwrap()).map_err(|error| error.to_string())
-    }
-
-    /// Defaults are those of the contract.
-    #[test]
-    fn defaults() {
-        let spec = read(json!({"task": "chain"})).unwrap();
-        assert_eq!((spec.solver.name.as_str(), spec.lambda), ("auto", Lambda::OneOverN));
-        assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
-        assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
-    }
-
-    /// However it is written, the same run has the same provenance.
-    #[test]
-    fn notations_are_normalized() {
-        let one = json!({"task": {"name": "chain", "template": "words p[0]"}, "stop": {"gap": "0.50"}, "data": {"folds": "3,0"}, "lambda": "1e-1"});
-        let other = json!({"task": {"name": "chain", "template": ["words", "p[0]"]}, "stop": {"gap": 0.5}, "data": {"folds": [0, 3]}, "lambda": 0.1});
-        assert_eq!(read(one).unwrap().provenance(), read(other).unwrap().provenance());
-    }
-
-    /// Mistakes are named.
-    #[test]
-    fn mistakes_are_named() {
-        for (tree, part) in [
-            (json!({}), "no task given"),
-            (json!({"task": "chains"}), "did you mean `chain`"),
-            (json!({"task": "chain", "solver": "bcwf"}), "did you mean `bcfw`"),
-            (json!({"task": {"name": "chain", "ens": true}}), "did you mean `ends`"),
-            (
-                json!({"task": "chain", "solver": {"name": "bcfw", "planes": {"name": "multi-plane", "max_planes": -1}}}),
-                "-1",
-            ),
-            (json!({"task": "chain", "lamda": 1}), "did you mean `lambda`"),
-            (json!({"task": "chain", "stop": {"gap": "x%"}}), "gap = x%"),
-            (json!({"task": "chain", "stop": {"passes": 0}}), "stop.passes = 0"),
-            (json!({"task": "chain", "data": {"folds": "a"}}), "data.folds = a"),
-            (json!({"task": "chain", "data": {"format": "leter"}}), "did you mean `letter`"),
-            (json!({"task": "chain", "clock": "sun"}), "clock = sun"),
-            (json!({"task": "chain", "stop": {"passes": "abc"}}), "stop.passes = abc: must be a number"),
-            (json!({"task": "chain", "seed": -1}), "seed = -1"),
-            (json!({"task": {"name": "chain", "bias": "yes"}}), "task.bias = yes: must be true or false"),
-            (json!({"task": {"bias": true}}), "task.name is missing"),
-            (json!({"task": "chain", "oracle": {"delay_us": -1}}), "oracle.delay_us = -1"),
-        ] {
-            let message = read(tree.clone()).unwrap_err();
-            assert!(message.contains(part), "{tree}: {message}");
-        }
-    }
-}
+mod tests;

@@ -5,85 +5,27 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
-use multiplane_core::executor::Threads;
+use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::{BoxedOracle, Delayed};
 use multiplane_core::regularizer::{Regularizer, Sign};
-use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop, StopReason};
+use multiplane_core::run::{GapTarget, LossMeter, Losses, Outcome, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
-use multiplane_tasks::data::Format;
+use multiplane_tasks::data::{Format, Opaque};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
-use serde::Serialize;
+use multiplane_tasks::tasks::TaskEntry;
 use serde_json::Value;
 
 use crate::abort::Abortable;
 use crate::checkpoint::{Checkpoint, CheckpointInfo};
-use crate::checkpointer::{CheckpointReport, Checkpointer};
+use crate::checkpointer::Checkpointer;
 use crate::error::Error;
 use crate::model::{Model, ModelInfo};
+use crate::prior;
 use crate::spec::RunSpec;
+use crate::summary::Summary;
 use crate::warm::{WarmState, finish};
-
-/// The final report of a run; the names are those of `train --json`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Summary {
-    /// Name of the task.
-    pub task: String,
-    /// Name of the solver.
-    pub solver: String,
-    /// Training examples.
-    pub n: usize,
-    /// Weights.
-    pub d: usize,
-    /// Strength of the regulariser.
-    pub lambda: f64,
-    /// P at the weights of the model.
-    pub primal: f64,
-    /// The best dual value of any feasible point.
-    pub dual: Option<f64>,
-    /// `primal - dual`.
-    pub gap: Option<f64>,
-    /// Whether the gap is proven.
-    pub certified: bool,
-    /// Training calls of the oracle.
-    pub oracle_calls: u64,
-    /// Calls that evaluated bounds.
-    pub evaluation_calls: u64,
-    /// Steps on cached planes.
-    pub cached_steps: u64,
-    /// Oracle calls / n.
-    pub passes: f64,
-    /// Outer iterations.
-    pub iterations: u64,
-    /// Time on the training clock.
-    pub train_seconds: f64,
-    /// Of these, inside the oracle.
-    pub oracle_seconds: f64,
-    /// Time from reading the data to the end; under the work clock, work.
-    pub wall_seconds: f64,
-    /// Why the run ended.
-    pub stop_reason: StopReason,
-    /// Mean task loss on the training set.
-    pub train_loss: Option<f64>,
-    /// Mean task loss on the test set.
-    pub test_loss: Option<f64>,
-    /// Seed of all chance.
-    pub seed: u64,
-    /// Threads that training passes at one w, evaluation and prediction were divided among.
-    pub threads: usize,
-    /// The clock.
-    pub clock: ClockKind,
-    /// Planes kept, mean per example.
-    pub planes: Option<f64>,
-    /// Where the model was saved.
-    pub model: Option<String>,
-    /// Version of the program.
-    pub version: &'static str,
-    /// What the checkpoints came to, where there were to be any.
-    #[serde(skip)]
-    pub checkpoints: Option<CheckpointReport>,
-}
 
 /// What a caller adds to a run; nothing here changes its result.
 #[derive(Default)]
@@ -102,6 +44,9 @@ pub struct Hooks {
     /// Where to go on from; it must be this run's.
     pub resume: Option<Checkpoint>,
 }
+
+/// Those of training and of evaluation.
+type Executors = (Box<dyn Executor>, Box<dyn Executor>);
 
 /// A run ready to begin: specification checked, data read, task opened.
 pub struct Session {
@@ -123,16 +68,29 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
     }
 }
 
+/// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
+pub fn read_task_data(
+    task: &TaskEntry,
+    path: Option<&Path>,
+    format: Option<Format>,
+    folds: Option<&[u32]>,
+) -> Result<Dataset, Error> {
+    let opaque = task.formats == [Format::Opaque.name()];
+    match path {
+        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
+        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
+        None => Err(Error::input("no data given: --data PATH")),
+    }
+}
+
 impl Session {
     /// Reads the data that `spec` names and opens the task on it.
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
-        let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
-        let test = match &spec.data.test {
-            Some(path) => Some(read_data(path, spec.format()?, None)?),
-            None => None,
-        };
+        let entry = spec.task_entry()?;
+        let data = read_task_data(entry, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.format()?, None));
+        let test = test.transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
         Ok(session)
@@ -162,7 +120,7 @@ impl Session {
     }
 
     fn over(
-        spec: RunSpec,
+        mut spec: RunSpec,
         problem: Arc<dyn Problem>,
         test: Option<Arc<dyn Problem>>,
         stopwatch: Stopwatch,
@@ -191,7 +149,7 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
             )));
         }
-        let regularizer = Regularizer::from(lambda).with_nonnegative(&problem.nonnegative(), problem.dim());
+        let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         Ok(Session { spec, problem, test, regularizer, target, stopwatch, warnings })
     }
 
@@ -240,6 +198,7 @@ impl Session {
         let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
         if let Some(checkpoint) = resume {
             self.check_data(&checkpoint.info)?;
+            checkpoint.info.check_outer(None)?;
             run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         }
         let (outcome, checkpoints) = match checkpointer {
@@ -271,6 +230,7 @@ impl Session {
     /// The run as far as a checkpoint goes, for those who want to look at it.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
         self.check_data(&checkpoint.info)?;
+        checkpoint.info.check_outer(None)?;
         let mut run = self.prepare(self.lambda(), None, Hooks::default())?;
         run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         Ok(run)
@@ -296,9 +256,9 @@ impl Session {
         Ok(())
     }
 
-    fn checkpoint_info(&self) -> CheckpointInfo {
+    pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
-        for path in [&mut spec.data.path, &mut spec.data.test].into_iter().flatten() {
+        for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
             *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
         }
         let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
@@ -338,10 +298,8 @@ impl Session {
         let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda)?, regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
-        if self.spec.threads > 1 {
-            let training = self.crew(|slot| Ok(abortable(self.training_oracle(slot)?)))?;
-            let judging = self.crew(|slot| Ok(abortable(self.problem.oracle_of(slot)?)))?;
-            run = run.with_executors(Box::new(training), Box::new(judging));
+        if let Some((training, judging)) = self.executors(&abortable)? {
+            run = run.with_executors(training, judging);
         }
         for observer in hooks.observers {
             run = run.with_observer(observer);
@@ -390,6 +348,27 @@ impl Session {
         Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
     }
 
+    /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
+    /// `wrapped` is what becomes of single oracles.
+    fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
+        let threads = self.spec.threads;
+        let judging = self.problem.executor(threads)?;
+        if judging.is_none() && threads < 2 {
+            return Ok(None);
+        }
+        let judging = match judging {
+            Some(judging) => judging,
+            None => Box::new(self.crew(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
+        };
+        // A delay is one of single calls.
+        let own = if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads)? } else { None };
+        let training = match own {
+            Some(training) => training,
+            None => Box::new(self.crew(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
+        };
+        Ok(Some((training, judging)))
+    }
+
     fn loss_meter(&self) -> LossMeter {
         let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
         Box::new(move |w| {
@@ -397,43 +376,6 @@ impl Session {
             let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
             Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
         })
-    }
-
-    fn summary(&self, solver: &str, outcome: &Outcome, losses: Losses) -> Summary {
-        let threads = self.spec.threads;
-        let wall_seconds = match self.spec.clock {
-            ClockKind::Wall => self.stopwatch.seconds(),
-            ClockKind::Work => outcome.train_seconds,
-        };
-        Summary {
-            task: self.problem.task().into(),
-            solver: solver.into(),
-            n: self.problem.blocks(),
-            d: self.problem.dim(),
-            lambda: self.lambda(),
-            primal: outcome.primal,
-            dual: outcome.dual,
-            gap: outcome.gap,
-            certified: outcome.certified,
-            oracle_calls: outcome.counts.oracle_calls,
-            evaluation_calls: outcome.evaluation_calls,
-            cached_steps: outcome.counts.cached_steps,
-            passes: outcome.counts.oracle_calls as f64 / self.problem.blocks() as f64,
-            iterations: outcome.progress.iterations,
-            train_seconds: outcome.train_seconds,
-            oracle_seconds: outcome.counts.oracle_seconds,
-            wall_seconds,
-            stop_reason: outcome.stop_reason,
-            train_loss: losses.train,
-            test_loss: losses.test,
-            seed: self.spec.seed,
-            threads,
-            clock: self.spec.clock,
-            planes: outcome.progress.planes,
-            model: None,
-            version: env!("CARGO_PKG_VERSION"),
-            checkpoints: None,
-        }
     }
 }
 

@@ -6,7 +6,8 @@ use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::train::{Hooks, Session, Summary};
+use crate::summary::Summary;
+use crate::train::{Hooks, Session};
 
 /// What a run leaves for the next: planes, masses, estimates, counters. Good for the same data, task and solver.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use multiplane::dataset::{Dataset, synthetic_words};
 use multiplane::point::{Mass, Part};
-use multiplane::{Checkpoint, Checkpointer, Hooks, Model, Outputs, RunSpec, Session, verify};
+use multiplane::{Checkpoint, Checkpointer, Hooks, Model, Outputs, PathSpec, RunSpec, Saved, Session, verify};
 use serde_json::json;
 
 /// A short run of `task` with a checkpoint at its end.
@@ -52,6 +52,26 @@ fn every_damaged_byte_is_refused() {
         assert_all_refused("the model", &model.to_bytes().unwrap(), |bytes| Model::from_bytes(bytes).map(drop));
         assert_all_refused("the checkpoint", &bytes, |bytes| Checkpoint::from_bytes(bytes).map(drop));
     }
+}
+
+/// A checkpoint of a path under way, with its position and the weights of its breakpoints.
+#[test]
+fn every_damaged_byte_of_a_path_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows");
+    std::fs::write(&rows, "1 1:1 2:-1\n-1 1:2\n1 3:0.5\n-1 2:1 3:1\n").unwrap();
+    let tree = json!({"task": "binary", "solver": "bcpfw-gap-cache", "stop": {"passes": 40}, "clock": "work"});
+    let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+    let session = Session::on(spec, Dataset::read(&rows, None).unwrap(), None).unwrap();
+    let path = folder.path().join("c");
+    let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
+    let hooks = Hooks { checkpointer: Some(checkpointer), ..Hooks::default() };
+    let (model, _) = session.path(&PathSpec { lambda_min: 1e-3, ..PathSpec::default() }, hooks).unwrap();
+    assert!(model.lambdas.len() > 1);
+    let bytes = std::fs::read(&path).unwrap();
+    assert!(!Checkpoint::from_bytes(&bytes).unwrap().outer.is_empty());
+    assert_all_refused("the checkpoint", &bytes, |bytes| Checkpoint::from_bytes(bytes).map(drop));
+    assert_all_refused("the path", &model.to_bytes().unwrap(), |bytes| Saved::from_bytes(bytes).map(drop));
 }
 
 /// Sound points are verified, whatever the solver remembers of them.

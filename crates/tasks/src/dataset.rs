@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::data::{
-    Classified, Columns, DataError, Format, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
+    Classified, Columns, DataError, Format, Opaque, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
 };
 use crate::synth;
 
@@ -56,6 +56,8 @@ pub enum Dataset {
     Columns(Columns),
     /// Sequences of rows with a tag each.
     Tagged(Tagged),
+    /// What only an external program can read.
+    Opaque(Opaque),
 }
 
 impl Dataset {
@@ -74,6 +76,7 @@ impl Dataset {
             Format::Letter => Dataset::Words(letter::read(path)?),
             Format::Conll => Dataset::Columns(conll::read(path)?),
             Format::Hmm => Dataset::Tagged(hmm::read(path)?),
+            Format::Opaque => Dataset::Opaque(Opaque::read(path)?),
         })
     }
 
@@ -85,13 +88,14 @@ impl Dataset {
         }
     }
 
-    /// Number of examples.
+    /// Number of examples; 0 where only an external program knows.
     pub fn len(&self) -> usize {
         match self {
             Dataset::Classified(data) => data.labels.len(),
             Dataset::Words(words) => words.len(),
             Dataset::Columns(data) => data.len(),
             Dataset::Tagged(data) => data.len(),
+            Dataset::Opaque(_) => 0,
         }
     }
 
@@ -100,13 +104,14 @@ impl Dataset {
         self.len() == 0
     }
 
-    /// These examples, in this order; each must exist.
+    /// These examples, in this order; each must exist. What is opaque stays whole.
     pub fn subset(&self, examples: &[usize]) -> Dataset {
         match self {
             Dataset::Classified(data) => Dataset::Classified(data.subset(examples)),
             Dataset::Words(words) => Dataset::Words(words.subset(examples)),
             Dataset::Columns(data) => Dataset::Columns(data.subset(examples)),
             Dataset::Tagged(data) => Dataset::Tagged(data.subset(examples)),
+            Dataset::Opaque(data) => Dataset::Opaque(data.clone()),
         }
     }
 
@@ -146,6 +151,7 @@ impl Dataset {
             Dataset::Words(_) => "words (letter.data)",
             Dataset::Columns(_) => "columns of text (conll)",
             Dataset::Tagged(_) => "tagged rows (hmm)",
+            Dataset::Opaque(_) => "data for an external program (opaque)",
         }
     }
 
@@ -162,6 +168,10 @@ impl Dataset {
             Dataset::Words(words) => words.hash_into(&mut sha),
             Dataset::Columns(data) => data.hash_into(&mut sha),
             Dataset::Tagged(data) => data.hash_into(&mut sha),
+            Dataset::Opaque(data) => {
+                sha.update(b"opaque");
+                sha.update(data.digest());
+            }
         }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -56,18 +56,18 @@ fn oracle() -> BoxedOracle {
 
 /// No solver of the registry allocates in a step after warm-up. (One test function: the counter is global.)
 ///
-/// Pairwise presets are not held to this yet: their active sets go on meeting new sizes, so storage still grows by
-/// a chunk now and then, however long they have run.
+/// Pairwise presets with the gap cache are left out: planes with mass may exceed its limit, and in 150 000 steps not
+/// every example has met its largest active set. Four allocations in 20 000 steps are left, each of a list that doubles.
 #[test]
 fn steps_do_not_allocate_when_warm() {
     for entry in SOLVERS {
         let mut oracle = oracle();
         let (n, d) = (oracle.blocks(), oracle.dim());
         let mut parameters = (entry.preset)();
-        if parameters["step"]["name"] == "pairwise" {
-            continue;
-        }
         if parameters["planes"]["name"] == "gap-cache" {
+            if parameters["step"]["name"] == "pairwise" {
+                continue;
+            }
             parameters["planes"]["max_planes"] = 3.into(); // a hundred take long to fill
         }
         let mut solver = (entry.build)(parameters, n, d, LAMBDA.into()).unwrap();

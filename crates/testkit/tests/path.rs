@@ -1,6 +1,6 @@
 //! Regularisation paths: rescaling keeps every promise, and a path is as good as it says at every lambda.
 
-use multiplane::{PathEnd, PathSpec, PathState, RunSpec, Session, dataset, follow};
+use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::Plane;
@@ -10,6 +10,7 @@ use multiplane_core::run::{Point, Run, Stop};
 use multiplane_core::solver::{Counts, Ctx, Solver};
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
+use multiplane_core::state::{decode, encode};
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Careless, Declared, Small, weights};
 use serde_json::json;
@@ -137,6 +138,37 @@ fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<Poi
     assert_eq!(end.unwrap(), PathEnd::LambdaMin, "{}", problem.name);
     assert_eq!(state.breakpoints, points.len());
     points
+}
+
+/// A path whose run and state are saved and restored after every step is the one that never stopped, to the bit: in the
+/// search for its start, too.
+#[test]
+fn paths_resume_to_the_bit_after_every_step() {
+    for seed in 0..10 {
+        let problem = small::random(seed);
+        let config = configurations()[(seed % 5) as usize];
+        let spec = PathSpec { eps: 0.2, lambda_min: 1e-2, kappa: 0.7 };
+        let fresh = |lambda: f64| -> Run<BoxedOracle> {
+            let solver = config.solver(problem.blocks(), problem.dim, lambda);
+            Run::new(problem.oracle(), problem.oracle(), Box::new(solver), lambda, Stop::default())
+                .with_clock(ClockKind::Work)
+        };
+        let (mut run, mut state, mut points) = (fresh(1.0), PathState::new(), Vec::new());
+        loop {
+            match state.advance(&mut run, &spec).unwrap() {
+                PathStep::Under => {}
+                PathStep::Point(point) => points.push(point),
+                PathStep::Ended(_) => break,
+            }
+            let (mut position, mut bytes) = (Vec::new(), Vec::new());
+            encode(&state, &mut position).unwrap();
+            run.save(&mut bytes).unwrap();
+            state = decode(&position, |_| None).unwrap();
+            run = fresh(state.lambda);
+            run.restore(&bytes).unwrap_or_else(|error| panic!("{}: {error}", problem.name));
+        }
+        assert!(points == path_of(&problem, config, &spec), "{}", problem.name);
+    }
 }
 
 /// The path's answer at `lambda`: its weights and a dual value there.

@@ -90,8 +90,11 @@ fn every_combination_resumes_to_the_bit() {
         for step in ["frank-wolfe", "pairwise", "away", "best", "solve"] {
             for planes in &planes {
                 for averaging in ["none", "weighted"] {
+                    let by_gaps = !["uniform", "permutation"].contains(&order) || planes["name"] == "gap-cache";
+                    let gap_step = if by_gaps && rng.below(2) == 0 { "batch" } else { "none" };
                     let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
-                                            "averaging": {"name": averaging}, "gap_check": 3});
+                        "averaging": {"name": averaging}, "gap_check": 1 + rng.below(3),
+                        "gap_check_below": 0.1 * rng.below(3) as f64, "gap_step": gap_step});
                     let problem = small::random(rng.below(40));
                     let mut cuts: Vec<u64> = (0..6).map(|_| rng.below(150)).collect();
                     cuts.sort_unstable();
@@ -134,9 +137,15 @@ fn ended_runs_go_on() {
 /// Bytes that are no state, or that of another problem or solver, are refused with a reason, and never with a panic.
 #[test]
 fn foreign_and_damaged_states_are_refused() {
-    let stop = passes(6.0);
-    for entry in SOLVERS {
-        let parameters = (entry.preset)();
+    let batch = |name: &str| {
+        let entry = find(name).unwrap();
+        let mut parameters = (entry.preset)();
+        (parameters["gap_check"], parameters["gap_step"]) = (1.into(), "batch".into());
+        (entry, parameters)
+    };
+    let presets = SOLVERS.iter().map(|entry| (entry, (entry.preset)()));
+    let stop = passes(5.6); // in the middle of a gap pass where every second one is
+    for (entry, parameters) in presets.chain(["bcfw-gap", "bcpfw-gap"].map(batch)) {
         let saved = |seed: u64| {
             let mut run = fresh(entry, &parameters, &small::random(seed), &stop, &Shared::default());
             while run.advance().unwrap().is_none() {}

@@ -8,6 +8,8 @@ use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::{Counts, Ctx, Solver};
 use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
 use multiplane_core::solvers::{SOLVERS, find};
+use multiplane_tasks::dataset::{Dataset, synthetic_words};
+use multiplane_tasks::tasks;
 use multiplane_testkit::contract::{check_solver, run, sum_of_gaps};
 use multiplane_testkit::small::{self, Careless, Declared};
 use serde_json::json;
@@ -212,6 +214,37 @@ fn all_combinations_keep_the_bracket() {
                     let duals: Vec<f64> = duals.collect();
                     assert!(duals.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{name}: F fell");
                 }
+            }
+        }
+    }
+}
+
+/// After every step a working set is within `max_planes`, recombined planes included; only planes with mass exceed it.
+/// On a chain, which can recombine.
+#[test]
+fn recombined_planes_keep_the_limit() {
+    let entry = tasks::find("chain").unwrap();
+    let problem = (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(12, 3)), None).unwrap();
+    for step in ["frank-wolfe", "pairwise", "solve"] {
+        let parameters = json!({"step": {"name": step}, "planes": {"name": "multi-plane", "max_planes": 2,
+            "recombine": "always", "slope_rule": false, "max_passes": 5}});
+        let config: BlockFrankWolfe = serde_json::from_value(parameters).unwrap();
+        let mut oracle = problem.oracle().unwrap();
+        let n = oracle.blocks();
+        let mut solver = config.solver(n, oracle.dim(), 1.0 / n as f64);
+        let (mut rng, mut clock, mut counts) = (Rng::new(3, 0), Clock::new(ClockKind::Work), Counts::default());
+        let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        for round in 0..2000 {
+            solver.step(&mut ctx).unwrap();
+            let progress = Solver::<BoxedOracle>::progress(&solver);
+            let Some(hull) = solver.hull() else {
+                assert!(progress.planes.unwrap() <= 2.0, "{step}, step {round}: {progress:?}");
+                continue;
+            };
+            for block in 0..n {
+                let masses = hull.sets().alphas(block);
+                let massive = masses.iter().filter(|&&mass| mass > 0.0).count();
+                assert!(masses.len() <= massive.max(2), "{step}, step {round}: {masses:?}");
             }
         }
     }

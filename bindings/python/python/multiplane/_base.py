@@ -153,6 +153,14 @@ class Estimator(Parameters):
             type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",
             self.summary_.get("passes"), self.stop_reason_,
         )
+        wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
+        if wanted and self.stop_reason_ in ("passes", "calls", "seconds") and not np.isnan(self.gap_):
+            warnings.warn(
+                f"stopped by {self.stop_reason_} before the gap was reached: gap_ is {self.gap_:.3g}, "
+                f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):

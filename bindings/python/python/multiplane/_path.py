@@ -70,5 +70,12 @@ class PathResult:
         ax.legend()
         return ax
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_model": self._model.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._model = _core.PathModel.from_bytes(state["_model"])
+
     def __repr__(self) -> str:
         return f"PathResult({len(self)} breakpoints, lambda {self.lambdas_[0]:.4g} to {self.lambdas_[-1]:.4g})"

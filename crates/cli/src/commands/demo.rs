@@ -147,7 +147,7 @@ fn hooks(args: &DemoArgs, session: &Session, label: &str) -> (Hooks, Arc<Mutex<V
     let mut hooks = Hooks { interrupt: Some(interrupt::flag()), ..Hooks::default() };
     hooks.observers.push(Box::new(Keep(records.clone())));
     if !args.quiet
-        && let Some(progress) = Progress::new(label, session.target(), None)
+        && let Some(progress) = Progress::new(label, session)
     {
         hooks.observers.push(Box::new(progress));
     }

@@ -176,6 +176,11 @@ fn value_of<'a>(param: &'a Param, preset: &'a Value) -> &'a Value {
     preset.get(&param.name).unwrap_or(&param.default)
 }
 
+/// The name in a choice's value; one that never has fields is its bare name.
+fn name_of(value: &Value) -> &Value {
+    if value.is_object() { &value["name"] } else { value }
+}
+
 fn params_json(params: &[Param], preset: &Value) -> Value {
     let json = params.iter().map(|param| {
         let value = value_of(param, preset);
@@ -185,12 +190,12 @@ fn params_json(params: &[Param], preset: &Value) -> Value {
                 let variants: Vec<Value> = variants
                     .iter()
                     .map(|variant| {
-                        let chosen = if value["name"] == variant.name.as_str() { value } else { &Value::Null };
+                        let chosen = if *name_of(value) == variant.name.as_str() { value } else { &Value::Null };
                         let params = params_json(&variant.params, chosen);
                         json!({"name": variant.name, "doc": variant.doc, "parameters": params})
                     })
                     .collect();
-                json!({"name": param.name, "doc": param.doc, "default": value["name"], "choices": variants})
+                json!({"name": param.name, "doc": param.doc, "default": name_of(value), "choices": variants})
             }
         }
     });
@@ -207,7 +212,7 @@ fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &st
                 *text += &format!("{:indent$}    {}\n", "", param.doc);
             }
             Kind::Choice(variants) => {
-                let chosen = value["name"].as_str().unwrap_or_default();
+                let chosen = name_of(value).as_str().unwrap_or_default();
                 *text += &format!("{:indent$}{name} = {chosen}\n{:indent$}    {}\n", "", "", param.doc);
                 for variant in variants {
                     *text += &format!("{:indent$}    {}: {}\n", "", variant.name, variant.doc);

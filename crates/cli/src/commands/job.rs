@@ -4,10 +4,17 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use multiplane::{Checkpoint, Checkpointer, Error, Outputs, RecordFile, RecordPosition, RunSpec};
+use multiplane::observe::JsonLines;
+use multiplane::{
+    Checkpoint, Checkpointer, Error, Hooks, Outputs, RecordFile, RecordPosition, RunSpec, StopSpec, check_writable,
+    lock_path, previous_checkpoint,
+};
+use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
+use crate::commands::refuse_overwriting;
 use crate::commands::train::{overlay, tree};
+use crate::interrupt;
 use crate::terminal::complain;
 
 /// Where records go.
@@ -30,10 +37,20 @@ impl Record {
     }
 }
 
+/// What a job is: they differ in their stops, and in the checkpoints that they can go on from.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    /// A single run.
+    Run,
+    /// A path or grid: stops that nobody named do not cut it short.
+    Outer,
+}
+
 /// A training job.
 pub(crate) struct Job {
     pub(crate) spec: RunSpec,
     pub(crate) model: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     pub(crate) record: Option<Record>,
     pub(crate) checkpoint: Option<PathBuf>,
     every: Option<f64>,
@@ -42,18 +59,42 @@ pub(crate) struct Job {
     pub(crate) generation: Option<PathBuf>,
 }
 
+impl Kind {
+    /// The specification that a tree describes.
+    fn spec(self, tree: &Map<String, Value>) -> Result<RunSpec, Error> {
+        let mut spec = RunSpec::from_tree(tree)?;
+        let named = |stops: &Value| stops.as_object().is_some_and(|stops| stops.values().any(|stop| !stop.is_null()));
+        if self == Kind::Outer && !tree.get("stop").is_some_and(named) {
+            spec.stop = StopSpec::default();
+        }
+        Ok(spec)
+    }
+
+    /// Refuses a checkpoint of the other kind.
+    fn check(self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        match (self, &checkpoint.info.outer) {
+            (Kind::Run, _) => checkpoint.info.check_outer(None),
+            (Kind::Outer, None) => Err(Error::input(
+                "it is the checkpoint of a training run, not of a path: `multiplane train --resume` goes on with it",
+            )),
+            (Kind::Outer, Some(_)) => Ok(()),
+        }
+    }
+}
+
 impl Job {
     /// The job that the arguments describe.
-    pub(crate) fn of(args: &TrainArgs) -> Result<Job, Error> {
+    pub(crate) fn of(args: &TrainArgs, kind: Kind) -> Result<Job, Error> {
         let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
         match &args.resume {
-            Some(path) => Job::resumed(args, path, every),
+            Some(path) => Job::resumed(args, kind, path, every),
             None if every.is_some() && args.checkpoint.is_none() => {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
             None => Ok(Job {
-                spec: RunSpec::from_tree(&tree(args)?)?,
+                spec: kind.spec(&tree(args)?)?,
                 model: args.out.clone(),
+                svg: None,
                 record: args.record.clone().map(Record::New),
                 checkpoint: args.checkpoint.clone(),
                 every,
@@ -64,18 +105,19 @@ impl Job {
     }
 
     /// The checkpoint's job, with what the arguments may change.
-    fn resumed(args: &TrainArgs, path: &Path, every: Option<f64>) -> Result<Job, Error> {
+    fn resumed(args: &TrainArgs, kind: Kind, path: &Path, every: Option<f64>) -> Result<Job, Error> {
         let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
         if let Some(reason) = fallback {
             complain(&format!("warning: {reason}; going on from {}, which is older", generation.display()));
         }
+        kind.check(&checkpoint).map_err(|error| Error::input(format!("{}: {error}", generation.display())))?;
         let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
-        let original = RunSpec::from_tree(&saved)?;
+        let original = kind.spec(&saved)?;
         if tree(args)?.contains_key("stop") {
             let kept = serde_json::to_value(original.stops_beside_new(checkpoint.info.stop_reason)?);
             saved.insert("stop".into(), kept.map_err(|error| Error::failed(error.to_string()))?);
         }
-        let spec = RunSpec::from_tree(&overlay(args, saved)?)?;
+        let spec = kind.spec(&overlay(args, saved)?)?;
         spec.check_continues(&original)?;
         let outputs = checkpoint.info.outputs.clone();
         // The same file given again is still the one to go on with.
@@ -84,6 +126,7 @@ impl Job {
         Ok(Job {
             spec,
             model: args.out.clone().or(outputs.model),
+            svg: outputs.svg,
             record: continued.or(args.record.clone().map(Record::New)),
             checkpoint: Some(args.checkpoint.clone().unwrap_or_else(|| path.into())),
             every: every.or(outputs.checkpoint_every),
@@ -100,12 +143,47 @@ impl Job {
         })
     }
 
+    /// Refuses outputs that would overwrite each other or an input, or that cannot be written.
+    pub(crate) fn check_files(&self, args: &TrainArgs) -> Result<(), Error> {
+        let inputs = [&args.spec, &self.spec.data.path, &self.spec.data.test, &self.spec.regularizer.prior];
+        let previous = self.checkpoint.as_deref().map(previous_checkpoint);
+        let lock = self.checkpoint.as_deref().map(lock_path);
+        let record = self.record_path();
+        let outputs = [&self.model, &self.svg, &record, &self.checkpoint, &previous, &lock];
+        refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
+        for path in [&self.model, &self.svg, &record].into_iter().flatten() {
+            check_writable(path)
+                .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    /// What the job adds to its run: signals, checkpoints, records, and where it goes on from.
+    pub(crate) fn hooks(&mut self, quiet: bool) -> Result<Hooks, Error> {
+        let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..Hooks::default() };
+        // The lock comes before the record is touched: another process may be writing both.
+        let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
+        hooks.checkpointer = self.checkpointer(recorder.clone())?;
+        if let Some(record) = &self.record {
+            let file = record.open()?;
+            hooks.observers.push(Box::new(JsonLines::new(file.clone())));
+            let _ = recorder.set(file); // it was empty
+        }
+        if let (Some(checkpoint), false) = (&hooks.resume, quiet) {
+            let from = self.generation.as_deref().unwrap_or(Path::new("?"));
+            complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));
+        }
+        Ok(hooks)
+    }
+
     /// The one who writes checkpoints, where any are wanted; holds their lock.
-    pub(crate) fn checkpointer(&self, record: Rc<OnceCell<RecordFile>>) -> Result<Option<Checkpointer>, Error> {
+    fn checkpointer(&self, record: Rc<OnceCell<RecordFile>>) -> Result<Option<Checkpointer>, Error> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
-        let (model, every) = (self.model.as_deref().map(absolute), self.every);
+        let (model, svg) = (self.model.as_deref().map(absolute), self.svg.as_deref().map(absolute));
+        let every = self.every;
         let outputs = move || Outputs {
             model: model.clone(),
+            svg: svg.clone(),
             record: record.get().map(RecordFile::position),
             checkpoint_every: every,
         };

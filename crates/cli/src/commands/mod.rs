@@ -12,6 +12,7 @@ pub(crate) mod verify;
 
 use std::path::{Path, PathBuf};
 
+use multiplane::tasks::local_parameters;
 use multiplane::{Error, Model, PathModel, Problem, Saved, params};
 use serde_json::{Map, Value};
 
@@ -137,8 +138,17 @@ fn check_fingerprint(on: &OnData, problem: &dyn Problem, expected: &str) -> Resu
     let (found, expected) = (&problem.fingerprint()[..12], expected.get(..12).unwrap_or(expected));
     Err(Error::input(format!(
         "{}: this is not the data that the model was trained on (fingerprint {found}..., expected {expected}...)",
-        on.data.display()
+        shown(on)
     )))
+}
+
+fn only_data(key: &str) -> Error {
+    Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model"))
+}
+
+/// The data's name, for messages.
+fn shown(on: &OnData) -> String {
+    on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
 }
 
 fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
@@ -148,8 +158,13 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
         Some(Value::Object(data)) => data,
         _ => Map::new(),
     };
+    let local = match tree.remove("task") {
+        Some(Value::Object(local)) if !local_parameters(&model.info.task).is_empty() => local,
+        Some(_) => return Err(only_data("task")),
+        None => Map::new(),
+    };
     if let Some(key) = tree.keys().next() {
-        return Err(Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model")));
+        return Err(only_data(key));
     }
     if let Some(key) = data.keys().find(|key| !["folds", "format"].contains(&key.as_str())) {
         return Err(Error::input(multiplane::unknown_name("parameter of data:", key, ["folds", "format"])));
@@ -157,13 +172,14 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     let format = on.format.as_deref().or(data.get("format").and_then(Value::as_str));
     let format = format.map(multiplane::format_by_name).transpose()?;
     let folds = multiplane::folds(data.get("folds"))?;
-    let mut data = multiplane::read_data(&on.data, format, folds.as_deref())?;
+    let entry = multiplane::find_task(&model.info.task)?;
+    let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
     if own_folds && folds.is_none() {
         data = data.find(model.info.n, &model.info.fingerprint).unwrap_or(data);
     }
-    let problem = model.open(data).map_err(|error| match error {
+    let problem = model.open_with(data, &local).map_err(|error| match error {
         Error::Input(reason) => {
-            let (model, data) = (on.model.display(), on.data.display());
+            let (model, data) = (on.model.display(), shown(on));
             Error::input(format!("model {model} and data {data} do not match: {reason}"))
         }
         failed => failed,

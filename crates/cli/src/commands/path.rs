@@ -1,17 +1,15 @@
 //! `multiplane path`: the regularisation path, or a grid beside it, with cross-validation where it is asked for.
 
-use std::fs::File;
-
 use multiplane::dataset::Dataset;
-use multiplane::observe::JsonLines;
 use multiplane::run::GapTarget;
 use multiplane::{
-    CrossValidation, Error, GridPoints, GridSpec, Hooks, Outer, PathEnd, PathModel, PathSpec, PathSummary, RunSpec,
-    Session, StopSpec, WarmStart, assign_folds, check_writable, cross_validate, durable_write, read_data, unknown_name,
+    CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSpec, PathSummary, RegularizerSpec,
+    Session, WarmStart, assign_folds, cross_validate, durable_write, read_data, unknown_name,
 };
 
 use crate::args::PathArgs;
-use crate::commands::{Done, not_built, refuse_overwriting, train};
+use crate::commands::Done;
+use crate::commands::job::{Job, Kind};
 use crate::path_progress::PathProgress;
 use crate::terminal::{complain, print};
 use crate::{interrupt, path_report};
@@ -22,29 +20,33 @@ const WARM_STARTS: [(&str, Option<WarmStart>); 3] =
 
 pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
     let shared = &args.train;
-    if shared.checkpoint.is_some() || shared.checkpoint_every.is_some() || shared.resume.is_some() {
-        return not_built("checkpointing of paths (--checkpoint, --checkpoint-every, --resume)");
-    }
-    let spec = spec(args)?;
-    let path = path_spec(args)?;
-    refuse_misplaced(args)?;
-    let inputs = [&shared.spec, &spec.data.path, &spec.data.test];
-    let outputs = [&shared.out, &shared.record, &args.svg];
-    refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
-    for path in outputs.into_iter().flatten() {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
-    }
-    let session = Session::open(spec)?;
-    let outer = match &args.grid {
+    let mut job = job(args)?;
+    let saved = job.from.as_ref().and_then(|checkpoint| checkpoint.info.outer.clone());
+    refuse_misplaced(args, args.grid.is_some() || matches!(saved, Some(Outer::Grid(_))))?;
+    let path = path_spec(args, &PathSpec::default())?;
+    job.check_files(shared)?;
+    let session = Session::open(job.spec.clone())?;
+    // Beside a checkpoint, what the arguments say instead of it: that is refused if it differs.
+    let outer = match &saved {
+        Some(Outer::Grid(saved)) => Outer::Grid(grid_spec(args, &path, &session, Some(saved))?),
+        _ if args.grid.is_some() => Outer::Grid(grid_spec(args, &path, &session, None)?),
+        Some(Outer::Path(saved)) => Outer::Path(path_spec(args, saved)?),
         None => Outer::Path(path),
-        Some(grid) => Outer::Grid(grid_spec(args, grid, &path, &session)?),
     };
     if !shared.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
+    if let Some(checkpoint) = &job.from {
+        session.check_data(&checkpoint.info)?;
+        checkpoint.info.check_outer(Some(&outer))?;
+    }
     let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;
-    let hooks = hooks(args, &path)?;
+    let mut hooks = job.hooks(shared.quiet)?;
+    if !shared.quiet
+        && let Some(progress) = PathProgress::new(lowest(&outer))
+    {
+        hooks.observers.push(Box::new(progress));
+    }
     let trained = match &outer {
         Outer::Path(path) => session.path(path, hooks),
         Outer::Grid(grid) => session.grid(grid, hooks),
@@ -65,37 +67,55 @@ pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
             // What was trained is not lost.
             Err(_) if interrupted() => summary.stop_reason = PathEnd::Interrupt,
             Err(error) => {
-                finish(args, &model, summary)?;
+                finish(args, &job, &model, summary)?;
                 return Err(Error::failed(format!("the path is complete, but its cross-validation failed: {error}")));
             }
         }
     }
-    finish(args, &model, summary)
+    finish(args, &job, &model, summary)
 }
 
 fn interrupted() -> bool {
     interrupt::flag().load(std::sync::atomic::Ordering::Relaxed)
 }
 
-/// The specification; stops that nobody named do not cut a path short.
-fn spec(args: &PathArgs) -> Result<RunSpec, Error> {
-    let tree = train::tree(&args.train)?;
-    let mut spec = RunSpec::from_tree(&tree)?;
-    if !tree.contains_key("stop") {
-        spec.stop = StopSpec::default();
+/// The job that the arguments, or a checkpoint, describe.
+fn job(args: &PathArgs) -> Result<Job, Error> {
+    let shared = &args.train;
+    if args.cv.is_some() && (shared.checkpoint.is_some() || shared.resume.is_some()) {
+        return Err(Error::input(
+            "--cv: cross-validation has no checkpoints: its folds are runs of their own, one after the other; give \
+             --checkpoint and --resume without --cv",
+        ));
     }
-    if args.grid.is_none() {
-        spec.stop.gap = None;
+    let mut job = Job::of(shared, Kind::Outer)?;
+    if job.spec.regularizer != RegularizerSpec::default() {
+        return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
-    if !spec.solver_entry()?.has_dual && args.grid.is_none() {
-        let name = &spec.solver.name;
+    job.svg = args.svg.clone().or(job.svg);
+    let outer = job.from.as_ref().and_then(|checkpoint| checkpoint.info.outer.as_ref());
+    let is_path = outer.map_or(args.grid.is_none(), |outer| matches!(outer, Outer::Path(_)));
+    if is_path {
+        job.spec.stop.gap = None;
+    }
+    if is_path && !job.spec.solver_entry()?.has_dual {
+        let name = &job.spec.solver.name;
         return Err(Error::input(format!("solver `{name}` has no dual value: a path needs one, to know where to end")));
     }
-    Ok(spec)
+    Ok(job)
 }
 
-fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
-    if args.grid.is_some() {
+/// The lambda at which a path or grid ends.
+fn lowest(outer: &Outer) -> f64 {
+    match outer {
+        Outer::Path(path) => path.lambda_min,
+        Outer::Grid(GridSpec { points: GridPoints::List(list), .. }) => list.iter().copied().fold(f64::NAN, f64::min),
+        Outer::Grid(GridSpec { points: GridPoints::Even { to, .. }, .. }) => *to,
+    }
+}
+
+fn refuse_misplaced(args: &PathArgs, is_grid: bool) -> Result<(), Error> {
+    if is_grid {
         return Ok(());
     }
     if args.train.gap.is_some() {
@@ -114,8 +134,9 @@ fn number(name: &str, text: &str) -> Result<f64, Error> {
     text.trim().parse().map_err(|_| Error::input(format!("{name} = {text}: must be a number")))
 }
 
-fn path_spec(args: &PathArgs) -> Result<PathSpec, Error> {
-    let mut spec = PathSpec::default();
+/// The path that the arguments describe; `spec` has what they leave open.
+fn path_spec(args: &PathArgs, spec: &PathSpec) -> Result<PathSpec, Error> {
+    let mut spec = *spec;
     for (name, text, place) in [
         ("eps", &args.eps, &mut spec.eps),
         ("lambda-min", &args.lambda_min, &mut spec.lambda_min),
@@ -131,38 +152,50 @@ fn path_spec(args: &PathArgs) -> Result<PathSpec, Error> {
     }
 }
 
-fn grid_spec(args: &PathArgs, text: &str, path: &PathSpec, session: &Session) -> Result<GridSpec, Error> {
-    let points = match text.trim().parse::<usize>() {
-        Ok(count) => {
-            let from = args.train.lambda.as_ref().map(|_| session.lambda());
-            GridPoints::Even { count, from, to: path.lambda_min }
-        }
-        Err(_) => GridPoints::List(text.split(',').map(|item| number("grid", item)).collect::<Result<_, _>>()?),
+/// The grid that the arguments describe; `saved`, that of a checkpoint, has what they leave open.
+fn grid_spec(args: &PathArgs, path: &PathSpec, session: &Session, saved: Option<&GridSpec>) -> Result<GridSpec, Error> {
+    let points = grid_points(args, path, session, saved.map(|saved| &saved.points))?;
+    let warm_start = match &args.warm_start {
+        Some(name) => match WARM_STARTS.iter().find(|(known, _)| known == name) {
+            Some((_, warm_start)) => *warm_start,
+            None => return Err(Error::Input(unknown_name("warm start", name, WARM_STARTS.map(|(known, _)| known)))),
+        },
+        None => saved.map_or(Some(WarmStart::KeepPrimal), |saved| saved.warm_start),
     };
-    let name = args.warm_start.as_deref().unwrap_or("keep-primal");
-    let Some((_, warm_start)) = WARM_STARTS.iter().find(|(known, _)| *known == name) else {
-        return Err(Error::Input(unknown_name("warm start", name, WARM_STARTS.map(|(known, _)| known))));
-    };
-    let gap = session.target().unwrap_or(GapTarget::Absolute(path.eps));
-    let spec = GridSpec { points, gap, warm_start: *warm_start, start_gap: path.target() };
+    let saved_gap = saved.filter(|_| args.eps.is_none()).map(|saved| saved.gap);
+    let gap = session.target().or(saved_gap).unwrap_or(GapTarget::Absolute(path.eps));
+    let saved_start = saved.filter(|_| args.eps.is_none() && args.kappa.is_none()).map(|saved| saved.start_gap);
+    let spec = GridSpec { points, gap, warm_start, start_gap: saved_start.unwrap_or(path.target()) };
     match spec.fault() {
         Some(fault) => Err(Error::Input(fault)),
         None => Ok(spec),
     }
 }
 
-fn hooks(args: &PathArgs, path: &PathSpec) -> Result<Hooks, Error> {
-    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), ..Hooks::default() };
-    if let Some(path) = &args.train.record {
-        let file = File::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        hooks.observers.push(Box::new(JsonLines::new(file)));
+fn grid_points(
+    args: &PathArgs,
+    path: &PathSpec,
+    session: &Session,
+    saved: Option<&GridPoints>,
+) -> Result<GridPoints, Error> {
+    let (saved_count, saved_from, saved_to) = match saved {
+        Some(GridPoints::Even { count, from, to }) => (Some(*count), *from, Some(*to)),
+        _ => (None, None, None),
+    };
+    let from = args.train.lambda.as_ref().map(|_| session.lambda()).or(saved_from);
+    let to = saved_to.filter(|_| args.lambda_min.is_none()).unwrap_or(path.lambda_min);
+    match (&args.grid, saved_count, saved) {
+        (Some(text), _, _) => match text.trim().parse::<usize>() {
+            Ok(count) => Ok(GridPoints::Even { count, from, to }),
+            Err(_) => {
+                let items: Result<_, _> = text.split(',').map(|item| number("grid", item)).collect();
+                Ok(GridPoints::List(items?))
+            }
+        },
+        (None, Some(count), _) => Ok(GridPoints::Even { count, from, to }),
+        (None, None, Some(list)) => Ok(list.clone()),
+        (None, None, None) => Err(Error::input("no grid given: --grid L1,L2,.. or --grid N")),
     }
-    if !args.train.quiet
-        && let Some(progress) = PathProgress::new(path.lambda_min)
-    {
-        hooks.observers.push(Box::new(progress));
-    }
-    Ok(hooks)
 }
 
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
@@ -199,12 +232,12 @@ fn validate(
 }
 
 /// Saves, draws and reports.
-fn finish(args: &PathArgs, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
-    if let Some(path) = &args.train.out {
+fn finish(args: &PathArgs, job: &Job, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
+    if let Some(path) = &job.model {
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }
-    if let Some(path) = &args.svg {
+    if let Some(path) = &job.svg {
         durable_write(path, path_report::svg(&summary, model).as_bytes())
             .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
     }
@@ -214,5 +247,9 @@ fn finish(args: &PathArgs, model: &PathModel, mut summary: PathSummary) -> Resul
     } else if !args.train.quiet {
         print(&path_report::text(&summary))?;
     }
-    Ok(if summary.stop_reason == PathEnd::Interrupt { Done::Interrupted } else { Done::Finished })
+    match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
+        Some(failure) => Err(Error::failed(failure)),
+        None if summary.stop_reason == PathEnd::Interrupt => Ok(Done::Interrupted),
+        None => Ok(Done::Finished),
+    }
 }

@@ -1,34 +1,22 @@
 //! `multiplane train`.
 
-use std::cell::OnceCell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
-use std::rc::Rc;
 
-use multiplane::observe::JsonLines;
 use multiplane::run::StopReason;
-use multiplane::{Error, Hooks, RecordFile, Session, Summary, check_writable, lock_path, params, previous_checkpoint};
+use multiplane::{Error, Hooks, Session, Summary, params};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
-use crate::commands::job::Job;
-use crate::commands::{Done, apply_sets, refuse_overwriting};
-use crate::interrupt;
+use crate::commands::job::{Job, Kind};
+use crate::commands::{Done, apply_sets};
 use crate::progress::Progress;
-use crate::terminal::{complain, number, print};
+use crate::terminal::{complain, number, print, seconds_of};
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
-    let mut job = Job::of(args)?;
-    let inputs = [&args.spec, &job.spec.data.path, &job.spec.data.test];
-    let previous = job.checkpoint.as_deref().map(previous_checkpoint);
-    let record = job.record_path();
-    let lock = job.checkpoint.as_deref().map(lock_path);
-    let outputs = [&job.model, &record, &job.checkpoint, &previous, &lock];
-    refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
-    for path in [&job.model, &record].into_iter().flatten() {
-        check_writable(path)
-            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
-    }
+    let mut job = Job::of(args, Kind::Run)?;
+    job.check_files(args)?;
     let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -50,6 +38,21 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
 }
 
+/// The tree of a RUN.toml. What is no TOML and has another name is likely data.
+fn run_file(path: &Path) -> Result<Map<String, Value>, Error> {
+    let shown = path.display();
+    let refuse = |fault: String| match path.extension() {
+        Some(extension) if extension == "toml" => Error::Input(fault),
+        _ => Error::input(format!("{fault}: expected a run specification (RUN.toml); data is given by --data {shown}")),
+    };
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),
+        _ => Error::input(format!("{shown}: {error}")),
+    })?;
+    let file: toml::Table = text.parse().map_err(|error| refuse(toml_fault(path, &text, &error)))?;
+    params::from_toml(file).map_err(|fault| Error::input(format!("{shown}: {fault}")))
+}
+
 /// `path:line:column: what is wrong`.
 fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
     let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
@@ -67,10 +70,7 @@ pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
 /// The same over a tree that was there before.
 pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<Map<String, Value>, Error> {
     if let Some(path) = &args.spec {
-        let text = fs::read_to_string(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
-        let file: toml::Table = text.parse().map_err(|error| Error::input(toml_fault(path, &text, &error)))?;
-        let file = params::from_toml(file).map_err(|fault| Error::input(format!("{}: {fault}", path.display())))?;
-        params::merge(&mut tree, file);
+        params::merge(&mut tree, run_file(path)?);
     }
     let texts = [
         ("task", &args.task),
@@ -97,34 +97,28 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
             params::set(&mut tree, key, params::parse_value(value));
         }
     }
-    for (key, path) in [("data.path", &args.data), ("data.test", &args.test)] {
+    if let Some(freeze) = &args.freeze {
+        params::set(&mut tree, "regularizer.freeze", Value::String(freeze.clone()));
+    }
+    for (key, path) in [("data.path", &args.data), ("data.test", &args.test), ("regularizer.prior", &args.prior)] {
         if let Some(path) = path {
             params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
         }
     }
-    apply_sets(&mut tree, &args.set)?;
+    // All of them together first, so that a name and its fields may come in any order.
+    let mut sets = Map::new();
+    apply_sets(&mut sets, &args.set)?;
+    params::merge(&mut tree, sets);
     Ok(tree)
 }
 
 fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<Hooks, Error> {
-    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: job.from.take(), ..Hooks::default() };
-    // The lock comes before the record is touched: another process may be writing both.
-    let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
-    hooks.checkpointer = job.checkpointer(recorder.clone())?;
-    if let Some(record) = &job.record {
-        let file = record.open()?;
-        hooks.observers.push(Box::new(JsonLines::new(file.clone())));
-        hooks.losses = true;
-        let _ = recorder.set(file); // it was empty
-    }
+    let mut hooks = job.hooks(args.quiet)?;
+    hooks.losses = job.record.is_some();
     if !args.quiet
-        && let Some(progress) = Progress::new(&session.spec().solver.name, session.target(), session.spec().stop.passes)
+        && let Some(progress) = Progress::new(&session.spec().solver.name, session)
     {
         hooks.observers.push(Box::new(progress));
-    }
-    if let (Some(checkpoint), false) = (&hooks.resume, args.quiet) {
-        let from = job.generation.as_deref().unwrap_or(Path::new("?"));
-        complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));
     }
     Ok(hooks)
 }
@@ -160,8 +154,9 @@ pub(crate) fn text(summary: &Summary) -> String {
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }
+    let unit = seconds_of(summary.clock);
     text += &format!(
-        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle\n",
+        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} {unit}, {:.0} % of it in the oracle\n",
         summary.passes,
         summary.oracle_calls,
         summary.cached_steps,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use multiplane::{Checkpoint, Error, Model, PathModel, Problem, RunSpec, Saved, Session, Verified};
+use multiplane::{Checkpoint, Error, Model, PathModel, Problem, RunSpec, Saved, Session, Verified, read_prior};
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
@@ -17,14 +17,18 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     if let Some((path, problem)) = open_all(&args.on, true)? {
         check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
         if args.checkpoint.is_some() {
-            return Err(Error::input("--checkpoint: a path or grid has no checkpoint to verify"));
+            return Err(Error::input(
+                "--checkpoint: a path or grid is not verified by a checkpoint: that holds the state at one lambda only, after \
+                 the last point; its primal values are recomputed without one",
+            ));
         }
         return verify_all(args, &path, &*problem, threads);
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
     check_fingerprint(&args.on, &*problem, &model.info.fingerprint)?;
-    let primal = problem.reference_primal(&model.w, model.info.lambda, threads)?;
+    let prior = prior(args, &model, &*problem)?;
+    let primal = problem.reference_primal_from(prior.as_deref(), &model.w, model.info.lambda, threads)?;
     let reported = model.info.primal;
     let difference = relative(primal, reported);
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
@@ -60,6 +64,24 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     Ok(if verified { Done::Finished } else { Done::Failed })
 }
 
+/// The prior's weights, in the layout of files, where the run had a prior.
+fn prior(args: &VerifyArgs, model: &Model, problem: &dyn Problem) -> Result<Option<Vec<f64>>, Error> {
+    let regularizer = &model.info.spec["regularizer"];
+    if !regularizer.is_null() && args.checkpoint.is_some() {
+        let reason = "dual values of runs with prior or frozen weights are not recomputed";
+        return Err(Error::input(format!("--checkpoint: {reason}; without it the primal value is")));
+    }
+    let name = args.on.model.display();
+    match (regularizer["prior"].as_str(), &args.prior) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Error::input(format!("--prior: {name} was trained without one"))),
+        (Some(sha256), Some(path)) => read_prior(path, Some(sha256), problem).map(Some),
+        (Some(sha256), None) => Err(Error::input(format!(
+            "{name} was trained toward prior weights (sha256 {sha256:.12}...): give them by --prior MODEL"
+        ))),
+    }
+}
+
 fn relative(found: f64, reported: f64) -> f64 {
     if found == reported { 0.0 } else { (found - reported).abs() / (reported.abs() + f64::MIN_POSITIVE) }
 }
@@ -90,8 +112,10 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     if let Some(reason) = fallback {
         complain(&format!("warning: {reason}; looking at {}, which is older", generation.display()));
     }
+    let refuse = |error| Error::input(format!("{}: {error}", generation.display()));
+    checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
-    spec.data.path = Some(args.on.data.clone());
+    spec.data.path = args.on.data.clone();
     if let Some(format) = &args.on.format {
         spec.data.format = Some(format.clone());
     }

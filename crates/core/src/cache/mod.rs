@@ -5,17 +5,18 @@
 
 mod check;
 mod gap_cache;
+mod keep;
 mod multi_plane;
 mod pool;
+mod prune;
 
 pub use gap_cache::GapCache;
 pub use multi_plane::{MultiPlane, Recombine, Slope};
 
 use crate::linalg;
-use crate::oracle::{NoSource, PlaneSource};
-use crate::plane::{Plane, PlaneView, Star};
+use crate::oracle::PlaneSource;
+use crate::plane::{PlaneView, Star};
 use crate::qp::Gram;
-use crate::regularizer::Sign;
 use pool::{Pool, Slot};
 
 /// Dial 3.
@@ -51,9 +52,6 @@ struct Set {
     /// What the oracle attached to the planes, one after the other, all of one length.
     codes: Vec<u32>,
 }
-
-/// Planes that an example with inner products gets room for when it keeps its first.
-const USUAL_PLANES: usize = 16;
 
 /// The working sets `W_i` of all examples.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -170,101 +168,6 @@ impl WorkingSets {
         }
     }
 
-    /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
-    /// truth's plane, which is not stored.
-    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
-        self.keep_outside(block, plane, now, None, &mut NoSource)
-    }
-
-    /// The same; inner products leave out the coordinates that must stay `>= 0`, and planes that `source` knows are
-    /// kept by their codes (where there are inner products and no such coordinates).
-    pub fn keep_outside(
-        &mut self,
-        block: usize,
-        plane: &Plane,
-        now: u32,
-        signs: Option<&[Sign]>,
-        source: &mut impl PlaneSource,
-    ) -> Option<usize> {
-        let (code, plane) = (plane.code(), plane.view());
-        if plane == PlaneView::ZERO {
-            return None;
-        }
-        self.by_code = !self.spread.is_empty() && signs.is_none() && source.knows_planes();
-        let set = &self.sets[block];
-        let known = if self.by_code {
-            set.codes.chunks_exact(code.len().max(1)).position(|other| other == code)
-        } else {
-            set.kept.iter().position(|kept| self.view(kept) == plane)
-        };
-        if let Some(k) = known {
-            self.touch(block, k, now);
-            return Some(k);
-        }
-        if !self.spread.is_empty() {
-            self.take_inner_products(block, plane, signs, source);
-        }
-        self.sets[block].codes.extend_from_slice(code);
-        let plane = if self.by_code { PlaneView { circ: plane.circ, ..PlaneView::ZERO } } else { plane };
-        let (indices, values) = match plane.star {
-            Star::Sparse { indices, values } => (Some(self.indices.store(indices)), values),
-            Star::Dense(values) => (None, values),
-        };
-        let kept = Kept { indices, values: self.values.store(values), circ: plane.circ, last_active: now };
-        self.sets[block].kept.push(kept);
-        self.sets[block].alphas.push(0.0);
-        self.planes += 1;
-        self.bytes += self.bytes_of(block, self.sets[block].kept.len() - 1);
-        Some(self.sets[block].kept.len() - 1)
-    }
-
-    /// Appends the inner products of `plane` with the planes of `block` and with itself.
-    fn take_inner_products(
-        &mut self,
-        block: usize,
-        plane: PlaneView<'_>,
-        signs: Option<&[Sign]>,
-        source: &mut impl PlaneSource,
-    ) {
-        let set = &mut self.sets[block];
-        if set.kept.capacity() == 0 {
-            set.kept.reserve(USUAL_PLANES);
-            set.alphas.reserve(USUAL_PLANES);
-            set.gram.reserve(USUAL_PLANES * (USUAL_PLANES + 1) / 2);
-        }
-        let mut spread = std::mem::take(&mut self.spread);
-        plane.add_to(1.0, &mut spread);
-        if let Some(signs) = signs {
-            let out = |(value, sign): (&mut f64, &Sign)| {
-                if *sign == Sign::NonNegative {
-                    *value = 0.0;
-                }
-            };
-            match plane.star {
-                Star::Sparse { indices, .. } => {
-                    indices.iter().for_each(|&k| out((&mut spread[k as usize], &signs[k as usize])));
-                }
-                Star::Dense(_) => spread.iter_mut().zip(signs).for_each(out),
-            }
-        }
-        let mut gram = std::mem::take(&mut self.sets[block].gram);
-        if self.by_code {
-            let set = &self.sets[block];
-            self.row.resize(set.kept.len(), 0.0);
-            source.linear_scores(block, &spread, &set.codes, &mut self.row);
-            gram.extend_from_slice(&self.row);
-        } else {
-            gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));
-        }
-        gram.push(plane.linear(&spread));
-        self.sets[block].gram = gram;
-        match plane.star {
-            Star::Sparse { indices, .. } => indices.iter().for_each(|&index| spread[index as usize] = 0.0),
-            Star::Dense(_) => spread.fill(0.0),
-        }
-        self.spread = spread;
-    }
-
     /// Inner products and masses of an example's planes.
     pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
         let set = &mut self.sets[block];
@@ -310,80 +213,12 @@ impl WorkingSets {
     pub fn touch(&mut self, block: usize, k: usize, now: u32) {
         self.sets[block].kept[k].last_active = now;
     }
-
-    /// Drops the planes last active before `oldest`, then the longest inactive ones until at most `limit` stay.
-    /// Planes that carry mass always stay.
-    pub fn prune(&mut self, block: usize, oldest: u32, limit: usize) {
-        let mut k = 0;
-        while k < self.sets[block].kept.len() {
-            let set = &self.sets[block];
-            if set.kept[k].last_active < oldest && set.alphas[k] == 0.0 {
-                self.drop_plane(block, k);
-            } else {
-                k += 1;
-            }
-        }
-        while self.sets[block].kept.len() > limit {
-            let set = &self.sets[block];
-            let free = (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0);
-            let Some(idle) = free.min_by_key(|&k| set.kept[k].last_active) else { return };
-            self.drop_plane(block, idle);
-        }
-    }
-
-    /// Drops planes without mass, those of the lowest score at `w` first, until at most `limit` stay.
-    pub fn prune_lowest(&mut self, block: usize, w: &[f64], limit: usize) {
-        while self.sets[block].kept.len() > limit {
-            let set = &self.sets[block];
-            let mut lowest = (None, f64::INFINITY);
-            for k in (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0) {
-                let score = self.view(&set.kept[k]).score(w);
-                if score < lowest.1 {
-                    lowest = (Some(k), score);
-                }
-            }
-            let Some(lowest) = lowest.0 else { return };
-            self.drop_plane(block, lowest);
-        }
-    }
-
-    /// Like [`prune_lowest`](WorkingSets::prune_lowest) where the scores are at hand; they follow.
-    pub fn prune_scored(&mut self, block: usize, scores: &mut Vec<f64>, limit: usize) {
-        while self.sets[block].kept.len() > limit {
-            let alphas = &self.sets[block].alphas;
-            let free = (0..alphas.len()).filter(|&k| alphas[k] == 0.0);
-            let Some(lowest) = free.min_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { return };
-            self.drop_plane(block, lowest);
-            scores.remove(lowest);
-        }
-    }
-
-    fn drop_plane(&mut self, block: usize, k: usize) {
-        self.bytes -= self.bytes_of(block, k);
-        let set = &mut self.sets[block];
-        let code = set.codes.len() / set.kept.len();
-        set.codes.drain(k * code..(k + 1) * code);
-        let kept = set.kept.remove(k);
-        set.alphas.remove(k);
-        if !set.gram.is_empty() {
-            let mut at = (0, 0);
-            set.gram.retain(|_| {
-                let (i, j) = at;
-                at = if j == i { (i + 1, 0) } else { (i, j + 1) };
-                i != k && j != k
-            });
-        }
-        if let Some(slot) = kept.indices {
-            self.indices.release(slot);
-        }
-        self.values.release(kept.values);
-        self.planes -= 1;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plane::Plane;
 
     fn plane(index: u32, value: f64, circ: f64) -> Plane {
         let mut plane = Plane::new();

@@ -35,6 +35,13 @@ pub enum Order {
     Shrinking(Shrinking),
 }
 
+impl Order {
+    /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
+    pub fn wants_gap_passes(self) -> bool {
+        matches!(self, Order::Gap(_) | Order::MaxGap | Order::Lipschitz)
+    }
+}
+
 /// Parameters of gap sampling.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -133,11 +140,6 @@ impl Visits {
     /// Whether draws depend on what [`observe`](Visits::observe) was told.
     pub fn is_adaptive(&self) -> bool {
         matches!(self.kind, Kind::Gap(..) | Kind::MaxGap(_) | Kind::Lipschitz(_) | Kind::Shrinking(_))
-    }
-
-    /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
-    pub fn wants_gap_passes(&self) -> bool {
-        self.is_adaptive() && !matches!(self.kind, Kind::Shrinking(_))
     }
 
     /// Learns from a call of the oracle.

@@ -4,33 +4,21 @@
 //! the judge. One that only says "not yet" is evaluation. One that is passed decides where the path goes on, so its
 //! calls and its time are moved to training.
 
-use std::sync::atomic::Ordering;
-
 use super::{Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
-use crate::linalg;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
 use crate::run::Losses;
 use crate::solver::{Counts, Ctx, Solver};
 
 /// The solver cannot change lambda.
-const CANNOT_RESCALE: RunError = RunError::Unsupported(
+pub(super) const CANNOT_RESCALE: RunError = RunError::Unsupported(
     "the solver cannot go on at another lambda: expected one of the block-coordinate Frank-Wolfe family",
 );
 
-const NO_START: RunError =
-    RunError::Unsupported("the budget was spent, or somebody interrupted, before the path had its first point");
-
 /// The oracle certifies nothing.
-const NOT_PROVEN: RunError =
+pub(super) const NOT_PROVEN: RunError =
     RunError::Unsupported("the oracle is only a heuristic here: a path needs gaps that are proven");
-
-/// How near the start of a path comes to the smallest lambda at which its point is good enough, relative.
-const START_TOLERANCE: f64 = 1e-3;
-
-/// Evaluations after which the search for the start of a path gives up.
-const MOST_TRIALS: usize = 200;
 
 /// A point w(phi) with its certificate.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +34,19 @@ pub struct Point {
     /// `sum_i score(phi^i; w)`, by which the gap grows when w is kept: at `rho lambda` it is `gap + (1 - rho)` times
     /// this. Without a prior it is `F - lambda/2 |w|^2`.
     pub score: f64,
+}
+
+/// What a step toward a gap came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Approach {
+    /// Nobody has looked at the gap.
+    Under,
+    /// It is still too wide.
+    Missed(Point),
+    /// It is small enough.
+    Reached(Point),
+    /// Nothing was done: a budget is spent.
+    Spent(StopReason),
 }
 
 /// What a run took so far.
@@ -80,6 +81,11 @@ impl<O: MaxOracle> Run<O> {
         self.oracle.dim()
     }
 
+    /// Strength of the regulariser.
+    pub fn lambda(&self) -> f64 {
+        self.regularizer.lambda()
+    }
+
     /// Whether the solver can go on at another lambda.
     pub fn can_continue(&mut self) -> bool {
         self.solver.rescaling().is_some()
@@ -110,72 +116,6 @@ impl<O: MaxOracle> Run<O> {
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }
 
-    /// Starts a path: puts all mass on the oracle's answers at w = 0 and goes to the smallest lambda (to 1e-3) at
-    /// which that point has a gap of at most `gap`; above it, the same masses do at every lambda. `None` where this
-    /// w(phi) is 0: then it is optimal everywhere.
-    ///
-    /// In 1/lambda the gap is convex and 0 at 0, so a point of gap g shows how far down the target must be met.
-    pub fn start_path(&mut self, gap: f64) -> Result<Option<Point>, RunError> {
-        if self.regularizer.prior().is_some() {
-            return Err(RunError::Unsupported("a path needs a regulariser without a prior mean"));
-        }
-        self.place_at_zero()?;
-        self.not_spent()?;
-        let start = self.point_at(1.0)?;
-        let square = linalg::sum_squares(&start.w);
-        if square == 0.0 {
-            return Ok(None);
-        }
-        let circ = start.dual + 0.5 * square;
-        // As a function of mu = 1/lambda the gap is at least |w|^2 mu - circ, w being that at mu = 1.
-        let (mut low, mut high) = (0.0, (gap + circ) / square);
-        for _ in 0..MOST_TRIALS {
-            self.not_spent()?;
-            let mu = if low == 0.0 { high } else { f64::sqrt(low * high) };
-            let point = self.point_at(1.0 / mu)?;
-            if point.gap() > gap {
-                (low, high) = (f64::max(low, mu * gap / point.gap()), mu);
-            } else {
-                low = mu;
-            }
-            if low > 0.0 && high <= low * (1.0 + START_TOLERANCE) {
-                break;
-            }
-        }
-        for _ in 0..MOST_TRIALS {
-            let point = self.point_at(1.0 / low)?;
-            if point.gap() <= gap {
-                return Ok(Some(point));
-            }
-            low *= 1.0 - START_TOLERANCE; // by rounding, or where the oracle only gives bounds
-        }
-        Err(NOT_PROVEN)
-    }
-
-    fn not_spent(&self) -> Result<(), RunError> {
-        self.spent().map_or(Ok(()), |_| Err(NO_START))
-    }
-
-    /// Puts every block on the oracle's answer at w = 0.
-    fn place_at_zero(&mut self) -> Result<(), RunError> {
-        let origin = vec![0.0; self.oracle.dim()];
-        let blocks = self.oracle.blocks();
-        let interrupt = self.stop.interrupt.clone();
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
-        let Some(solver) = self.solver.rescaling() else { return Err(CANNOT_RESCALE) };
-        ctx.resume();
-        for block in 0..blocks {
-            if interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return Err(NO_START);
-            }
-            ctx.maximize_ahead(block..blocks, &origin, &mut self.plane)?;
-            solver.place(block, &mut self.plane, &mut ctx);
-        }
-        self.clock.pause();
-        Ok(())
-    }
-
     /// Goes to `lambda` with the same masses and measures the gap there: training, as it leads somewhere.
     pub fn point_at(&mut self, lambda: f64) -> Result<Point, RunError> {
         if !self.continue_at(lambda, WarmStart::KeepDual) {
@@ -186,30 +126,41 @@ impl<O: MaxOracle> Run<O> {
         Ok(point)
     }
 
-    /// Trains until w(phi) has a gap of at most `gap`, looking after every outer iteration (less often where looking
-    /// takes longer than training). Budgets are those of the run; a gap among its stops plays no part.
+    /// Trains until w(phi) has a gap of at most `gap`; see [`approach`](Run::approach).
     pub fn to_gap(&mut self, gap: f64) -> Result<Result<Point, StopReason>, RunError> {
         loop {
-            if let Some(reason) = self.spent() {
-                self.clock.pause();
-                return Ok(Err(reason));
+            match self.approach(gap)? {
+                Approach::Under | Approach::Missed(_) => {}
+                Approach::Reached(point) => return Ok(Ok(point)),
+                Approach::Spent(reason) => return Ok(Err(reason)),
             }
-            if self.step()? {
-                self.clock.pause();
-                if self.evaluation_seconds <= self.clock.now() {
-                    let (point, seconds) = self.check()?;
-                    let passed = point.gap() <= gap;
-                    if passed {
-                        self.book(seconds);
-                    }
-                    self.show(&point)?;
-                    if passed {
-                        return Ok(Ok(point));
-                    }
-                }
-            }
-            self.tick();
         }
+    }
+
+    /// Takes one step (after looking at the budgets) toward a w(phi) with a gap of at most `gap`, and looks at the gap
+    /// after an outer iteration (less often where looking takes longer than training). Budgets are those of the run; a
+    /// gap among its stops plays no part.
+    pub fn approach(&mut self, gap: f64) -> Result<Approach, RunError> {
+        if let Some(reason) = self.spent() {
+            self.clock.pause();
+            return Ok(Approach::Spent(reason));
+        }
+        let mut missed = None;
+        if self.step()? {
+            self.clock.pause();
+            if self.evaluation_seconds <= self.clock.now() {
+                let (point, seconds) = self.check()?;
+                if point.gap() <= gap {
+                    self.book(seconds);
+                    self.show(&point)?;
+                    return Ok(Approach::Reached(point));
+                }
+                self.show(&point)?;
+                missed = Some(point);
+            }
+        }
+        self.tick();
+        Ok(missed.map_or(Approach::Under, Approach::Missed))
     }
 
     /// The certificate of w(phi) as it is now, and the seconds that it took; booked as evaluation.

@@ -87,6 +87,7 @@ impl<O: MaxOracle> Run<O> {
         if let Some(ahead) = &mut self.ahead {
             ahead.forget();
         }
+        self.candidate.clear();
         let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps } =
             ledger;
         (self.rng, self.clock, self.counts) = (rng, clock, counts);

@@ -1,7 +1,7 @@
 //! Comma-separated numbers with the label, an integer, in the last column.
 //!
-//! A first line whose first field is not a number is taken for a header and left out. There is no quoting, as
-//! there are only numbers.
+//! A first line of which no field is a number is taken for a header and left out: one with a number in it is a row,
+//! and a fault in it is told. There is no quoting, as there are only numbers.
 
 use super::error::DataError;
 use super::rows::{Classified, SparseRows};
@@ -53,8 +53,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
 }
 
 fn is_header(text: &str) -> bool {
-    let first = text.split(',').next().unwrap_or_default();
-    first.trim().parse::<f64>().is_err()
+    text.split(',').all(|field| field.trim().parse::<f64>().is_err())
 }
 
 /// The number of fields of a line: that of the first row, which sets it, and at least two.
@@ -100,7 +99,7 @@ mod tests {
     /// A header, blanks and blank lines make no difference; zeros are left out but keep their columns.
     #[test]
     fn rows_are_read() {
-        for text in ["0.5,1,0,3\n0,0,0,-7\n", "\na,1,c,label\r\n 0.5 ,1.0,-0,3e0\r\n\n0,0,0,\t-7"] {
+        for text in ["0.5,1,0,3\n0,0,0,-7\n", "\na,b,c,label\r\n 0.5 ,1.0,-0,3e0\r\n\n0,0,0,\t-7"] {
             let data = parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap();
             assert_eq!(data.labels, [3, -7]);
             assert_eq!((data.rows.columns(), data.rows.nonzeros()), (3, 2));
@@ -122,6 +121,9 @@ mod tests {
                 (b"1,2,3\n1,2,3,4\n", "f:2:8: found 4 columns, expected 3 as on line 1"),
                 (b"1,2,3\na,2,3\n", "f:2:1: found `a` as value, expected a finite number"),
                 (b"a,b,c\nd,e,f\n", "f:2:1: found `d` as value, expected a finite number"),
+                (b"a,1,c,label\n4,5,6,7\n", "f:1:1: found `a` as value, expected a finite number"),
+                (b"x1,2,3\n4,5,6\n", "f:1:1: found `x1` as value, expected a finite number"),
+                (b"O.5,3\n", "f:1:1: found `O.5` as value, expected a finite number"),
                 (b"1, x,3\n", "f:1:4: found `x` as value, expected a finite number"),
                 (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
                 (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),

@@ -11,16 +11,20 @@ pub mod guess;
 pub mod hmm;
 pub mod letter;
 pub mod libsvm;
+mod opaque;
 mod rows;
 mod strings;
 mod text;
+mod words;
 
 pub use conll::Columns;
 pub use error::DataError;
 pub use guess::{Format, guess};
 pub use hmm::Tagged;
-pub use rows::{Classified, MAX_FEATURES, Row, SparseRows, Words};
+pub use opaque::Opaque;
+pub use rows::{Classified, MAX_FEATURES, Row, SparseRows};
 pub use strings::Strings;
+pub use words::Words;
 
 /// The words of a line with the byte where each begins.
 fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -5,17 +5,24 @@
 //! says is trusted: numbers and indices are checked where they come in, and a plane is always built from features and
 //! loss, never from a score.
 
+mod executor;
+pub mod external;
 mod features;
 mod oracle;
+mod patient;
 mod problem;
 
 pub use features::FeatureVector;
 pub use oracle::ForeignOracle;
+pub use patient::ForeignPatient;
 pub use problem::ForeignProblem;
 
 use std::ops::Range;
 
 use multiplane_core::oracle::Quality;
+use multiplane_core::rng::Rng;
+
+use crate::patient::RawFeatures;
 
 /// What a foreign task says of itself before the first question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -108,6 +115,39 @@ pub trait ForeignTask: Send {
             self.answer(example, w, augmented, answer).map_err(|reason| (slot, reason))?;
         }
         Ok(())
+    }
+
+    /// Whether the task says how far its decodings can be trusted. Where it does not, training takes them for
+    /// heuristics, and the doctor looks whether they could be exact.
+    fn declares_quality(&self) -> bool {
+        true
+    }
+
+    /// `phi(x, label)` before anything checks it: what the doctor looks at.
+    fn raw_features(&mut self, example: usize, label: &Self::Label) -> Result<RawFeatures, String> {
+        let mut features = FeatureVector::default();
+        self.features(example, label, &mut features)?;
+        Ok(RawFeatures::Pairs(features.iter().map(|(index, value)| (i64::from(index), value)).collect()))
+    }
+
+    /// Whether two labellings are the same; for the doctor.
+    fn same(&mut self, one: &Self::Label, other: &Self::Label) -> bool {
+        matches!((self.show(one), self.show(other)), (Ok(one), Ok(other)) if one == other)
+    }
+
+    /// Of which type a labelling is, in words; for the doctor.
+    fn kind(&mut self, _label: &Self::Label) -> String {
+        String::new()
+    }
+
+    /// At most `most` labellings of the example that differ from `label` in one variable; for the doctor.
+    fn changes(&mut self, _example: usize, _label: &Self::Label, _most: usize, _rng: &mut Rng) -> Vec<Self::Label> {
+        Vec::new()
+    }
+
+    /// Whether `label`, seen with another example, is a labelling of this one too; for the doctor.
+    fn fits(&mut self, _example: usize, _label: &Self::Label) -> bool {
+        false
     }
 
     /// Wrong variables and variables in all; a task that does not count them has one, wrong where there is a loss.

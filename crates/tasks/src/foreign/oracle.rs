@@ -60,13 +60,24 @@ pub(super) fn plane<L>(
         return Err(format!("its loss is {}, expected a number >= 0", answer.loss));
     }
     out.clear();
+    if answer.loss == 0.0 && answer.features == *truth {
+        out.seal();
+        return Ok(answer.quality_of_plane(truth, scale, w)); // the truth: nothing that would cancel is stored
+    }
     answer.features.difference(truth, scale, out);
     out.set_circ(scale * answer.loss);
     out.seal();
-    Ok(match answer.quality {
-        Quality::UpperBound(bound) => Quality::UpperBound(scale * (bound - truth.score(w))),
-        other => other,
-    })
+    Ok(answer.quality_of_plane(truth, scale, w))
+}
+
+impl<L> ForeignAnswer<L> {
+    /// How far the plane can be trusted, in its own scale.
+    fn quality_of_plane(&self, truth: &FeatureVector, scale: f64, w: &[f64]) -> Quality {
+        match self.quality {
+            Quality::UpperBound(bound) => Quality::UpperBound(scale * (bound - truth.score(w))),
+            other => other,
+        }
+    }
 }
 
 impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {

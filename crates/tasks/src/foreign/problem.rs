@@ -4,13 +4,19 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use multiplane_core::divide::divide;
+use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::plane::Plane;
 
+use crate::foreign::executor::ForeignExecutor;
 use crate::foreign::oracle::{self, Shared, Truths, lock};
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignOracle, ForeignTask, Shape};
+use crate::foreign::{FeatureVector, ForeignAnswer, ForeignOracle, ForeignPatient, ForeignTask, Shape};
+use crate::patient::{self, BoxedPatient};
 use crate::problem::{Evaluation, MAX_DIM, OpenError, Prediction, Problem, Vocabulary};
 use crate::reference::careful_sum;
+
+/// Workers that the doctor asks at the same time.
+const DOCTOR_THREADS: usize = 2;
 
 /// Makes a worker.
 type Make<T> = Box<dyn Fn() -> Result<T, String> + Send + Sync>;
@@ -22,7 +28,7 @@ pub struct ForeignProblem<T: ForeignTask> {
     vocabulary: Vocabulary,
     make: Make<T>,
     /// One worker per slot, made when the slot is first asked for.
-    workers: Mutex<Vec<Shared<T>>>,
+    slots: Mutex<Vec<Shared<T>>>,
     truths: Truths,
 }
 
@@ -39,17 +45,28 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
         let truths = (0..shape.examples).map(|_| OnceLock::new()).collect();
-        let workers = Mutex::new(vec![Arc::new(Mutex::new(first))]);
-        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, workers, truths })
+        let slots = Mutex::new(vec![Arc::new(Mutex::new(first))]);
+        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, truths })
+    }
+
+    /// What a model must remember.
+    pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
+        self.vocabulary = vocabulary;
+        self
     }
 
     /// The worker of a slot.
     fn worker(&self, slot: usize) -> Result<Shared<T>, String> {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        while workers.len() <= slot {
-            workers.push(Arc::new(Mutex::new((self.make)()?)));
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        while slots.len() <= slot {
+            slots.push(Arc::new(Mutex::new((self.make)()?)));
         }
-        Ok(workers[slot].clone())
+        Ok(slots[slot].clone())
+    }
+
+    /// The workers of so many slots.
+    fn workers(&self, threads: usize) -> Result<Vec<Shared<T>>, String> {
+        (0..threads.clamp(1, self.shape.examples)).map(|slot| self.worker(slot)).collect()
     }
 
     /// Decodes every example without its truth on so many workers, in order, and hands over what `judge` makes of
@@ -62,8 +79,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         mut each: impl FnMut(F),
     ) -> Result<(), OracleError> {
         let threads = threads.clamp(1, self.shape.examples);
-        let workers: Result<Vec<_>, String> = (0..threads).map(|slot| self.worker(slot)).collect();
-        let mut workers = workers.map_err(|reason| OracleError { block: 0, reason })?;
+        let mut workers = self.workers(threads).map_err(|reason| OracleError { block: 0, reason })?;
         let together = lock(&workers[0]).batch().max(1);
         let all: Vec<usize> = (0..self.shape.examples).collect();
         for chunk in all.chunks(together * threads) {
@@ -98,6 +114,9 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     fn dim(&self) -> usize {
         self.shape.dim
     }
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.shape.nonnegative.clone()
     }
@@ -106,6 +125,17 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
     fn oracle_of(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
         Ok(Box::new(ForeignOracle::new(self.worker(slot)?, self.truths.clone(), self.shape.dim)))
+    }
+    fn executor(&self, threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        let workers = self.workers(threads)?;
+        if workers.len() < 2 && lock(&workers[0]).batch() < 2 {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(ForeignExecutor::new(workers, self.truths.clone()))))
+    }
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        let workers = self.workers(DOCTOR_THREADS)?;
+        Ok(Some(patient::erase(ForeignPatient::new(self.shape.clone(), workers))))
     }
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
@@ -147,10 +177,18 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
             chunks: None,
         })
     }
-    fn reference_primal(&self, w: &[f64], lambda: f64, _threads: usize) -> Result<f64, OracleError> {
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        _threads: usize,
+    ) -> Result<f64, OracleError> {
         let hinges: Result<Vec<f64>, OracleError> =
             (0..self.shape.examples).map(|block| self.reference_hinge(block, w)).collect();
-        Ok(0.5 * lambda * careful_sum(w.iter().map(|w| w * w)) + careful_sum(hinges?.into_iter()))
+        let from = |k: usize| prior.map_or(0.0, |prior| prior[k]);
+        let square = careful_sum(w.iter().enumerate().map(|(k, w)| (w - from(k)) * (w - from(k))));
+        Ok(0.5 * lambda * square + careful_sum(hinges?.into_iter()))
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };

@@ -3,18 +3,16 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
-use std::sync::Arc;
-
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
+use crate::problem::{Builtin, OpenError, Problem, Vocabulary};
 use crate::reference;
 use crate::tasks::rows;
 
@@ -24,7 +22,8 @@ use crate::tasks::rows;
 pub struct BinarySpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
-    /// The loss: `hamming` is the 0-1 loss here.
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
     /// Factors on the loss by true label, the lower label first.
     pub class_weights: Option<Vec<f64>>,
@@ -116,6 +115,10 @@ impl Builtin for Binary {
         (usize::from(truth != y), 1)
     }
 
+    fn from_numbers(numbers: &[u32]) -> Option<u32> {
+        numbers.first().copied()
+    }
+
     fn numbers<'a>(&self, y: &'a u32) -> &'a [u32] {
         std::slice::from_ref(y)
     }
@@ -158,6 +161,5 @@ pub fn open(spec: &BinarySpec, data: Dataset, vocabulary: Option<&Vocabulary>) -
     }
     let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), 2)?;
     let task = Binary::new(opening.vocabulary.features, costs);
-    let examples = Arc::new(Examples { inputs: opening.inputs, labels: opening.labels });
-    Ok(Box::new(Opened::new("binary", task, examples, opening.vocabulary, opening.fingerprint, opening.warnings)?))
+    opening.into_problem("binary", task)
 }

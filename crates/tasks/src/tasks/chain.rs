@@ -5,6 +5,9 @@
 //! says of all labels stands together, so that scoring costs one stretch of memory a feature. In files it is
 //! `unary[label][feature]`. A plane touches only the positions where the labelling differs from the truth.
 
+mod builtin;
+mod many;
+
 use std::sync::Arc;
 
 use multiplane_core::linalg;
@@ -20,8 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
-use crate::reference::{self, ChainWeights};
+use crate::problem::{OpenError, Opened, Problem, Vocabulary};
 use crate::tasks::difference::Difference;
 use crate::tasks::sequences::{self, Sequences};
 use crate::text::TemplateList;
@@ -41,7 +43,8 @@ pub struct ChainSpec {
     pub template: Option<TemplateList>,
     /// Features of text that fewer tokens have are left out.
     pub min_count: u32,
-    /// The loss of a labelling.
+    /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
+    /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
     /// Factors on the loss by true label, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,
@@ -81,28 +84,6 @@ impl Chain {
 
     fn pair_index(&self, from: u32, to: u32) -> u32 {
         (self.pair_start() + from as usize * self.labels + to as usize) as u32
-    }
-
-    /// Calls `each` with every weight of neighbours and ends in which `y` differs from the truth: +1 for what `y`
-    /// has, -1 for what the truth has.
-    fn differing_singles(&self, truth: &[u32], y: &[u32], mut each: impl FnMut(u32, f64)) {
-        for (pair, right) in y.windows(2).zip(truth.windows(2)) {
-            if pair != right {
-                each(self.pair_index(pair[0], pair[1]), 1.0);
-                each(self.pair_index(right[0], right[1]), -1.0);
-            }
-        }
-        if self.ends {
-            let (start, end) = (self.ends_start() as u32, (self.ends_start() + self.labels) as u32);
-            for (offset, label, right) in [(start, y.first(), truth.first()), (end, y.last(), truth.last())] {
-                if let (Some(label), Some(right)) = (label, right)
-                    && label != right
-                {
-                    each(offset + label, 1.0);
-                    each(offset + right, -1.0);
-                }
-            }
-        }
     }
 
     /// Scores of each label at each position, loss and end weights included, into `unary`.
@@ -223,7 +204,6 @@ impl Task for Chain {
         true
     }
 
-    /// Scores the labels once per position, whatever number of labellings differs there.
     fn linear_scores(
         &self,
         x: &SparseRows,
@@ -233,26 +213,7 @@ impl Task for Chain {
         scratch: &mut ChainScratch,
         out: &mut [f64],
     ) {
-        let (len, labels) = (truth.len(), self.labels);
-        let memo = &mut scratch.memo;
-        memo.clear();
-        memo.resize(len * labels, f64::NAN);
-        for (out, y) in out.iter_mut().zip(codes.chunks_exact(len.max(1))) {
-            let mut sum = 0.0;
-            for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
-                if label != right {
-                    let scores = &mut memo[t * labels..][..labels];
-                    if scores[0].is_nan() {
-                        scores.fill(0.0);
-                        let row = x.row(t);
-                        linalg::add_rows(row.indices, row.values, w, scores);
-                    }
-                    sum += scores[label as usize] - scores[right as usize];
-                }
-            }
-            self.differing_singles(truth, y, |index, sign| sum += sign * w[index as usize]);
-            *out = sum;
-        }
+        self.score_labellings(x, truth, w, codes, &mut scratch.memo, out);
     }
 
     fn add_planes(
@@ -265,35 +226,7 @@ impl Task for Chain {
         scratch: &mut ChainScratch,
         target: &mut [f64],
     ) {
-        let (len, labels) = (truth.len(), self.labels);
-        let ChainScratch { moved, moving, .. } = scratch;
-        moving.clear();
-        moving.extend((0..amounts.len()).filter(|&k| amounts[k] != 0.0));
-        for (t, &right) in truth.iter().enumerate() {
-            moved.clear();
-            let mut total = 0.0;
-            for &k in moving.iter() {
-                let (label, amount) = (codes[k * len + t], amounts[k]);
-                if label == right {
-                    continue;
-                }
-                total += amount;
-                match moved.iter_mut().find(|entry| entry.0 == label) {
-                    Some(entry) => entry.1 += amount,
-                    None => moved.push((label, amount)),
-                }
-            }
-            if !moved.is_empty() {
-                moved.push((right, -total));
-                moved.iter_mut().for_each(|entry| entry.1 *= scale);
-                let row = x.row(t);
-                linalg::add_to_rows(row.indices, row.values, moved, labels, target);
-            }
-        }
-        for &k in moving.iter() {
-            let y = &codes[k * len..][..len];
-            self.differing_singles(truth, y, |index, sign| target[index as usize] += scale * amounts[k] * sign);
-        }
+        self.add_labellings(x, truth, codes, amounts, scale, scratch, target);
     }
 
     fn expect(&self, x: &SparseRows) {
@@ -326,69 +259,6 @@ impl Task for Chain {
         out.set_circ(scale * self.loss(truth, y));
         out.seal();
     }
-}
-
-impl Builtin for Chain {
-    fn errors(&self, truth: &Vec<u32>, y: &Vec<u32>) -> (usize, usize) {
-        (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len())
-    }
-
-    fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
-        let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
-        let factor = self.costs.factor(truth.len());
-        weights.hinge(x, truth, |t, label| factor * self.costs.row(truth[t])[label])
-    }
-
-    fn reference_plane(
-        &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
-        code: &[u32],
-        add: &mut dyn FnMut(usize, f64),
-    ) -> Option<f64> {
-        if code.len() != truth.len() || code.iter().any(|&label| label as usize >= self.labels) {
-            return None;
-        }
-        let layout = reference::ChainLayout { labels: self.labels, features: self.features, ends: self.ends };
-        layout.features(x, code, 1.0, add);
-        layout.features(x, truth, -1.0, add);
-        Some(self.costs.loss(truth, code))
-    }
-
-    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        let (unary, rest) = w.split_at(self.pair_start());
-        [&transposed(unary, self.labels)[..], rest].concat()
-    }
-
-    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        let (unary, rest) = w.split_at(self.pair_start());
-        [&transposed(unary, self.features)[..], rest].concat()
-    }
-
-    fn numbers<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
-        y
-    }
-
-    fn sequence<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
-        Some(y)
-    }
-
-    /// Letters make words; other labels are divided by spaces.
-    fn show(&self, y: &Vec<u32>, vocabulary: &Vocabulary) -> String {
-        let is_letter = |name: &String| matches!(name.as_bytes(), [b'a'..=b'z']);
-        let spelled = vocabulary.dictionary.is_none() && vocabulary.labels.iter().all(is_letter);
-        let names: Vec<&str> = y.iter().map(|&label| vocabulary.label(label)).collect();
-        names.join(if spelled { "" } else { " " })
-    }
-}
-
-/// The transpose of a row-major matrix of `columns` columns.
-fn transposed(matrix: &[f64], columns: usize) -> Vec<f64> {
-    let mut transposed = Vec::with_capacity(matrix.len());
-    for column in 0..columns {
-        transposed.extend(matrix[column..].iter().step_by(columns));
-    }
-    transposed
 }
 
 /// Opens the task on a data set, with the vocabulary of a model where one is given.

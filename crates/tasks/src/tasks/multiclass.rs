@@ -2,19 +2,17 @@
 //!
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
-use std::sync::Arc;
-
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::{CostTable, LossSpec};
-use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary};
+use crate::problem::{Builtin, OpenError, Problem, Vocabulary};
 use crate::reference;
 use crate::tasks::rows;
 
@@ -24,7 +22,8 @@ use crate::tasks::rows;
 pub struct MulticlassSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
-    /// The loss: `hamming` is the 0-1 loss here.
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
     /// Factors on the loss by true class, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,
@@ -155,6 +154,10 @@ impl Builtin for Multiclass {
         (usize::from(truth != y), 1)
     }
 
+    fn from_numbers(numbers: &[u32]) -> Option<u32> {
+        numbers.first().copied()
+    }
+
     fn numbers<'a>(&self, y: &'a u32) -> &'a [u32] {
         std::slice::from_ref(y)
     }
@@ -194,6 +197,5 @@ pub fn open(
     let classes = opening.vocabulary.labels.len();
     let costs = CostTable::new(&spec.loss, spec.class_weights.as_deref(), classes)?;
     let task = Multiclass::new(classes, opening.vocabulary.features, costs);
-    let examples = Arc::new(Examples { inputs: opening.inputs, labels: opening.labels });
-    Ok(Box::new(Opened::new("multiclass", task, examples, opening.vocabulary, opening.fingerprint, opening.warnings)?))
+    opening.into_problem("multiclass", task)
 }

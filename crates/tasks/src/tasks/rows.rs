@@ -1,9 +1,13 @@
 //! What `binary` and `multiclass` share: turning labelled rows into examples.
 
+use std::sync::Arc;
+
+use multiplane_core::task::Examples;
+
 use crate::data::SparseRows;
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
-use crate::problem::{OpenError, Vocabulary, check_dim};
+use crate::problem::{Builtin, OpenError, Opened, Problem, Vocabulary, check_dim};
 
 /// Labelled rows made ready.
 pub(super) struct Opening {
@@ -15,6 +19,16 @@ pub(super) struct Opening {
 }
 
 impl Opening {
+    /// The problem of a task on these rows.
+    pub(super) fn into_problem<T>(self, name: &'static str, task: T) -> Result<Box<dyn Problem>, OpenError>
+    where
+        T: Builtin<Input = SparseRows, Label = u32> + Send + Sync + 'static,
+        T::Scratch: Send,
+    {
+        let examples = Arc::new(Examples { inputs: self.inputs, labels: self.labels });
+        Ok(Box::new(Opened::new(name, task, examples, self.vocabulary, self.fingerprint, self.warnings)?))
+    }
+
     /// Adds the label that the data lacks, so that a problem of one label is still a binary one: label 1 stays
     /// the greater of the two.
     pub(super) fn complete_single_label(&mut self) {
@@ -63,7 +77,7 @@ pub(super) fn open(
     let unseen = labels.iter().filter(|&&label| label == UNSEEN).count();
     if unseen > 0 {
         let noun = if unseen == 1 { "example has" } else { "examples have" };
-        warnings.push(format!("{unseen} {noun} a label that training never saw: each counts as an error"));
+        warnings.push(format!("{unseen} {noun} a label that training never saw: no answer can be right there"));
     }
     if data.rows.columns() > known {
         let extra = data.rows.columns() - known;

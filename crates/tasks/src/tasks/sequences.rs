@@ -30,7 +30,12 @@ pub(super) fn open(spec: &ChainSpec, data: Dataset, vocabulary: Option<&Vocabula
     if let Some(vocabulary) = vocabulary {
         check_vocabulary(spec, vocabulary)?;
     }
-    if !matches!(data, Dataset::Columns(_)) {
+    if matches!(data, Dataset::Columns(_)) {
+        if vocabulary.is_some_and(|vocabulary| vocabulary.dictionary.is_none()) {
+            let found = data.describe();
+            return Err(OpenError::new(format!("the model was trained on letters or tagged rows, found {found}")));
+        }
+    } else {
         let of_text = if spec.template.is_some() { "task.template" } else { "task.min_count" };
         if spec.template.is_some() || spec.min_count != 1 {
             return Err(OpenError::new(format!("{of_text} is for columns of text (conll), found {}", data.describe())));
@@ -44,7 +49,7 @@ pub(super) fn open(spec: &ChainSpec, data: Dataset, vocabulary: Option<&Vocabula
         Dataset::Words(words) => letters(spec, &words, vocabulary),
         Dataset::Tagged(tagged) => tagged_rows(spec, &tagged, vocabulary),
         Dataset::Columns(columns) => text(spec, &columns, vocabulary),
-        Dataset::Classified(_) => Err(OpenError::new(format!(
+        Dataset::Classified(_) | Dataset::Opaque(_) => Err(OpenError::new(format!(
             "task `chain` reads letter (letter.data), conll or hmm, found {}",
             data.describe()
         ))),
@@ -124,7 +129,7 @@ fn sequences(
     let count = labels.iter().flatten().filter(|label| **label as usize >= vocabulary.labels.len()).count();
     if count > 0 {
         let noun = if count == 1 { "token has" } else { "tokens have" };
-        warnings.insert(0, format!("{count} {noun} a label that training never saw: each counts as an error"));
+        warnings.insert(0, format!("{count} {noun} a label that training never saw: no answer can be right there"));
     }
     Sequences { examples: Examples { inputs, labels }, vocabulary, unseen, warnings }
 }
@@ -247,5 +252,11 @@ fn learn(spec: &ChainSpec, data: &Columns, template: &Template, labels: Vec<Stri
             "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
         )));
     }
-    Ok(Vocabulary { labels, features, template: template.names(), dictionary: Some(Arc::new(dictionary)) })
+    Ok(Vocabulary {
+        labels,
+        features,
+        template: template.names(),
+        dictionary: Some(Arc::new(dictionary)),
+        memory: None,
+    })
 }

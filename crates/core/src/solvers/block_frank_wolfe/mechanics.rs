@@ -147,23 +147,46 @@ impl Mechanics {
         }
     }
 
-    /// Steps toward the best plane kept.
-    pub(super) fn cached(&mut self, block: usize, how: Move, now: u32, source: &mut impl PlaneSource) -> Visit {
+    /// Scores the planes kept: the number of the best, `None` where that is the truth's.
+    pub(super) fn best(&mut self, block: usize, source: &mut impl PlaneSource) -> Option<usize> {
+        match self {
+            Mechanics::Vectors { dual, sets } => sets.best(block, dual.weights()),
+            Mechanics::Hull(hull) => {
+                hull.score(block, source);
+                hull.best(block)
+            }
+        }
+    }
+
+    /// Gap of a block at the [`best`](Mechanics::best) of its planes, which was just found.
+    pub(super) fn gap_at(&mut self, block: usize, best: Option<usize>) -> f64 {
         match self {
             Mechanics::Vectors { dual, sets } => {
-                let corner = match sets.best(block, dual.weights()) {
-                    Some(k) => {
-                        sets.touch(block, k, now);
-                        sets.plane(block, k)
-                    }
-                    None => PlaneView::ZERO,
-                };
+                dual.block_gap(block, best.map_or(PlaneView::ZERO, |k| sets.plane(block, k)))
+            }
+            Mechanics::Hull(hull) => hull.gap(block),
+        }
+    }
+
+    /// Steps toward the [`best`](Mechanics::best) of a block's planes, which was just found.
+    pub(super) fn cached(
+        &mut self,
+        block: usize,
+        best: Option<usize>,
+        how: Move,
+        now: u32,
+        source: &mut impl PlaneSource,
+    ) -> Visit {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                let corner = best.map_or(PlaneView::ZERO, |k| {
+                    sets.touch(block, k, now);
+                    sets.plane(block, k)
+                });
                 let step = dual.step_toward(block, corner, UpdateKind::Approximate);
                 Visit { gap: step.gap, gain: step.gain }
             }
             Mechanics::Hull(hull) => {
-                hull.score(block, source);
-                let best = hull.best(block);
                 if let Some(k) = best {
                     hull.sets_mut().touch(block, k, now);
                 }
@@ -172,12 +195,30 @@ impl Mechanics {
         }
     }
 
-    /// Keeps a plane that came from parts of others.
-    pub(super) fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl PlaneSource) {
+    /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
+    pub(super) fn keep(
+        &mut self,
+        block: usize,
+        plane: &Plane,
+        now: u32,
+        source: &mut impl PlaneSource,
+    ) -> Option<usize> {
         match self {
             Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
             Mechanics::Hull(hull) => hull.keep(block, plane, now, source),
-        };
+        }
+    }
+
+    /// Steps with all blocks by one share, each toward the plane kept that `corners` names; `sum` and `circ` are those
+    /// planes added up.
+    pub(super) fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+        match self {
+            Mechanics::Vectors { dual, sets } => {
+                let corner = |block: usize| corners[block].map(|k| sets.plane(block, k as usize));
+                dual.step_jointly(sum, circ, |block| corner(block).unwrap_or(PlaneView::ZERO));
+            }
+            Mechanics::Hull(hull) => hull.step_jointly(sum, circ, corners),
+        }
     }
 
     /// Drops planes that were last active before `oldest`, and down to `limit`.
@@ -193,20 +234,6 @@ impl Mechanics {
         match self {
             Mechanics::Vectors { dual, sets } => sets.prune_lowest(block, dual.weights(), limit),
             Mechanics::Hull(hull) => hull.prune_lowest(block, limit),
-        }
-    }
-
-    /// Gap of a block at the best of its planes kept.
-    pub(super) fn cached_gap(&mut self, block: usize, source: &mut impl PlaneSource) -> f64 {
-        match self {
-            Mechanics::Vectors { dual, sets } => {
-                let best = sets.best(block, dual.weights());
-                dual.block_gap(block, best.map_or(PlaneView::ZERO, |k| sets.plane(block, k)))
-            }
-            Mechanics::Hull(hull) => {
-                hull.score(block, source);
-                hull.gap(block)
-            }
         }
     }
 

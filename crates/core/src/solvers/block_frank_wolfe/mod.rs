@@ -50,6 +50,19 @@ impl Default for Solve {
     }
 }
 
+/// What a gap pass does beside measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapStep {
+    /// Nothing.
+    #[default]
+    None,
+    /// Ends with a step of batch Frank-Wolfe: its n corners at one w are a corner of the whole dual, and one exact line
+    /// search moves all examples by the same share (an option of the code that goes with Osokin et al. 2016). Makes no
+    /// further oracle call. The corners are kept as planes until the pass ends, those that `planes` has room for longer.
+    Batch,
+}
+
 /// Parameters of the family.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -65,6 +78,11 @@ pub struct BlockFrankWolfe {
     /// Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go by;
     /// 0 for never. Plays no part where nothing goes by gaps.
     pub gap_check: u32,
+    /// A gap pass is also due when the gaps seen last sum to less than this, but not again before a gap pass has
+    /// measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+    pub gap_check_below: f64,
+    /// What a gap pass does with the corners that it has seen.
+    pub gap_step: GapStep,
 }
 
 impl Default for BlockFrankWolfe {
@@ -75,6 +93,8 @@ impl Default for BlockFrankWolfe {
             planes: Planes::default(),
             averaging: Averaging::default(),
             gap_check: 10,
+            gap_check_below: 0.0,
+            gap_step: GapStep::default(),
         }
     }
 }
@@ -155,7 +175,22 @@ impl BlockFrankWolfe {
             }
             _ => None,
         };
-        order.or(planes).or(step).or(averaging)
+        let below = positive("gap_check_below", self.gap_check_below);
+        order.or(planes).or(step).or(averaging).or(below).or_else(|| self.gap_step_fault())
+    }
+
+    /// Whether gap passes are ever made.
+    fn makes_gap_passes(&self) -> bool {
+        let by_gaps = self.order.wants_gap_passes() || matches!(self.planes, Planes::GapCache(_));
+        by_gaps && (self.gap_check > 0 || self.gap_check_below > 0.0)
+    }
+
+    fn gap_step_fault(&self) -> Option<String> {
+        (self.gap_step == GapStep::Batch && !self.makes_gap_passes()).then(|| {
+            "gap_step = batch: must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache \
+             or an order that is gap, max-gap or lipschitz"
+                .into()
+        })
     }
 
     /// A solver with these parameters for `blocks` examples and `dim` weights.

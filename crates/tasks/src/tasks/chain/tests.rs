@@ -1,6 +1,7 @@
 //! The chain's layouts and answers against plain code.
 
 use super::*;
+use crate::problem::Builtin;
 use multiplane_core::rng::Rng;
 use multiplane_infer::brute;
 

@@ -1,0 +1,61 @@
+//! When a run stops, and why it did.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// When the gap is small enough.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapTarget {
+    /// `P - F` at most this.
+    Absolute(f64),
+    /// `P - F` at most this many percent of P.
+    Percent(f64),
+}
+
+impl From<f64> for GapTarget {
+    fn from(gap: f64) -> Self {
+        GapTarget::Absolute(gap)
+    }
+}
+
+impl GapTarget {
+    /// The gap wanted at primal value `primal`.
+    pub fn at(self, primal: f64) -> f64 {
+        match self {
+            GapTarget::Absolute(gap) => gap,
+            GapTarget::Percent(percent) => percent / 100.0 * primal,
+        }
+    }
+}
+
+/// When to stop; the first that is reached counts. With nothing set a run goes on until it is interrupted.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// The gap is small enough, and proven: a run with a heuristic oracle does not stop by it.
+    pub gap: Option<GapTarget>,
+    /// Oracle calls / n.
+    pub passes: Option<f64>,
+    /// Oracle calls.
+    pub calls: Option<u64>,
+    /// Training seconds.
+    pub seconds: Option<f64>,
+    /// Somebody outside has asked to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// The gap is small enough.
+    Gap,
+    /// The passes are spent.
+    Passes,
+    /// The oracle calls are spent.
+    Calls,
+    /// The seconds are spent.
+    Seconds,
+    /// Somebody asked.
+    Interrupt,
+}

@@ -1,0 +1,108 @@
+//! The final report of a run.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::run::{Losses, Outcome, StopReason};
+use serde::Serialize;
+
+use crate::checkpointer::CheckpointReport;
+use crate::train::Session;
+
+/// The final report of a run; the names are those of `train --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// Training examples.
+    pub n: usize,
+    /// Weights.
+    pub d: usize,
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// P at the weights of the model.
+    pub primal: f64,
+    /// The best dual value of any feasible point.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+    /// Training calls of the oracle.
+    pub oracle_calls: u64,
+    /// Calls that evaluated bounds.
+    pub evaluation_calls: u64,
+    /// Steps on cached planes.
+    pub cached_steps: u64,
+    /// Oracle calls / n.
+    pub passes: f64,
+    /// Outer iterations.
+    pub iterations: u64,
+    /// Time on the training clock.
+    pub train_seconds: f64,
+    /// Of these, inside the oracle.
+    pub oracle_seconds: f64,
+    /// Time from reading the data to the end; under the work clock, work.
+    pub wall_seconds: f64,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// Mean task loss on the training set.
+    pub train_loss: Option<f64>,
+    /// Mean task loss on the test set.
+    pub test_loss: Option<f64>,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads that training passes at one w, evaluation and prediction were divided among.
+    pub threads: usize,
+    /// The clock.
+    pub clock: ClockKind,
+    /// Planes kept, mean per example.
+    pub planes: Option<f64>,
+    /// Where the model was saved.
+    pub model: Option<String>,
+    /// Version of the program.
+    pub version: &'static str,
+    /// What the checkpoints came to, where there were to be any.
+    #[serde(skip)]
+    pub checkpoints: Option<CheckpointReport>,
+}
+
+impl Session {
+    /// Sums up what a run came to.
+    pub(crate) fn summary(&self, solver: &str, outcome: &Outcome, losses: Losses) -> Summary {
+        let threads = self.spec().threads;
+        let wall_seconds = match self.spec().clock {
+            ClockKind::Wall => self.seconds(),
+            ClockKind::Work => outcome.train_seconds,
+        };
+        Summary {
+            task: self.problem().task().into(),
+            solver: solver.into(),
+            n: self.problem().blocks(),
+            d: self.problem().dim(),
+            lambda: self.lambda(),
+            primal: outcome.primal,
+            dual: outcome.dual,
+            gap: outcome.gap,
+            certified: outcome.certified,
+            oracle_calls: outcome.counts.oracle_calls,
+            evaluation_calls: outcome.evaluation_calls,
+            cached_steps: outcome.counts.cached_steps,
+            passes: outcome.counts.oracle_calls as f64 / self.problem().blocks() as f64,
+            iterations: outcome.progress.iterations,
+            train_seconds: outcome.train_seconds,
+            oracle_seconds: outcome.counts.oracle_seconds,
+            wall_seconds,
+            stop_reason: outcome.stop_reason,
+            train_loss: losses.train,
+            test_loss: losses.test,
+            seed: self.spec().seed,
+            threads,
+            clock: self.spec().clock,
+            planes: outcome.progress.planes,
+            model: None,
+            version: env!("CARGO_PKG_VERSION"),
+            checkpoints: None,
+        }
+    }
+}
