@@ -18,6 +18,10 @@ from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
 
+USUAL_PASSES = 1000
+"""What the command line stops after where no stop is given."""
+
+
 class HeuristicWarning(UserWarning):
     """A gap was estimated, not certified, because the task does not say how good its decoder is."""
 
@@ -91,6 +95,9 @@ class StructuredSVM(Estimator):
                 stacklevel=4,
             )
             tree["threads"] = 1
+        stop = tree.get("stop", {})
+        if set(stop) == {"gap"} and _declared(self._adapted(), "quality") in (None, "heuristic"):
+            stop["passes"] = USUAL_PASSES  # a gap that is not certified stops nothing
         return tree
 
     def fit(self, X: Any, Y: Any) -> Self:
