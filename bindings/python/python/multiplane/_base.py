@@ -154,7 +154,8 @@ class Estimator(Parameters):
             self.summary_.get("passes"), self.stop_reason_,
         )
         wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
-        if wanted and self.stop_reason_ in ("passes", "calls", "seconds") and not np.isnan(self.gap_):
+        # A gap that nobody certifies stops no run.
+        if wanted and self.certified_ and self.stop_reason_ in ("passes", "calls", "seconds"):
             warnings.warn(
                 f"stopped by {self.stop_reason_} before the gap was reached: gap_ is {self.gap_:.3g}, "
                 f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_",
