@@ -7,7 +7,8 @@ use multiplane::observe::JsonLines;
 use multiplane::run::GapTarget;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Hooks, Outer, PathEnd, PathModel, PathSpec, PathSummary, RunSpec,
-    Session, StopSpec, WarmStart, assign_folds, check_writable, cross_validate, durable_write, read_data, unknown_name,
+    Session, StopSpec, WarmStart, assign_folds, check_writable, cross_validate, durable_write, read_task_data,
+    unknown_name,
 };
 
 use crate::args::PathArgs;
@@ -168,8 +169,10 @@ fn hooks(args: &PathArgs, path: &PathSpec) -> Result<Hooks, Error> {
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
 fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
-    let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
-    let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
+    let data = read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+    if let Dataset::Opaque(_) = data {
+        return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
+    }
     let folds = match text {
         "folds" => match data.folds() {
             Some(folds) if folds.windows(2).any(|pair| pair[0] != pair[1]) => folds.to_vec(),
