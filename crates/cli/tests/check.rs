@@ -46,13 +46,16 @@ fn sound_tasks_exit_0() {
     assert_eq!((ran.code, &ran.object()["sound"]), (Some(0), &true.into()), "{}", ran.stdout);
 }
 
+/// A mistake: texts of the template with what stands in their places, the finding, part of its cause.
+type Mistake<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
+
 /// Each mistake in an external program is named with its cause; exit code 1.
 #[test]
 fn faults_of_programs_are_named() {
     let scratch = data();
     let (entry, delta, known) = ("[[start + index, value] for", "return float(y != truth)", "if y not in CLASSES:");
     let all = "return [[start + index, value] for index, value in x if index < WIDTH]";
-    let cases: [(&[(&str, &str)], &str, &str); 11] = [
+    let cases: [Mistake<'_>; 11] = [
         (&[("else loss(truth, y)))", "else 0.0))")], "loss-ignored", "loss is left out"),
         (&[(entry, "[[start + index + 1, value] for")], "index-out-of-range", "off by one"),
         (&[(delta, "return 1.0")], "loss-of-truth", "adds a constant"),
