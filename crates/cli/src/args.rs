@@ -70,7 +70,7 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass or chain (see `describe task`)
+    /// What to learn: binary, multiclass, chain, or external: a program of your own (see `describe task`)
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         terminal::complain(&format!("error: internal error{place}: please report this, with the command line"));
     }));
     let cli = Cli::parse();
+    interrupt::install();
     match std::panic::catch_unwind(|| dispatch(cli)) {
         Ok(Ok(Done::Finished)) => ExitCode::SUCCESS,
         Ok(Ok(Done::Failed)) | Err(_) => ExitCode::from(FAILED),

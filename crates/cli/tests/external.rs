@@ -149,3 +149,44 @@ for line in sys.stdin:
         answer = {"label": 0, "features": [[0, 1.0]], "loss": float(ask["type"] == "decode")}
         print(json.dumps({"id": ask["id"], "answers": [answer]}), flush=True)
 "#;
+
+/// Never answers a decoding; writes its process number down.
+const HANGS: &str = r#"
+import json, os, sys, time
+open("pid", "w").write(str(os.getpid()))
+for line in sys.stdin:
+    ask = json.loads(line)
+    if ask["type"] != "hello" or sys.argv[1] == "hello":
+        time.sleep(1000)
+    print(json.dumps({"protocol": 1, "examples": 5, "dim": 2}), flush=True)
+"#;
+
+/// Ctrl-C while a program does not answer: before there is anything to save the first one leaves, later the second,
+/// with exit code 130 and without the program.
+#[cfg(target_os = "linux")]
+#[test]
+fn signals_end_the_program_too() {
+    let Some(scratch) = scratch() else { return };
+    scratch.write("hangs.py", HANGS);
+    for when in ["hello", "decode"] {
+        let mut command = scratch.command("train --task external --quiet --record record");
+        command.args(["--set", &format!("task.command=python3 hangs.py {when}")]);
+        let mut running = common::Running::start(&mut command);
+        let ready = if when == "hello" { "pid" } else { "record" };
+        running.wait_until(|| {
+            scratch.path(ready).exists() && scratch.path("pid").exists() && !scratch.text("pid").is_empty()
+        });
+        running.signal("INT");
+        if when == "decode" {
+            running.outlast(std::time::Duration::from_millis(300));
+            running.signal("INT");
+        }
+        let ran = running.finish();
+        assert_eq!(ran.code, Some(130), "{when}: {}", ran.stderr);
+        let process = scratch.text("pid");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{when}: the program is left: {state}");
+        std::fs::remove_file(scratch.path("pid")).unwrap();
+    }
+}

@@ -74,7 +74,7 @@ fn text(task: &str, n: usize, d: usize, diagnosis: &Diagnosis) -> String {
     }
     text += match diagnosis.findings.len() {
         0 => "\nno fault was found\n",
-        _ => "\n",
+        _ => "",
     };
     let forecast = &profile.forecast;
     text += &format!(

@@ -13,7 +13,6 @@ pub(crate) mod verify;
 
 use std::path::{Path, PathBuf};
 
-use multiplane::tasks::local_parameters;
 use multiplane::{Error, Model, PathModel, Problem, Saved, params};
 use serde_json::{Map, Value};
 
@@ -147,6 +146,17 @@ fn only_data(key: &str) -> Error {
     Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model"))
 }
 
+/// What `--set task.*` says of how to run an external program; nothing else of a task can be set beside a model.
+fn local_parameters(on: &OnData, model: &Model) -> Result<Map<String, Value>, Error> {
+    let mut tree = Map::new();
+    apply_sets(&mut tree, &on.set)?;
+    match tree.remove("task") {
+        Some(Value::Object(local)) if !multiplane::tasks::local_parameters(&model.info.task).is_empty() => Ok(local),
+        Some(_) => Err(only_data("task")),
+        None => Ok(Map::new()),
+    }
+}
+
 /// The data's name, for messages.
 fn shown(on: &OnData) -> String {
     on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
@@ -159,11 +169,8 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
         Some(Value::Object(data)) => data,
         _ => Map::new(),
     };
-    let local = match tree.remove("task") {
-        Some(Value::Object(local)) if !local_parameters(&model.info.task).is_empty() => local,
-        Some(_) => return Err(only_data("task")),
-        None => Map::new(),
-    };
+    let local = local_parameters(on, model)?;
+    tree.remove("task");
     if let Some(key) = tree.keys().next() {
         return Err(only_data(key));
     }

@@ -100,7 +100,7 @@ fn search_fault<P: Patient + ?Sized>(ward: &Ward<'_, P>, lapses: &[&Lapse<'_>], 
         let seen = &ward.beds[lapse.answer.bed].seen[lapse.better];
         matches!(seen.origin, super::ward::Origin::Near | super::ward::Origin::Other)
     };
-    if lapses.iter().all(|lapse| presumed(&lapse)) {
+    if lapses.iter().all(presumed) {
         return format!("the search is not exact, or the better labelling is one that is not allowed{advice}");
     }
     format!("the search is not exact: it stops early, prunes too much, or has a fault at some inputs{advice}")

@@ -13,6 +13,9 @@ const ENUMERABLE: usize = 8;
 /// Share of wrong answers from which on, among so few labellings, the score is to blame.
 const OFTEN: f64 = 0.4;
 
+/// Another score that decoding may maximise.
+type Score<'a, L> = &'a dyn Fn(&Seen<L>, &[f64]) -> f64;
+
 /// The kind of fault and its cause, where one explains the answers.
 pub(super) fn explain_scores<P: Patient + ?Sized>(
     ward: &mut Ward<'_, P>,
@@ -23,7 +26,7 @@ pub(super) fn explain_scores<P: Patient + ?Sized>(
     let informative: Vec<&Answer> =
         answers.iter().filter(|answer| !answer.augmented && is_informative(ward, weights, answer)).collect();
     if informative.len() >= FEW {
-        let explains = |score: &dyn Fn(&Seen<P::Label>, &[f64]) -> f64| {
+        let explains = |score: Score<'_, P::Label>| {
             informative.iter().all(|answer| is_best(ward, &weights[answer.at].w, answer, score))
         };
         if explains(&|seen, w| -seen.score(w, false)) {
@@ -62,12 +65,7 @@ fn is_informative<P: Patient + ?Sized>(ward: &Ward<'_, P>, weights: &[Weights], 
 }
 
 /// Whether the answer is the best by another score.
-fn is_best<P: Patient + ?Sized>(
-    ward: &Ward<'_, P>,
-    w: &[f64],
-    answer: &Answer,
-    score: &dyn Fn(&Seen<P::Label>, &[f64]) -> f64,
-) -> bool {
+fn is_best<P: Patient + ?Sized>(ward: &Ward<'_, P>, w: &[f64], answer: &Answer, score: Score<'_, P::Label>) -> bool {
     let seen = &ward.beds[answer.bed].seen;
     let chosen = &seen[answer.chosen];
     seen.iter().all(|other| score(other, w) <= score(chosen, w) + tolerance(chosen, other, w))
