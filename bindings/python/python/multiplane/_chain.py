@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._base import Estimator
 from multiplane._path import PathResult
+from multiplane._validation import canonical
 
 
 def _is_text(x: list[Any]) -> bool:
@@ -63,7 +64,8 @@ class ChainSSVM(Estimator):
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
         if _is_text(x):
             return _core.Dataset.columns([_columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
-        return _core.Dataset.sequences(x, names, filler)
+        rows = [canonical(sequence) if hasattr(sequence, "tocsr") else sequence for sequence in x]
+        return _core.Dataset.sequences(rows, names, filler)
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}

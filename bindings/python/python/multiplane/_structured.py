@@ -78,6 +78,8 @@ class StructuredSVM(Estimator):
 
     def _source(self, X: Any, Y: Any) -> _core.UserTask:
         x, y = _listed(X, "X"), _listed(Y, "Y")
+        if isinstance(self.task, type):
+            raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
         decoder = self._decoder()
         initialize = getattr(self._adapted(), "initialize", None)
         if callable(initialize):

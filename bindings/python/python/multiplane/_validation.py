@@ -14,7 +14,7 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
     name = type(estimator).__name__
     names = _column_names(x)
     if hasattr(x, "tocsr"):
-        found = x.tocsr()
+        found = canonical(x)
         if np.iscomplexobj(found.data):
             raise ValueError(f"Complex data not supported\n{found.dtype}")
         found = found.astype(np.float64) if found.dtype != np.float64 else found
@@ -56,6 +56,15 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         raise ValueError(
             f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input"
         )
+    return found
+
+
+def canonical(x: Any) -> Any:
+    """A sparse matrix as CSR with sorted indices and no duplicates, in its own memory where that takes a change."""
+    found = x.tocsr()
+    if not found.has_canonical_format:
+        found = found.copy() if found is x else found
+        found.sum_duplicates()
     return found
 
 

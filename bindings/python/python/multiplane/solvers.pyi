@@ -19,6 +19,9 @@ class Auto(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -29,6 +32,8 @@ class Auto(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -46,6 +51,9 @@ class BCFW(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -56,6 +64,8 @@ class BCFW(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -68,6 +78,9 @@ class BCFWAvg(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -78,6 +91,8 @@ class BCFWAvg(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -90,6 +105,9 @@ class MPBCFW(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -100,6 +118,8 @@ class MPBCFW(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -112,6 +132,9 @@ class MPBCFWAvg(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -122,6 +145,8 @@ class MPBCFWAvg(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -134,6 +159,9 @@ class BCFWGap(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -144,6 +172,8 @@ class BCFWGap(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -156,6 +186,9 @@ class BCFWCache(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -166,6 +199,8 @@ class BCFWCache(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -178,6 +213,9 @@ class BCFWGapCache(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -188,6 +226,8 @@ class BCFWGapCache(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -200,6 +240,9 @@ class BCPFW(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -210,6 +253,8 @@ class BCPFW(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -222,6 +267,9 @@ class BCPFWGap(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -232,6 +280,8 @@ class BCPFWGap(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -244,6 +294,9 @@ class BCPFWCache(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -254,6 +307,8 @@ class BCPFWCache(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -266,6 +321,9 @@ class BCPFWGapCache(Solver):
         averaging: What the answer is: the last iterate or an average.
         gap_check: Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go
             by; 0 for never. Plays no part where nothing goes by gaps.
+        gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
+            gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+        gap_step: What a gap pass does with the corners that it has seen.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -276,6 +334,8 @@ class BCPFWGapCache(Solver):
         *,
         averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
         gap_check: int = 10,
+        gap_check_below: float = 0.0,
+        gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
