@@ -177,3 +177,21 @@ def test_readers(tmp_path):
     (tmp_path / "bad.txt").write_text("1 1:2\n-1 1:x\n")
     with pytest.raises(ValueError, match=r"bad.txt:2:\d+: "):
         multiplane.load_libsvm(tmp_path / "bad.txt")
+
+
+def test_test_data_has_the_columns_of_training_data(tmp_path):
+    """Files that lack the last features, or have more, are read with as many columns as are asked for."""
+    x, y = blobs(2, n=10)
+    file = libsvm(tmp_path / "rows.txt", x, y)
+    for sparse in (False, True):
+        found, _ = multiplane.load_libsvm(file, features=6, sparse=sparse)
+        assert found.shape == (10, 6)
+        with pytest.warns(UserWarning, match="20 values of features beyond 2 are left out"):
+            found, _ = multiplane.load_libsvm(file, features=2, sparse=sparse)
+        assert np.array_equal(found.toarray() if sparse else found, x[:, :2])
+    xs, ys = sequences(n=4)
+    file = hmm(tmp_path / "s.txt", xs, ys)
+    assert all(sequence.shape[1] == 6 for sequence in multiplane.load_hmm(file, features=6)[0])
+    with pytest.warns(UserWarning, match="beyond 2"):
+        found = multiplane.load_hmm(file, features=2)[0]
+    assert all(np.array_equal(a, b[:, :2]) for a, b in zip(found, xs, strict=True))
