@@ -149,6 +149,16 @@ impl PathModel {
         serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))
     }
 
+    /// The same path with other names for its labels.
+    fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModel> {
+        if labels.len() != self.inner.info.vocabulary.labels.len() {
+            return Err(value_error("one name per label is needed"));
+        }
+        let mut inner = self.inner.clone();
+        inner.info.vocabulary.labels = labels;
+        Ok(PathModel { inner })
+    }
+
     /// The model that answers for a lambda.
     fn at(&self, lambda: f64) -> PyResult<Model> {
         guarded(|| self.inner.at(lambda).map(|inner| Model { inner }).map_err(|reason| value_error(reason.to_string())))

@@ -179,7 +179,7 @@ class Estimator(Parameters):
             )
         finally:
             watcher.close()
-        found = PathResult(model, json.loads(summary), self)
+        found = PathResult(self._named_path(model), json.loads(summary), self)
         if found.stop_reason_ != "lambda-min":
             warnings.warn(
                 f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
@@ -187,6 +187,10 @@ class Estimator(Parameters):
                 stacklevel=3,
             )
         return found
+
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        """The path with the users' names of its labels."""
+        return model
 
     # -- files --
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,18 +31,22 @@ def _dense(offsets: Any, indices: Any, values: Any, columns: int) -> NDArray[np.
     return out
 
 
-def load_libsvm(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[np.int64]]:
+def load_libsvm(
+    path: str | os.PathLike[str], *, features: int | None = None, sparse: bool | None = None
+) -> tuple[Any, NDArray[np.int64]]:
     """Reads LIBSVM / SVM-light text (plain or gzip) with whole-number labels.
 
     Args:
         path: The file; column k of ``X`` is index k + 1.
+        features: Columns of ``X``, as many as the training data has where this is test data; by default the largest
+            index of the file. Values beyond are left out, with one warning.
         sparse: Whether ``X`` is a SciPy CSR matrix; by default where less than half of it is filled and SciPy is
             there.
 
     Returns:
         ``X`` (``[n, features]``) and ``y`` (``[n]``). Raises ValueError with file, line and column for bad lines.
     """
-    return _rows(path, "libsvm", sparse)
+    return _rows(path, "libsvm", sparse, features)
 
 
 def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[np.int64]]:
@@ -49,8 +54,22 @@ def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tup
     return _rows(path, "csv", sparse)
 
 
-def _rows(path: str | os.PathLike[str], format: str, sparse: bool | None) -> tuple[Any, NDArray[np.int64]]:
-    offsets, indices, values, columns, _, labels = _csr(_core.Dataset.read(path, format))
+def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
+    """CSR parts with so many columns."""
+    offsets, indices, values, columns, ends, labels = parts
+    if features is None or columns <= features:
+        return offsets, indices, values, features or columns, ends, labels
+    kept = indices < features
+    warnings.warn(f"{int((~kept).sum())} values of features beyond {features} are left out", UserWarning, stacklevel=4)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[offsets], indices[kept], values[kept], features, ends, labels
+
+
+def _rows(
+    path: str | os.PathLike[str], format: str, sparse: bool | None, features: int | None = None
+) -> tuple[Any, NDArray[np.int64]]:
+    read = _csr(_core.Dataset.read(path, format))
+    offsets, indices, values, columns, _, labels = _fitted(read, features)
     y = np.array([int(label) for label in labels], dtype=np.int64)
     if sparse is None:
         try:
@@ -66,8 +85,10 @@ def _rows(path: str | os.PathLike[str], format: str, sparse: bool | None) -> tup
     return _dense(offsets, indices, values, columns), y
 
 
-def _sequences(dataset: _core.Dataset) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
-    offsets, indices, values, columns, ends, labels = _csr(dataset)
+def _sequences(
+    dataset: _core.Dataset, features: int | None = None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
+    offsets, indices, values, columns, ends, labels = _fitted(_csr(dataset), features)
     whole = all(label.lstrip("-").isdigit() for label in labels)
     names = np.array([int(label) for label in labels]) if whole else np.array(labels)
     x, y, start = [], [], 0
@@ -95,9 +116,14 @@ def load_letters(
     return _sequences(_core.Dataset.read(path, "letter", chosen))
 
 
-def load_hmm(path: str | os.PathLike[str]) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
-    """Reads SVM-hmm text (``TAG qid:N index:value ...``): lists of arrays ``[length, features]`` and of tags."""
-    return _sequences(_core.Dataset.read(path, "hmm"))
+def load_hmm(
+    path: str | os.PathLike[str], *, features: int | None = None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
+    """Reads SVM-hmm text (``TAG qid:N index:value ...``): lists of arrays ``[length, features]`` and of tags.
+
+    ``features`` is as in :func:`load_libsvm`.
+    """
+    return _sequences(_core.Dataset.read(path, "hmm"), features)
 
 
 def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:

@@ -49,6 +49,9 @@ class PathResult:
         found = copy.copy(self._estimator)
         found.lam = lam
         found._from_model(model)
+        known, loaded = (getattr(estimator, "classes_", []) for estimator in (self._estimator, found))
+        if len(known) and [str(name) for name in known] == [str(name) for name in loaded]:
+            vars(found)["classes_"] = known  # of the type that they had in training
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -11,8 +11,10 @@ from typing import Any, TextIO
 logger = logging.getLogger("multiplane")
 
 
-def _interactive(stream: TextIO) -> bool:
+def _interactive(stream: TextIO | None) -> bool:
     """Whether somebody watches: a terminal or a notebook."""
+    if stream is None:  # a program without a console
+        return False
     if stream.isatty():
         return True
     ipython = sys.modules.get("IPython")
@@ -24,7 +26,7 @@ class Watcher:
     """Is told of evaluations and of progress between them; writes the line and logs evaluations at level DEBUG."""
 
     def __init__(self, progress: bool | None) -> None:
-        self.stream = sys.stderr
+        self.stream: TextIO | None = sys.stderr
         self.shown = _interactive(self.stream) if progress is None else progress
         self.start = time.monotonic()
         self.best = ""
@@ -45,13 +47,13 @@ class Watcher:
         self._write(f"pass {first:.1f}  calls {calls}  {time.monotonic() - self.start:.0f} s{self.best}")
 
     def _write(self, text: str) -> None:
-        if self.shown:
+        if self.shown and self.stream is not None:
             self.stream.write("\r" + text.ljust(self.width))
             self.stream.flush()
             self.width = len(text)
 
     def close(self) -> None:
         """Ends the line."""
-        if self.shown and self.width:
+        if self.shown and self.stream is not None and self.width:
             self.stream.write("\r" + " " * self.width + "\r")
             self.stream.flush()

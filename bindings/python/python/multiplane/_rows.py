@@ -82,6 +82,9 @@ class _RowClassifier(Estimator):
             model = model.with_labels([str(label) for label in self.classes_])
         super()._take(model, summary)
 
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        return model.with_labels([str(label) for label in self.classes_]) if self._named else model
+
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())

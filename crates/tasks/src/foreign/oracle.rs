@@ -62,21 +62,27 @@ pub(super) fn plane<L>(
     out.clear();
     if answer.loss == 0.0 && answer.features == *truth {
         out.seal();
-        return Ok(answer.quality_of_plane(truth, scale, w)); // the truth: nothing that would cancel is stored
+        return answer.quality_of_plane(truth, scale, w, out); // the truth: nothing that would cancel is stored
     }
     answer.features.difference(truth, scale, out);
     out.set_circ(scale * answer.loss);
     out.seal();
-    Ok(answer.quality_of_plane(truth, scale, w))
+    answer.quality_of_plane(truth, scale, w, out)
 }
 
+/// By how much, relative to the numbers involved, a bound may fall below the score of its own labelling: rounding.
+const BOUND_TOLERANCE: f64 = 1e-6;
+
 impl<L> ForeignAnswer<L> {
-    /// How far the plane can be trusted, in its own scale.
-    fn quality_of_plane(&self, truth: &FeatureVector, scale: f64, w: &[f64]) -> Quality {
-        match self.quality {
-            Quality::UpperBound(bound) => Quality::UpperBound(scale * (bound - truth.score(w))),
-            other => other,
+    /// How far the plane can be trusted, in its own scale. A bound below what the plane itself scores bounds nothing.
+    fn quality_of_plane(&self, truth: &FeatureVector, scale: f64, w: &[f64], plane: &Plane) -> Result<Quality, String> {
+        let Quality::UpperBound(bound) = self.quality else { return Ok(self.quality) };
+        let (of_truth, of_plane) = (truth.score(w), plane.view().score(w));
+        let own = of_truth + of_plane / scale;
+        if bound < own - BOUND_TOLERANCE * (1.0 + own.abs() + of_truth.abs()) {
+            return Err(format!("its upper bound is {bound}, below the score {own} of its own labelling"));
         }
+        Ok(Quality::UpperBound((scale * (bound - of_truth)).max(of_plane)))
     }
 }
 

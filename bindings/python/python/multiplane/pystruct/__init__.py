@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask
 from multiplane._structured import StructuredSVM
 
@@ -27,15 +28,18 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _Learner:
+class _Learner(Parameters):
     """What PyStruct's learners share."""
 
-    def __init__(self, model: Any, max_iter: int, C: float, verbose: int, random_state: Any) -> None:
-        self.model = model
-        self.max_iter = max_iter
-        self.C = C
-        self.verbose = verbose
-        self.random_state = random_state
+    model: Any
+    max_iter: int
+    C: float
+    verbose: int
+    random_state: Any
+
+    def _keep(self, arguments: dict[str, Any]) -> None:
+        for name in self._names():
+            setattr(self, name, arguments[name])
 
     def _fit(self, X: Any, Y: Any, solver: str, gap: float | None) -> Self:
         estimator = StructuredSVM(
@@ -62,6 +66,11 @@ class _Learner:
         self.primal_objective_curve_ = [scale * value for value in records.column("primal")]
         self.objective_curve_ = [scale * value for value in records.column("dual") if value is not None]
         self.timestamps_ = records.column("seconds")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
 
     def predict(self, X: Any) -> list[Any]:
         """The predicted labelling of every input."""
@@ -115,10 +124,11 @@ class FrankWolfeSSVM(_Learner):
         sample_method: str = "perm",
         random_state: Any = None,
     ) -> None:
-        super().__init__(model, max_iter, C, verbose, random_state)
-        self.batch_mode = batch_mode
-        self.tol = tol
-        self.do_averaging = do_averaging
+        self._keep(locals())
+
+    batch_mode: bool
+    tol: float
+    do_averaging: bool
 
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
@@ -158,8 +168,9 @@ class SubgradientSSVM(_Learner):
         shuffle: bool = False,
         random_state: Any = None,
     ) -> None:
-        super().__init__(model, max_iter, C, verbose, random_state)
-        self.averaging = averaging
+        self._keep(locals())
+
+    averaging: str | None
 
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
