@@ -57,11 +57,12 @@ def test_letters_from_a_file(tmp_path: Path) -> None:
     """The chain recipe reads letter.data: folds 0 and 1 of a small file written here."""
     lines, number = [], 1
     for word in range(12):
-        for position, letter in enumerate("abba" if word % 3 else "cab"):
-            last = position + 1 == len("abba" if word % 3 else "cab")
+        text = "abba" if word % 3 else "cab"
+        for position, letter in enumerate(text):
             pixels = ["1" if k % 26 == ord(letter) - 97 or k == number % 128 else "0" for k in range(128)]
-            following = -1 if last else number + 1
-            lines.append("\t".join([str(number), letter, str(following), str(word + 1), str(position + 1), str(word % 2), *pixels]))
+            following = -1 if position + 1 == len(text) else number + 1
+            columns = [number, letter, following, word + 1, position + 1, word % 2, *pixels]
+            lines.append("\t".join(map(str, columns)))
             number += 1
     (tmp_path / "letter.data").write_text("".join(line + "\t\n" for line in lines))
     output = run("ocr_chain", "letter.data", cwd=tmp_path)
