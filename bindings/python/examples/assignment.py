@@ -58,7 +58,8 @@ class BudgetedMatching(Matching):
 rng = np.random.default_rng(0)
 rules = np.array([-2.0, -1.0, 0.5, 0.0])  # what the dispatcher goes by; the last feature is of no importance
 for task, days in ((Matching(), 200), (BudgetedMatching(), 60)):
-    X = [{"pairs": rng.normal(size=(SIZE, SIZE, FEATURES)), "effort": rng.random((SIZE, SIZE))} for _ in range(2 * days)]
+    shape = (SIZE, SIZE)
+    X = [{"pairs": rng.normal(size=(*shape, FEATURES)), "effort": rng.random(shape)} for _ in range(2 * days)]
     Y = [task.decode(x, rules + 0.3 * rng.normal(size=FEATURES)) for x in X]  # the dispatcher is not quite consistent
     Y = [y.y if isinstance(y, multiplane.Bounded) else y for y in Y]
     model = multiplane.StructuredSVM(task, gap="5%", passes=50).fit(X[:days], Y[:days])

@@ -26,7 +26,7 @@ X_train, X_test, y_train, y_test = X[:1000], X[1000:], y[:1000], y[1000:]
 model = multiplane.MulticlassSSVM(gap="1%", params={"task.bias": True})
 model.fit(X_train, y_train, X_test=X_test, y_test=y_test)  # test data is only watched: see model.history_
 
-print(f"weights        {model.coef_.shape}: one row for each of {', '.join(model.classes_)}; the last column is the bias")
+print(f"weights        {model.coef_.shape}: a row for each of {', '.join(model.classes_)}; the last column is the bias")
 print(f"primal         {model.primal_:.5f}  the objective of these weights")
 print(f"dual           {model.dual_:.5f}  no weights have a lower objective")
 print(f"gap            {model.gap_:.5f}  ({100 * model.gap_ / model.primal_:.2f} %, certified: {model.certified_})")

@@ -33,7 +33,7 @@ def test_page(page: str, tmp_path: Path) -> None:
         pytest.skip(f"{page} is not part of this source tree")
     program = blocks(page)
     assert program.strip(), f"{page} has no block of Python"
-    # A file that guards its last lines: blocks may start worker processes, which import the program anew.
+    # Not as __main__: what a page guards with `if __name__ == "__main__"` starts processes, and is only compiled here.
     path = tmp_path / "page.py"
     path.write_text(program, encoding="utf-8")
     code = f"import matplotlib; matplotlib.use('Agg'); import runpy; runpy.run_path({str(path)!r}, run_name='page')"

@@ -143,7 +143,7 @@ class ChainSSVM(Estimator):
         y: Any,
         *,
         eps: float = 0.1,
-        lambda_min: float = 1e-4,
+        lambda_min: float = 1e-5,
         kappa: float = 0.9,
         X_test: Any = None,
         y_test: Any = None,

@@ -156,7 +156,7 @@ class StructuredSVM(Estimator):
         return 1.0 - float(np.mean([task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
 
     def path(
-        self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-4, kappa: float = 0.9
+        self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
         return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
