@@ -14,6 +14,8 @@ mod model;
 mod patient;
 mod task;
 mod train;
+mod watch;
+mod worker;
 
 use pyo3::prelude::*;
 

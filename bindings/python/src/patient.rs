@@ -11,7 +11,8 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::errors::{guarded, value_error};
 use crate::features;
-use crate::task::{Declared, Label, Parts, UserTask};
+use crate::task::{Declared, Parts, UserTask};
+use crate::worker::Label;
 
 /// A user's task under examination.
 pub(crate) struct UserPatient {
