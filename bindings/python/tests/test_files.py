@@ -63,7 +63,8 @@ def test_the_same_bytes_as_the_command_line(cli, tmp_path, task, kind, params):
     """Built-in tasks under the work clock: the same problem gives the same model file, byte for byte."""
     x, y = case(task)
     data = (hmm if task == "chain" else libsvm)(tmp_path / "data.txt", x, y)
-    sets = [argument for key, value in params.items() for argument in ("--set", f"{key}={json.dumps(value).strip(chr(34))}")]
+    values = {key: json.dumps(value).strip('"') for key, value in params.items()}
+    sets = [argument for key, value in values.items() for argument in ("--set", f"{key}={value}")]
     format_ = "hmm" if task == "chain" else "libsvm"
     run(cli, "train", "--task", task, "--data", data, "--format", format_, "--clock", "work", "--gap", "1%",
         "--lambda", "0.05", "--seed", 3, "--out", tmp_path / "cli.safetensors", "--quiet", *sets)  # fmt: skip
@@ -80,7 +81,8 @@ def test_models_go_both_ways(cli, tmp_path, task, kind, params):
     format_ = "hmm" if task == "chain" else "libsvm"
     model = kind(gap="1%", params=params or None).fit(x, y)
     model.save(tmp_path / "m.safetensors")
-    told = json.loads(run(cli, "evaluate", "--model", tmp_path / "m.safetensors", "--data", data, "--format", format_, "--json"))
+    where = ("--model", tmp_path / "m.safetensors", "--data", data, "--format", format_)
+    told = json.loads(run(cli, "evaluate", *where, "--json"))
     assert told["accuracy"] == pytest.approx(model.score(x, y))
     loaded = multiplane.load(tmp_path / "m.safetensors")
     assert type(loaded) is kind and np.array_equal(loaded.coef_, model.coef_)

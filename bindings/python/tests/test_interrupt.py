@@ -24,7 +24,8 @@ try:
     fit()
 except KeyboardInterrupt:
     late = time.monotonic() - sent[0]
-    print(f"LATE {{1000 * late:.1f}} ms", "coef" if hasattr(model, "coef_") else "none", len(getattr(model, "history_", [])))
+    kept = "coef" if hasattr(model, "coef_") else "none"
+    print(f"LATE {{1000 * late:.1f}} ms", kept, len(getattr(model, "history_", [])))
 else:
     print("NOT INTERRUPTED", model.stop_reason_)
 """

@@ -74,7 +74,9 @@ def test_fit_returns_self_and_results_have_their_names():
 
 
 @pytest.mark.parametrize(
-    "estimator", [BinarySSVM(), MulticlassSSVM(), ChainSSVM(), StructuredSVM(Multiclass())], ids=lambda e: type(e).__name__
+    "estimator",
+    [BinarySSVM(), MulticlassSSVM(), ChainSSVM(), StructuredSVM(Multiclass())],
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_results_before_fit_are_refused(estimator):
     """Whatever needs weights says that there are none yet, as scikit-learn's error."""

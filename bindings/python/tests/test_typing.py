@@ -1,4 +1,4 @@
-"""The stubs are what the definitions give and what runs; the sources pass mypy --strict; no parameter is defined twice."""
+"""The stubs are what the definitions give and what runs; the sources pass mypy --strict."""
 
 import inspect
 import os

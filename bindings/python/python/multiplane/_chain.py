@@ -42,7 +42,8 @@ class ChainSSVM(Estimator):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
     ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
-    tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes features.
+    tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes
+    features.
     ``y`` is a list of sequences of labels. ``coef_`` is one vector: ``unary[label][feature]``, then
     ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``.
     """
