@@ -120,6 +120,8 @@ impl Job {
         match (result, stopped) {
             (Ok(result), stopped) => Ok((result, stopped, history.text())),
             (Err(_), Some(stopped)) => Err(stopped),
+            // What the library refuses of a user's task is a wrong value.
+            (Err(Error::Failed(reason)), None) if on_calling_thread => Err(value_error(reason)),
             (Err(error), None) => Err(crate::errors::raised(error)),
         }
     }

@@ -28,6 +28,9 @@ use crate::solver::{Counts, Ctx, Progress, Solver};
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
 
+/// By how much F may exceed P, relative, where rounding is the reason.
+const ROUNDING: f64 = 1e-9;
+
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
@@ -246,7 +249,18 @@ impl<O: MaxOracle> Run<O> {
 
     fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
-            (Some(target), Some(best), Some(dual)) => best.proven && best.primal - dual <= target.at(best.primal),
+            (Some(target), Some(best), Some(dual)) => {
+                self.is_certified() && best.primal - dual <= target.at(best.primal)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
+    /// disprove what the oracle says of its answers.
+    fn is_certified(&self) -> bool {
+        match (&self.best, self.dual) {
+            (Some(best), Some(dual)) => best.proven && dual <= best.primal + ROUNDING * (1.0 + best.primal.abs()),
             _ => false,
         }
     }

@@ -78,7 +78,7 @@ impl<O: MaxOracle> Run<O> {
             primal: best.primal,
             dual: self.dual,
             gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
+            certified: self.is_certified(),
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -114,7 +114,7 @@ impl<O: MaxOracle> Run<O> {
             primal: best.primal,
             dual: self.dual,
             gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
+            certified: self.is_certified(),
             stop_reason,
             // Sampled times can overshoot; more than all the time there was cannot be true.
             counts: Counts { oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()), ..self.counts },

@@ -33,7 +33,7 @@ impl<T: ForeignTask> ForeignOracle<T> {
     }
 }
 
-/// The features of an example's truth, asked for where nobody has.
+/// The features of an example's truth, asked for where nobody has; its loss must be 0.
 pub(super) fn truth<'a, T: ForeignTask>(
     truths: &'a [OnceLock<FeatureVector>],
     worker: &mut T,
@@ -41,6 +41,10 @@ pub(super) fn truth<'a, T: ForeignTask>(
 ) -> Result<&'a FeatureVector, String> {
     if truths[example].get().is_none() {
         let label = worker.truth(example)?;
+        let loss = worker.loss(example, &label)?;
+        if loss != 0.0 {
+            return Err(format!("the loss of its truth is {loss}, expected 0"));
+        }
         let mut features = FeatureVector::default();
         worker.features(example, &label, &mut features).map_err(|reason| format!("of the truth: {reason}"))?;
         let _ = truths[example].set(features); // somebody else may have been faster, with the same
@@ -99,5 +103,60 @@ impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
         worker.answer(block, w, true, &mut self.answer).map_err(failed)?;
         let truth = truth(&self.truths, &mut *worker, block).map_err(failed)?;
         plane(&self.answer, truth, 1.0 / self.truths.len() as f64, w, out).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One example, two labels 0 (the truth) and 1, one feature each.
+    struct Tiny {
+        loss_of_truth: f64,
+        bound: Option<f64>,
+    }
+
+    impl ForeignTask for Tiny {
+        type Label = usize;
+
+        fn truth(&mut self, _: usize) -> Result<usize, String> {
+            Ok(0)
+        }
+        fn features(&mut self, _: usize, label: &usize, out: &mut FeatureVector) -> Result<(), String> {
+            out.push(*label as i64, 2.0, 2)
+        }
+        fn loss(&mut self, _: usize, label: &usize) -> Result<f64, String> {
+            Ok(if *label == 0 { self.loss_of_truth } else { 1.0 })
+        }
+        fn decode(&mut self, _: usize, _: &[f64], _: bool) -> Result<(usize, Quality), String> {
+            Ok((1, self.bound.map_or(Quality::Exact, Quality::UpperBound)))
+        }
+        fn show(&mut self, label: &usize) -> Result<String, String> {
+            Ok(label.to_string())
+        }
+    }
+
+    fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
+        let truths = Arc::from([OnceLock::new()]);
+        let mut oracle = ForeignOracle::new(Arc::new(Mutex::new(Tiny { loss_of_truth, bound })), truths, 2);
+        let mut plane = Plane::new();
+        let w = [0.5, 3.0];
+        let quality = oracle.maximize(0, &w, &mut plane).map_err(|error| error.to_string())?;
+        Ok((quality, plane.view().score(&w)))
+    }
+
+    /// The plane is features and loss minus the truth's; a bound comes on the same scale.
+    #[test]
+    fn planes_are_built_from_features_and_loss() {
+        assert_eq!(ask(0.0, None), Ok((Quality::Exact, 2.0 * 3.0 + 1.0 - 2.0 * 0.5)));
+        assert_eq!(ask(0.0, Some(9.0)), Ok((Quality::UpperBound(9.0 - 1.0), 6.0)));
+    }
+
+    /// What cannot be true is refused: a truth with a loss, a bound below its own labelling's score.
+    #[test]
+    fn contradictions_are_refused() {
+        assert!(ask(0.5, None).unwrap_err().contains("the loss of its truth is 0.5, expected 0"));
+        let reason = ask(0.0, Some(6.5)).unwrap_err();
+        assert!(reason.contains("upper bound is 6.5, below the score 7"), "{reason}");
     }
 }
