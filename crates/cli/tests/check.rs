@@ -92,6 +92,73 @@ fn faults_of_programs_are_named() {
     }
 }
 
+/// Assignments (permutations) or tags of three words, decoded by trying all; the quality is not declared.
+const STRUCTURED: &str = r#"
+import itertools, json, random, sys
+chance, mode = random.Random(1), sys.argv[1]
+ALL = list(itertools.permutations(range(3)) if mode == "assignment" else itertools.product(range(3), repeat=3))
+INPUTS = [[[chance.gauss(0, 1) for _ in range(2)] for _ in range(3)] for _ in range(25)]
+TRUTHS = [chance.choice(ALL) for _ in INPUTS]
+
+def phi(x, y):
+    f = [0.0] * 15
+    for k, (token, label) in enumerate(zip(x, y)):
+        f[2 * label] += token[0]
+        f[2 * label + 1] += token[1]
+        if k and mode == "tags":
+            f[6 + 3 * y[k - 1] + label] += 1.0
+    return f
+
+def describe(i, y):
+    loss = sum(a != b for a, b in zip(TRUTHS[i], y)) / 3
+    return {"label": list(y), "features": phi(INPUTS[i], y), "loss": loss}
+
+def decode(i, augment):
+    def score(y):
+        found = describe(i, y)
+        return sum(a * b for a, b in zip(found["features"], W)) + augment * found["loss"]
+    return max(ALL, key=score)
+
+for line in sys.stdin:
+    ask = json.loads(line)
+    if ask["type"] == "hello":
+        print(json.dumps({"protocol": 1, "examples": len(INPUTS), "dim": 15}), flush=True)
+    elif ask["type"] == "weights":
+        W = ask["w"]
+    elif ask["type"] == "end":
+        break
+    else:
+        i = ask["examples"][0]
+        y = {"truth": lambda: TRUTHS[i], "describe": lambda: ask["labels"][0], "decode": lambda: decode(i, ask["augment"])}
+        print(json.dumps({"id": ask["id"], "answers": [describe(i, y[ask["type"]]())]}), flush=True)
+"#;
+
+/// Labels that are lists: a sound program has no finding, though not every list is a labelling and nothing is declared;
+/// pairs that decode leaves out are found by name of their coordinates.
+#[test]
+fn structured_labels_are_examined() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: no python3");
+        return;
+    }
+    let scratch = Scratch::new().with("sound.py", STRUCTURED);
+    let unary = "zip(found[\"features\"][:6], W))";
+    scratch.write("unary.py", STRUCTURED.replace("zip(found[\"features\"], W))", unary));
+    let examine = |program: &str| {
+        let mut command = scratch.command("check --task external --json");
+        common::run(command.args(["--set", &format!("task.command=python3 {program}")]))
+    };
+    for program in ["sound.py assignment", "sound.py tags", "unary.py assignment"] {
+        let ran = examine(program);
+        assert_eq!(ran.code, Some(0), "{program}: {}{}", ran.stdout, ran.stderr);
+    }
+    let ran = examine("unary.py tags");
+    let found = ran.object();
+    assert_eq!((ran.code, &found["findings"][0]["kind"]), (Some(1), &"score-mismatch".into()), "{}", ran.stdout);
+    let cause = found["findings"][0]["cause"].as_str().unwrap();
+    assert!(cause.contains("disagree about coordinates") && !cause.contains(" 5,"), "{cause}");
+}
+
 /// Bad usage is refused with exit code 2, and nothing else is said.
 #[test]
 fn bad_usage_exits_2() {

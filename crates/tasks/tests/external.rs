@@ -80,11 +80,11 @@ fn template_gives_the_planes_of_the_built_in_task() {
     for round in 0..4 {
         let mut batch: Vec<Answer> = (0..40).map(Answer::to).collect();
         executor.answer(&w, Wanted::Planes, &mut batch).unwrap();
-        for block in 0..40 {
+        for (block, together) in batch.iter().enumerate() {
             one.maximize(block, &w, &mut a).unwrap();
             other.maximize(block, &w, &mut b).unwrap();
             assert_eq!(bits(&a), bits(&b), "round {round}, block {block}");
-            assert_eq!(bits(&a), bits(&batch[block].plane), "round {round}, block {block}");
+            assert_eq!(bits(&a), bits(&together.plane), "round {round}, block {block}");
         }
         let (mine, theirs) = (own.evaluate(&w, 1).unwrap(), foreign.evaluate(&w, 2).unwrap());
         assert_eq!(mine, theirs);

@@ -5,7 +5,7 @@
 //!
 //! The order: features and losses of the truths; decodings at zero, random and trained weights, their labellings looked
 //! at like the truths; the same questions again, alone and together; then every answer against all labellings of its
-//! example seen by then. Where one scores higher, [`optimum`] asks which mistake would explain the answers.
+//! example seen by then. Where one scores higher, `optimum` asks which mistake would explain the answers.
 
 mod features;
 mod finding;

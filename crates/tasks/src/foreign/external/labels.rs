@@ -80,3 +80,43 @@ pub(super) fn errors(truth: &Value, label: &Value, loss: f64) -> (usize, usize) 
         _ => (usize::from(loss != 0.0), 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Changes differ in one entry, each from the values given, none twice, the label itself never.
+    #[test]
+    fn changes_are_of_one_variable() {
+        let mut rng = Rng::new(1, 0);
+        let declared = [json!(0), json!(1), json!("x")];
+        let found = changes(&json!([0, 1]), &Values::Declared(&declared), 10, &mut rng);
+        assert_eq!(found.len(), 4, "{found:?}");
+        for label in [json!([1, 1]), json!(["x", 1]), json!([0, 0]), json!([0, "x"])] {
+            assert!(found.contains(&label), "{label}");
+        }
+        assert_eq!(changes(&json!([0, 1]), &Values::Declared(&declared), 3, &mut rng).len(), 3);
+        let seen = [json!("a"), json!("b"), json!("a")];
+        assert_eq!(changes(&json!("a"), &Values::Seen(seen.iter().collect()), 9, &mut rng), [json!("b")]);
+    }
+
+    /// Permutations, sorted sets and nested lists are no free combinations; tags of sentences are.
+    #[test]
+    fn structure_is_respected() {
+        let free = |labels: &[Value]| look_free(&labels.iter().collect::<Vec<_>>());
+        assert!(free(&[json!(["a", "b", "a"]), json!(["a", "a"])]));
+        assert!(!free(&[json!([2, 0, 1]), json!([1, 0, 2])]));
+        assert!(!free(&[json!([0, 1, 1]), json!([2, 2])]));
+        assert!(!free(&[json!([[0], [1], [0]])]));
+        assert!(!free(&[]));
+    }
+
+    /// Lists of one length are counted by entry, anything else as a whole.
+    #[test]
+    fn errors_are_counted() {
+        assert_eq!(errors(&json!([1, 2, 3]), &json!([1, 0, 0]), 0.5), (2, 3));
+        assert_eq!(errors(&json!([1, 2]), &json!([1]), 0.5), (1, 1));
+        assert_eq!(errors(&json!("a"), &json!("a"), 0.0), (0, 1));
+    }
+}
