@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::oracle::Quality;
-use multiplane_tasks::foreign::{FeatureVector, ForeignAnswer, ForeignTask};
+use multiplane_tasks::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -111,7 +111,7 @@ impl Worker {
         let loss = self.parts.loss.bind(py).call1((self.parts.ys[example].bind(py), label.bind(py)))?;
         let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
         let value: f64 = loss.extract().map_err(wrong)?;
-        if !(value.is_finite() && value >= 0.0) {
+        if !(value.is_finite() && value >= -LOSS_ROUNDING) {
             return Err(value_error(format!(
                 "example {example}: loss(truth, y) returned {value}: expected a finite number >= 0"
             )));

@@ -13,7 +13,7 @@ mod patient;
 mod problem;
 
 pub use features::FeatureVector;
-pub use oracle::ForeignOracle;
+pub use oracle::{ForeignOracle, LOSS_ROUNDING};
 pub use patient::ForeignPatient;
 pub use problem::ForeignProblem;
 

@@ -42,7 +42,7 @@ pub(super) fn truth<'a, T: ForeignTask>(
     if truths[example].get().is_none() {
         let label = worker.truth(example)?;
         let loss = worker.loss(example, &label)?;
-        if loss != 0.0 {
+        if loss.is_nan() || loss.abs() > LOSS_ROUNDING {
             return Err(format!("the loss of its truth is {loss}, expected 0"));
         }
         let mut features = FeatureVector::default();
@@ -60,19 +60,23 @@ pub(super) fn plane<L>(
     w: &[f64],
     out: &mut Plane,
 ) -> Result<Quality, String> {
-    if !(answer.loss.is_finite() && answer.loss >= 0.0) {
+    if !(answer.loss.is_finite() && answer.loss >= -LOSS_ROUNDING) {
         return Err(format!("its loss is {}, expected a number >= 0", answer.loss));
     }
+    let loss = answer.loss.max(0.0);
     out.clear();
-    if answer.loss == 0.0 && answer.features == *truth {
+    if loss == 0.0 && answer.features == *truth {
         out.seal();
         return answer.quality_of_plane(truth, scale, w, out); // the truth: nothing that would cancel is stored
     }
     answer.features.difference(truth, scale, out);
-    out.set_circ(scale * answer.loss);
+    out.set_circ(scale * loss);
     out.seal();
     answer.quality_of_plane(truth, scale, w, out)
 }
+
+/// By how much a loss may be off 0 where it should be 0: rounding.
+pub const LOSS_ROUNDING: f64 = 1e-9;
 
 /// By how much, relative to the numbers involved, a bound may fall below the score of its own labelling: rounding.
 const BOUND_TOLERANCE: f64 = 1e-6;
@@ -150,6 +154,12 @@ mod tests {
     fn planes_are_built_from_features_and_loss() {
         assert_eq!(ask(0.0, None), Ok((Quality::Exact, 2.0 * 3.0 + 1.0 - 2.0 * 0.5)));
         assert_eq!(ask(0.0, Some(9.0)), Ok((Quality::UpperBound(9.0 - 1.0), 6.0)));
+    }
+
+    /// A loss that rounding put off 0 is 0.
+    #[test]
+    fn rounding_is_no_loss() {
+        assert!(ask(1.1e-16, None).is_ok() && ask(-1.1e-16, None).is_ok());
     }
 
     /// What cannot be true is refused: a truth with a loss, a bound below its own labelling's score.
