@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "path", "train", "__version__"]
+__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "check", "path", "train", "__version__"]
 
 __version__: str
 
