@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use multiplane::Problem;
 use multiplane_tasks::foreign::{FeatureVector, ForeignProblem, Shape};
+use multiplane_tasks::problem::MAX_DIM;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -82,6 +83,9 @@ impl UserTask {
         let dim = method("dim")?.call0(py)?;
         let dim: usize =
             dim.extract(py).map_err(|_| value_error(format!("dim() returned {dim}: expected a whole number > 0")))?;
+        if dim == 0 || dim > MAX_DIM {
+            return Err(value_error(format!("dim() returned {dim}: must be between 1 and {MAX_DIM}")));
+        }
         let quality = declared(task, "quality")?;
         let declared_quality = match &quality {
             None => Declared::Nothing,

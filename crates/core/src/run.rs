@@ -31,6 +31,11 @@ const TICK_STEPS: u64 = 64;
 /// By how much F may exceed P, relative, where rounding is the reason.
 const ROUNDING: f64 = 1e-9;
 
+/// Whether weak duality leaves room for these values of P and F.
+fn is_possible(primal: f64, dual: f64) -> bool {
+    dual <= primal + ROUNDING * (1.0 + primal.abs())
+}
+
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
@@ -260,7 +265,7 @@ impl<O: MaxOracle> Run<O> {
     /// disprove what the oracle says of its answers.
     fn is_certified(&self) -> bool {
         match (&self.best, self.dual) {
-            (Some(best), Some(dual)) => best.proven && dual <= best.primal + ROUNDING * (1.0 + best.primal.abs()),
+            (Some(best), Some(dual)) => best.proven && is_possible(best.primal, dual),
             _ => false,
         }
     }

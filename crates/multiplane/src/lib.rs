@@ -25,6 +25,7 @@ mod abort;
 mod checkpoint;
 mod checkpointer;
 mod container;
+mod crew;
 mod cross_validation;
 mod dictionary;
 pub mod doctor;

@@ -4,6 +4,8 @@ use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 
+use serde_json::Value;
+
 use crate::error::Error;
 use crate::model::Model;
 use crate::summary::Summary;
@@ -14,6 +16,8 @@ use crate::train::{Hooks, Session};
 pub struct WarmState {
     lambda: f64,
     fingerprint: String,
+    /// What else defines the objective and how it is approached.
+    problem: Value,
     /// Oracle calls made so far; budgets of the next run count from there.
     pub oracle_calls: u64,
     /// Training seconds so far.
@@ -51,15 +55,35 @@ impl Session {
         Ok(WarmState {
             lambda: self.lambda(),
             fingerprint: self.problem().fingerprint().into(),
+            problem: self.fixed_by_a_start(),
             oracle_calls: outcome.counts.oracle_calls,
             seconds: outcome.train_seconds,
             state,
         })
     }
 
+    /// The parts of the specification that a run and its warm start must share.
+    fn fixed_by_a_start(&self) -> Value {
+        let mut spec = self.spec().provenance();
+        if let Some(table) = spec.as_object_mut() {
+            table.retain(|key, _| !["lambda", "stop", "seed"].contains(&key.as_str()));
+        }
+        spec
+    }
+
     fn go_on(&self, run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
         if start.fingerprint != self.problem().fingerprint() {
             return Err(Error::input("a warm start needs the data of the run that it starts from"));
+        }
+        let fixed = self.fixed_by_a_start();
+        for (key, value) in fixed.as_object().into_iter().flatten() {
+            let before = &start.problem[key];
+            if before != value {
+                return Err(Error::input(format!("a warm start cannot change {key}: it had {before}, found {value}")));
+            }
+        }
+        if start.problem.get("regularizer") != fixed.get("regularizer") {
+            return Err(Error::input("a warm start cannot change the regularizer's prior and frozen weights"));
         }
         run.restore(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
         if start.lambda != self.lambda() && !run.continue_at(self.lambda(), WarmStart::KeepDual) {

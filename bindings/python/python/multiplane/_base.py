@@ -103,10 +103,13 @@ class Estimator(Parameters):
     def _train(self, source: Any, test: Any = None, same_data: bool = True) -> None:
         """Runs the core and takes over its results; raises what interrupted it, with the results in place."""
         watcher = Watcher(self.progress)
-        start = getattr(self, "_fit", None) if self.warm_start and same_data else None
+        tree = self._tree()
+        problem = {key: value for key, value in tree.items() if key not in ("lambda", "stop", "seed", "threads")}
+        same = same_data and getattr(self, "_problem", None) == problem
+        start = getattr(self, "_fit", None) if self.warm_start and same else None
         try:
             fit = _core.train(
-                json.dumps(self._tree()),
+                json.dumps(tree),
                 source,
                 test=test,
                 watcher=watcher if watcher.needed() else None,
@@ -115,6 +118,7 @@ class Estimator(Parameters):
             )
         finally:
             watcher.close()
+        self._problem = problem
         summary = json.loads(fit.summary)
         if test is not None and fit.interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):

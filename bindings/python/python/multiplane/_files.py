@@ -171,5 +171,16 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
 
     stop = {name: spec["stop"][name] for name in ("gap", "passes", "calls", "seconds") if spec["stop"].get(name)}
     params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
+    regularizer = spec.get("regularizer") or {}
+    if regularizer.get("freeze"):
+        params["regularizer.freeze"] = regularizer["freeze"]
+    if (spec.get("oracle") or {}).get("delay_us"):
+        params["oracle.delay_us"] = spec["oracle"]["delay_us"]
+    if regularizer.get("prior") or regularizer.get("prior_sha256"):
+        warnings.warn(
+            "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
+            UserWarning,
+            stacklevel=4,
+        )
     named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
     return {**named, "lam": spec.get("lambda", "1/n"), **stop}

@@ -110,8 +110,8 @@ class StructuredSVM(Estimator):
         """
         source = self._source(X, Y)
         last = getattr(self, "_last", None)
-        same = last is not None and last[0] is X and last[1] is Y and last[2] == len(X)
-        self._last = (X, Y, len(X)) if self.warm_start else None
+        same = last is not None and last[0] is X and last[1] is Y and last[2] is self.task and last[3] == len(X)
+        self._last = (X, Y, self.task, len(X)) if self.warm_start else None
         self._train(source, None, same)
         if _declared(self._adapted(), "quality") is None:
             warnings.warn(

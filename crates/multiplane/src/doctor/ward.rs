@@ -2,6 +2,7 @@
 
 use multiplane_core::clock::Stopwatch;
 use multiplane_core::rng::Rng;
+use multiplane_tasks::foreign::LOSS_ROUNDING;
 
 use super::Plan;
 use super::features::{Checked, Fault, check};
@@ -117,7 +118,7 @@ impl<'p, P: Patient + ?Sized> Ward<'p, P> {
             }
         };
         let seen = self.look(example, truth, Origin::Truth)?;
-        if seen.loss != 0.0 {
+        if seen.loss.abs() > LOSS_ROUNDING {
             let loss = seen.loss;
             self.notes.add(Kind::LossOfTruth, example, || {
                 let message = format!("example {example}: Delta(truth, truth) is {loss}, expected 0");
@@ -170,7 +171,7 @@ impl<'p, P: Patient + ?Sized> Ward<'p, P> {
     fn check_loss(&mut self, example: usize, label: &P::Label, origin: Origin, loss: f64) -> bool {
         let kind = match loss {
             loss if !loss.is_finite() => Kind::LossNotFinite,
-            loss if loss < 0.0 => Kind::NegativeLoss,
+            loss if loss < -LOSS_ROUNDING => Kind::NegativeLoss,
             _ => return true,
         };
         let shown = self.patient.show(label);

@@ -85,6 +85,9 @@ impl<L> ForeignAnswer<L> {
     /// How far the plane can be trusted, in its own scale. A bound below what the plane itself scores bounds nothing.
     fn quality_of_plane(&self, truth: &FeatureVector, scale: f64, w: &[f64], plane: &Plane) -> Result<Quality, String> {
         let Quality::UpperBound(bound) = self.quality else { return Ok(self.quality) };
+        if !bound.is_finite() {
+            return Err(format!("its upper bound is {bound}, expected a finite number"));
+        }
         let (of_truth, of_plane) = (truth.score(w), plane.view().score(w));
         let own = of_truth + of_plane / scale;
         if bound < own - BOUND_TOLERANCE * (1.0 + own.abs() + of_truth.abs()) {
@@ -168,5 +171,8 @@ mod tests {
         assert!(ask(0.5, None).unwrap_err().contains("the loss of its truth is 0.5, expected 0"));
         let reason = ask(0.0, Some(6.5)).unwrap_err();
         assert!(reason.contains("upper bound is 6.5, below the score 7"), "{reason}");
+        for bound in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(ask(0.0, Some(bound)).unwrap_err().contains("expected a finite number"), "{bound}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use multiplane_core::divide::divide;
 use multiplane_core::executor::Executor;
-use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::executor::ForeignExecutor;
@@ -17,6 +17,9 @@ use crate::reference::careful_sum;
 
 /// Workers that the doctor asks at the same time.
 const DOCTOR_THREADS: usize = 2;
+
+/// Most examples: their truths' features are kept, some 56 bytes each before the first.
+const MAX_EXAMPLES: usize = 1 << 28;
 
 /// Makes a worker.
 type Make<T> = Box<dyn Fn() -> Result<T, String> + Send + Sync>;
@@ -37,6 +40,9 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
     pub fn new(name: &'static str, shape: Shape, first: T, make: Make<T>) -> Result<Self, OpenError> {
         if shape.examples == 0 {
             return Err(OpenError::new("there is no example in the data".into()));
+        }
+        if shape.examples > MAX_EXAMPLES {
+            return Err(OpenError::new(format!("{} examples: expected at most {MAX_EXAMPLES}", shape.examples)));
         }
         if shape.dim == 0 || shape.dim > MAX_DIM {
             return Err(OpenError::new(format!("dim = {}: must be between 1 and {MAX_DIM}", shape.dim)));
@@ -201,7 +207,10 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         let mut checked = Plane::new();
         oracle::plane(&answer, truth, 1.0, w, &mut checked).map_err(failed)?;
         let score = |features: &FeatureVector| careful_sum(features.iter().map(|(k, value)| w[k as usize] * value));
-        Ok((score(&answer.features) - score(truth) + answer.loss).max(0.0) / self.shape.examples as f64)
+        let found = score(&answer.features) + answer.loss.max(0.0);
+        // Where the answer is a bound, the bound is what the primal value is made of.
+        let most = if let Quality::UpperBound(bound) = answer.quality { bound.max(found) } else { found };
+        Ok((most - score(truth)).max(0.0) / self.shape.examples as f64)
     }
     fn reference_plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         None

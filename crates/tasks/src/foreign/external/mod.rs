@@ -116,10 +116,10 @@ pub fn open(
         warnings,
     };
     let memory: Option<Value> = first.memory().cloned();
-    let expected = first.identity();
+    let expected = first.welcome().clone();
     let make_more = move || {
         let worker = make()?;
-        if worker.identity() != expected {
+        if !worker.agrees(&expected) {
             return Err(worker.blame("a second process of the program described another problem".into()));
         }
         Ok(worker)

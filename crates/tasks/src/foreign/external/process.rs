@@ -64,6 +64,8 @@ pub(super) struct Process {
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Said>,
     longest_line: usize,
+    /// Whether the child has been waited for: its number may be somebody else's since.
+    reaped: bool,
 }
 
 impl Process {
@@ -80,7 +82,7 @@ impl Process {
         drop(alive);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let ((input, lines), (said, output)) = (channel(), sync_channel(LINES_AHEAD));
-        let process = Process { child, input: Some(input), output, longest_line };
+        let process = Process { child, input: Some(input), output, longest_line, reaped: false };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else { return Err("has no pipes".into()) };
         let spawned = thread::Builder::new()
             .spawn(move || write(stdin, &lines))
@@ -96,8 +98,8 @@ impl Process {
         }
     }
 
-    /// Waits for the next line.
-    pub(super) fn receive(&mut self, limit: Duration) -> Result<Vec<u8>, String> {
+    /// Waits for the next line; `parameter` is what sets the limit.
+    pub(super) fn receive(&mut self, limit: Duration, parameter: &str) -> Result<Vec<u8>, String> {
         match self.output.recv_timeout(limit) {
             Ok(Said::Line(line)) => Ok(line),
             Ok(Said::TooLong) => {
@@ -105,7 +107,7 @@ impl Process {
             }
             Ok(Said::Failed(error)) => Err(format!("its output cannot be read: {error}")),
             Err(RecvTimeoutError::Timeout) => {
-                Err(format!("no answer came within {} s (task.timeout_seconds)", limit.as_secs_f64()))
+                Err(format!("no answer came within {} s (task.{parameter})", limit.as_secs_f64()))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.how_it_ended()),
         }
@@ -125,6 +127,9 @@ impl Process {
     /// Ends the child now.
     pub(super) fn kill(&mut self) {
         self.input = None;
+        if self.reaped {
+            return;
+        }
         kill_group(self.child.id());
         let _ = self.child.kill(); // where there are no groups
         self.reap();
@@ -135,6 +140,7 @@ impl Process {
         // Off the list before its number can be given to somebody else.
         alive().retain(|&other| other != group);
         let _ = self.child.wait();
+        self.reaped = true;
     }
 
     /// Sends a last line and gives the child a moment to end by itself.

@@ -71,7 +71,7 @@ pub(super) enum Capability {
 }
 
 /// The answer to hello.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Welcome {
     #[serde(rename = "protocol")]
@@ -105,10 +105,15 @@ pub(super) struct Description {
     pub(super) bound: Option<f64>,
 }
 
+/// The error that an answer states; a null is none.
+fn error_of(value: &Value) -> Option<&Value> {
+    value.get("error").filter(|reason| !reason.is_null())
+}
+
 /// Reads the answer to hello.
 pub(super) fn welcome(line: &[u8]) -> Result<Welcome, String> {
     let value = parse(line)?;
-    if let Some(reason) = value.get("error") {
+    if let Some(reason) = error_of(&value) {
         return Err(format!("it refused: {}", text(reason)));
     }
     // Of another version nothing else need be readable.
@@ -128,7 +133,7 @@ pub(super) fn answers(line: &[u8], id: u64, count: usize) -> Result<Vec<Result<D
         Some(found) => return Err(format!("an answer with id {found} came, expected id {id}")),
         None => return Err(format!("found {}, expected an object with \"id\": {id}", quote(line))),
     }
-    if let Some(reason) = value.get("error") {
+    if let Some(reason) = error_of(&value) {
         let reason = format!("it says: {}", text(reason));
         return Ok(vec![Err(reason); count]);
     }
@@ -142,7 +147,7 @@ pub(super) fn answers(line: &[u8], id: u64, count: usize) -> Result<Vec<Result<D
 }
 
 fn description(mut answer: Value) -> Result<Description, String> {
-    if let Some(reason) = answer.get("error") {
+    if let Some(reason) = error_of(&answer) {
         return Err(format!("it says: {}", text(reason)));
     }
     if !answer.is_object() {

@@ -11,7 +11,7 @@ use crate::foreign::external::ExternalSpec;
 use crate::foreign::external::labels::{self, Values};
 use crate::foreign::external::process::Process;
 use crate::foreign::external::protocol::{self, Capability, DeclaredQuality, Description, PROTOCOL, Request, Welcome};
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignTask};
+use crate::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
 use crate::patient::RawFeatures;
 
 /// Weights are sent as changes where at most one of so many has changed.
@@ -49,7 +49,7 @@ impl ExternalTask {
         let failed = |reason: String| format!("external program `{name}`: {reason}");
         let mut process = Process::start(&words, spec.line_megabytes << 20).map_err(failed)?;
         process.send(Request::Hello { protocol: PROTOCOL, data, memory }.line());
-        let greeted = process.receive(Duration::from_secs_f64(spec.start_seconds));
+        let greeted = process.receive(Duration::from_secs_f64(spec.start_seconds), "start_seconds");
         let welcome = greeted.and_then(|line| protocol::welcome(&line)).map_err(failed)?;
         let ranges = welcome.nonnegative.iter();
         if let Some((from, to)) = ranges.clone().find(|(from, to)| from > to || *to > welcome.dim) {
@@ -90,8 +90,16 @@ impl ExternalTask {
     }
 
     /// What all processes of a program must agree on.
-    pub(super) fn identity(&self) -> (usize, usize, Option<String>) {
-        (self.examples(), self.dim(), self.welcome.fingerprint.clone())
+    pub(super) fn agrees(&self, other: &Welcome) -> bool {
+        let own = &self.welcome;
+        let data = own.examples == other.examples && own.dim == other.dim && own.fingerprint == other.fingerprint;
+        let promises = own.quality == other.quality && own.nonnegative == other.nonnegative;
+        data && promises && own.variables == other.variables
+    }
+
+    /// What the program said of itself.
+    pub(super) fn welcome(&self) -> &Welcome {
+        &self.welcome
     }
 
     /// A reason with the program that is to blame.
@@ -112,7 +120,7 @@ impl ExternalTask {
         let id = self.next;
         self.next += 1;
         self.process.send(request(id));
-        let line = self.process.receive(self.timeout);
+        let line = self.process.receive(self.timeout, "timeout_seconds");
         line.and_then(|line| protocol::answers(&line, id, examples.len())).map_err(|reason| {
             self.process.kill();
             let reason = self.blame(reason);
@@ -191,7 +199,13 @@ impl ExternalTask {
     fn checked(&self, found: Description, out: &mut ForeignAnswer<Value>) -> Result<(), String> {
         out.features.clear();
         check_features(&found.features, self.dim(), &mut out.features)?;
-        out.loss = found.loss;
+        if !(found.loss.is_finite() && found.loss >= -LOSS_ROUNDING) {
+            return Err(format!("its loss is {}, expected a finite number >= 0", found.loss));
+        }
+        if let Some(bound) = found.bound.filter(|bound| !bound.is_finite()) {
+            return Err(format!("its upper bound is {bound}, expected a finite number"));
+        }
+        out.loss = found.loss.max(0.0);
         out.quality = self.quality(found.bound)?;
         out.label = Some(found.label);
         Ok(())
