@@ -48,6 +48,29 @@ impl UserPatient {
         })
     }
 
+    /// Whether decoding returns a labelling where the weights speak for it. Only then is one that was guessed known to
+    /// be a labelling of the example: labellings may be constrained in ways that nobody told.
+    fn is_reached(&mut self, example: usize, label: &Label, change: &Label) -> bool {
+        let (Ok(there), Ok(here)) = (self.dense(example, change), self.dense(example, label)) else { return false };
+        let away: Vec<f64> = there.iter().zip(&here).map(|(there, here)| there - here).collect();
+        [away, there].iter().any(|w| self.decode(example, w, false).is_ok_and(|(answer, _)| self.same(&answer, change)))
+    }
+
+    fn dense(&mut self, example: usize, label: &Label) -> Result<Vec<f64>, String> {
+        let mut all = vec![0.0; self.dim()];
+        match self.features(example, label)? {
+            RawFeatures::Dense(values) if values.len() == all.len() => all = values,
+            RawFeatures::Dense(_) => return Err("its length is wrong".into()),
+            RawFeatures::Pairs(pairs) => {
+                for (index, value) in pairs {
+                    let place = usize::try_from(index).ok().and_then(|index| all.get_mut(index));
+                    *place.ok_or("an index is wrong")? += value;
+                }
+            }
+        }
+        Ok(all)
+    }
+
     fn helped<T: for<'a, 'py> FromPyObject<'a, 'py>>(
         &mut self,
         work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
@@ -120,10 +143,13 @@ impl Patient for UserPatient {
         let seed = rng.below(u64::from(u32::MAX));
         let neighbours = Python::attach(|py| self.neighbours.clone_ref(py));
         let found = self.ask(|py, parts| {
-            let x = parts.xs[example].bind(py);
-            neighbours.bind(py).call_method1("changes", (x, label.bind(py), most, seed))?.extract::<Vec<Py<PyAny>>>()
+            let (x, neighbours) = (parts.xs[example].bind(py), neighbours.bind(py));
+            let found = neighbours.call_method1("changes", (x, label.bind(py), most, seed))?;
+            Ok((neighbours.getattr("own")?.is_none(), found.extract::<Vec<Py<PyAny>>>()?))
         });
-        found.unwrap_or_default().into_iter().map(Arc::new).collect()
+        let (guessed, found) = found.unwrap_or_default();
+        let found = found.into_iter().map(Arc::new);
+        if guessed { found.filter(|change| self.is_reached(example, label, change)).collect() } else { found.collect() }
     }
 
     fn fits(&mut self, example: usize, label: &Label) -> bool {

@@ -185,6 +185,50 @@ def test_sound_tasks_have_no_findings(seed):
     assert findings == [], str(findings)
 
 
+def test_constrained_labellings_are_no_fault():
+    """Parts of a row, start before stop: a change of one end alone may be no part."""
+
+    class Intervals:
+        quality = "exact"
+
+        def dim(self):
+            return 2
+
+        def features(self, x, y):
+            return np.array([x[y[0] : y[1]].sum(), y[1] - y[0]])
+
+        def loss(self, truth, y):
+            return 0.5 * (truth[0] != y[0]) + 0.5 * (truth[1] != y[1])
+
+        def decode(self, x, w, truth=None):
+            def value(y):
+                return w @ self.features(x, y) + (0 if truth is None else self.loss(truth, y))
+
+            return max(((a, b) for a in range(len(x)) for b in range(a + 1, len(x) + 1)), key=value)
+
+    class Forgetful(Intervals):
+        def decode(self, x, w, truth=None):
+            return super().decode(x, w)
+
+    class Informed(Intervals):
+        """Finds the best but one, and says what is near."""
+
+        def decode(self, x, w, truth=None):
+            best = super().decode(x, w, truth)
+            return (best[0], best[1] - 1) if best[1] - best[0] > 1 else best
+
+        def neighbours(self, x, y):
+            return [(a, y[1]) for a in range(y[1])] + [(y[0], b) for b in range(y[0] + 1, len(x) + 1)]
+
+    chance = np.random.default_rng(0)
+    x = [chance.normal(size=8) for _ in range(20)]
+    y = [(int(a), int(a) + 3) for a in chance.integers(0, 5, size=20)]
+    findings = StructuredSVM(Intervals()).check(x, y)
+    assert findings == [], str(findings)
+    assert {finding.kind for finding in StructuredSVM(Forgetful()).check(x, y)} == {"loss-ignored"}
+    assert StructuredSVM(Informed()).check(x, y)
+
+
 def test_interrupts_pass_through():
     """Ctrl-C in an examination is no finding."""
 

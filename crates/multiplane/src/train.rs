@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::Stopwatch;
-use multiplane_core::executor::Executor;
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Regularizer, Sign};
