@@ -1,7 +1,8 @@
 //! `multiplane._core`: what the Python package needs of the Rust library, and nothing that users see.
 //!
 //! Data comes in as arrays or file names, specifications and reports cross as JSON text, models as the bytes of their
-//! files. Parameters are defined in the Rust config structs alone; [`describe`](describe::describe) hands them over.
+//! files. Parameters are defined in the Rust config structs alone; `describe` hands them
+//! over.
 
 mod arrays;
 mod dataset;
