@@ -38,9 +38,8 @@ pub(crate) enum Command {
     /// Solve one MAP or min-cut instance (not built yet)
     #[command(disable_help_flag = true)]
     Infer(Rest),
-    /// Test a task or oracle for mistakes before training (not built yet)
-    #[command(disable_help_flag = true)]
-    Check(Rest),
+    /// Test a task or oracle for mistakes before training, and forecast what training will cost
+    Check(CheckArgs),
     /// Rerun an experiment of a paper (not built yet)
     #[command(disable_help_flag = true)]
     Reproduce(Rest),
@@ -71,7 +70,7 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass or chain (see `describe task`)
+    /// What to learn: binary, multiclass, chain, or external: a program of your own (see `describe task`)
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly
@@ -176,6 +175,40 @@ pub(crate) struct PathArgs {
     pub(crate) svg: Option<PathBuf>,
 }
 
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    /// A run specification, as `train` takes it; flags and --set override it
+    #[arg(value_name = "RUN.toml")]
+    pub(crate) spec: Option<PathBuf>,
+    /// The task (see `describe task`)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task: Option<String>,
+    /// The data; only an external program may need none
+    #[arg(long, value_name = "PATH")]
+    pub(crate) data: Option<PathBuf>,
+    /// Format of the data [default: guessed from name and content]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// Any parameter by its dotted name
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Examples that are decoded, chosen at random if there are more
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) examples: usize,
+    /// Seconds after which no further example is begun
+    #[arg(long, value_name = "S", default_value_t = 120.0)]
+    pub(crate) seconds: f64,
+    /// Passes of the run that the forecast is for
+    #[arg(long, value_name = "X", default_value_t = 50.0)]
+    pub(crate) passes: f64,
+    /// Seed of the choice of examples and weights
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// A model and the data to use it on.
 #[derive(Args)]
 pub(crate) struct OnData {
@@ -185,13 +218,14 @@ pub(crate) struct OnData {
     /// Of a path or grid, the weights at this lambda [default: what cross-validation chose]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
-    /// The data
+    /// The data; only an external program may need none
     #[arg(long, value_name = "D")]
-    pub(crate) data: PathBuf,
+    pub(crate) data: Option<PathBuf>,
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// data.* parameters, e.g. data.folds=0,3
+    /// data.* parameters, e.g. data.folds=0,3; of a model of task external also task.command and what else says how to
+    /// run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Threads; the result is the same for any number

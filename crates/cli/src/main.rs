@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         terminal::complain(&format!("error: internal error{place}: please report this, with the command line"));
     }));
     let cli = Cli::parse();
+    interrupt::install();
     match std::panic::catch_unwind(|| dispatch(cli)) {
         Ok(Ok(Done::Finished)) => ExitCode::SUCCESS,
         Ok(Ok(Done::Failed)) | Err(_) => ExitCode::from(FAILED),
@@ -59,7 +60,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Data(args) => commands::data::run(&args),
         Command::Path(args) => commands::path::run(&args),
         Command::Infer(_) => commands::not_built("infer (MAP inference on .uai, .wcsp, .cfn, .max files)"),
-        Command::Check(_) => commands::not_built("check (the oracle doctor)"),
+        Command::Check(args) => commands::check::run(&args),
         Command::Reproduce(_) => commands::not_built("reproduce (experiments of the papers)"),
     }
 }

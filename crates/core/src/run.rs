@@ -28,6 +28,14 @@ use crate::solver::{Counts, Ctx, Progress, Solver};
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
 
+/// By how much F may exceed P, relative, where rounding is the reason.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether weak duality leaves room for these values of P and F.
+fn is_possible(primal: f64, dual: f64) -> bool {
+    dual <= primal + ROUNDING * (1.0 + primal.abs())
+}
+
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
@@ -246,7 +254,18 @@ impl<O: MaxOracle> Run<O> {
 
     fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
-            (Some(target), Some(best), Some(dual)) => best.proven && best.primal - dual <= target.at(best.primal),
+            (Some(target), Some(best), Some(dual)) => {
+                self.is_certified() && best.primal - dual <= target.at(best.primal)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
+    /// disprove what the oracle says of its answers.
+    fn is_certified(&self) -> bool {
+        match (&self.best, self.dual) {
+            (Some(best), Some(dual)) => best.proven && is_possible(best.primal, dual),
             _ => false,
         }
     }

@@ -21,11 +21,14 @@
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
 //! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
+mod abort;
 mod checkpoint;
 mod checkpointer;
 mod container;
+mod crew;
 mod cross_validation;
 mod dictionary;
+pub mod doctor;
 mod durable;
 mod error;
 mod grid;
@@ -46,6 +49,7 @@ mod spec;
 mod summary;
 mod train;
 mod verify;
+mod warm;
 
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub use checkpointer::{CheckpointReport, Checkpointer};
@@ -60,7 +64,7 @@ pub use model::{Model, ModelInfo};
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{chunks, data, dataset, losses, tasks};
+pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};
 pub use names::unknown as unknown_name;
 pub use outer::Outer;
 pub use path::{OnPoint, PathEnd, PathSpec, follow};
@@ -74,5 +78,6 @@ pub use spec::{
     format_by_name, oracle_schema,
 };
 pub use summary::Summary;
-pub use train::{Hooks, Session, read_data};
+pub use train::{Hooks, Session, read_data, read_task_data};
 pub use verify::{Verified, verify};
+pub use warm::WarmState;

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{MAX_DIM, Problem, Vocabulary};
+use multiplane_tasks::tasks::local_parameters;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::container::{self, FORMAT_VERSION};
 use crate::dictionary;
@@ -146,10 +148,21 @@ impl Model {
 
     /// Opens other data in the way that the model's training data was opened: same task parameters, labels and
     /// features.
-    pub fn open(&self, data: multiplane_tasks::dataset::Dataset) -> Result<Box<dyn Problem>, Error> {
+    pub fn open(&self, data: Dataset) -> Result<Box<dyn Problem>, Error> {
+        self.open_with(data, &Map::new())
+    }
+
+    /// As [`open`](Model::open), with the [local parameters](local_parameters) of the task, which no model holds.
+    pub fn open_with(&self, data: Dataset, local: &Map<String, Value>) -> Result<Box<dyn Problem>, Error> {
         let entry = find_task(&self.info.task)?;
+        let known = local_parameters(entry.name);
+        if let Some(key) = local.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(Error::input(format!("task.{key}: what the model was trained with stands in it")));
+        }
         let mut params = self.info.spec["task"].as_object().cloned().unwrap_or_default();
         params.remove("name");
+        params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
+        params.extend(local.clone());
         let problem = (entry.open)(Value::Object(params), data, Some(&self.info.vocabulary))?;
         if problem.dim() != self.w.len() {
             let (found, expected) = (self.w.len(), problem.dim());
@@ -170,8 +183,13 @@ mod tests {
             names.intern(name);
         }
         let labels = vec!["-1".into(), "1".into()];
-        let vocabulary =
-            Vocabulary { labels, features: 3, template: vec!["w[0]".into()], dictionary: Some(Arc::new(names)) };
+        let vocabulary = Vocabulary {
+            labels,
+            features: 3,
+            template: vec!["w[0]".into()],
+            memory: None,
+            dictionary: Some(Arc::new(names)),
+        };
         let info = ModelInfo {
             checksum: container::zero_checksum(),
             format: FORMAT_VERSION,

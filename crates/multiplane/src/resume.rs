@@ -32,6 +32,7 @@ impl RunSpec {
             let mut tree = spec.provenance();
             tree["stop"] = Value::Null;
             tree["data"]["test"] = spec.data.test.is_some().into();
+            tree["data"]["folds"] = spec.data.folds.clone().unwrap_or(Value::Null);
             tree
         };
         match first_difference("", &bare(original), &bare(self)) {

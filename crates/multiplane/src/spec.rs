@@ -102,6 +102,13 @@ pub struct RunSpec {
     pub clock: ClockKind,
 }
 
+/// A named thing as a table.
+fn table(named: &Named) -> Value {
+    let mut table = named.params.clone();
+    table.insert("name".into(), json!(named.name));
+    Value::Object(table)
+}
+
 /// A value as a user would type it.
 pub(crate) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
@@ -110,19 +117,24 @@ pub(crate) fn shown(value: &Value) -> String {
 impl RunSpec {
     /// Reads a tree: `task` is required, everything else has a default. Unknown names are refused.
     pub fn from_tree(tree: &Map<String, Value>) -> Result<RunSpec, Error> {
+        let Some(task) = tree.get("task") else {
+            let known = tasks::TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+            return Err(Error::input(format!("no task given: --task is one of {known}")));
+        };
+        RunSpec::for_task(tree, resolve_task(task)?)
+    }
+
+    /// As [`from_tree`](RunSpec::from_tree), for a task that need not be in the registry.
+    pub fn for_task(tree: &Map<String, Value>, task: Named) -> Result<RunSpec, Error> {
         const KEYS: [&str; 10] =
             ["data", "task", "oracle", "solver", "lambda", "regularizer", "stop", "seed", "threads", "clock"];
         if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::input(names::unknown("parameter", key, KEYS)));
         }
-        let Some(task) = tree.get("task") else {
-            let known = tasks::TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-            return Err(Error::input(format!("no task given: --task is one of {known}")));
-        };
         let stop: StopSpec = section(tree, "stop")?;
         let mut spec = RunSpec {
             data: section(tree, "data")?,
-            task: resolve_task(task)?,
+            task,
             oracle: section(tree, "oracle")?,
             solver: resolve_solver(tree.get("solver").unwrap_or(&Value::Null))?,
             lambda: tree.get("lambda").map_or(Ok(Lambda::OneOverN), Lambda::parse)?,
@@ -216,6 +228,7 @@ impl RunSpec {
     /// The whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.
     pub fn to_tree(&self) -> Value {
         let mut tree = self.provenance();
+        tree["task"] = table(&self.task);
         tree["data"] = json!(self.data);
         tree["threads"] = json!(self.threads);
         if self.regularizer != RegularizerSpec::default() {
@@ -224,18 +237,15 @@ impl RunSpec {
         tree
     }
 
-    /// What defines the run and nothing else: no path, output or thread count. Goes into the model file.
+    /// What defines the run beside its data, of which the model file has a fingerprint: no path, fold, output or
+    /// thread count, nor how this machine runs an external program. Goes into the model file.
     pub fn provenance(&self) -> Value {
-        let named = |named: &Named| {
-            let mut table = named.params.clone();
-            table.insert("name".into(), json!(named.name));
-            Value::Object(table)
-        };
+        let mut task = self.task.clone();
+        task.params.retain(|key, _| !tasks::local_parameters(&task.name).contains(&key.as_str()));
         let mut tree = json!({
-            "data": { "folds": self.data.folds },
-            "task": named(&self.task),
+            "task": table(&task),
             "oracle": self.oracle,
-            "solver": named(&self.solver),
+            "solver": table(&self.solver),
             "lambda": self.lambda.to_value(),
             "stop": self.stop,
             "seed": self.seed,

@@ -1,11 +1,10 @@
 //! The final report of a run.
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::run::{Outcome, StopReason};
+use multiplane_core::run::{Losses, Outcome, StopReason};
 use serde::Serialize;
 
 use crate::checkpointer::CheckpointReport;
-use crate::error::Error;
 use crate::train::Session;
 
 /// The final report of a run; the names are those of `train --json`.
@@ -70,15 +69,13 @@ pub struct Summary {
 
 impl Session {
     /// Sums up what a run came to.
-    pub(crate) fn summary(&self, solver: &str, outcome: &Outcome) -> Result<Summary, Error> {
+    pub(crate) fn summary(&self, solver: &str, outcome: &Outcome, losses: Losses) -> Summary {
         let threads = self.spec().threads;
-        let train = self.problem().evaluate(&outcome.w, threads)?;
-        let test = self.test().map(|test| test.evaluate(&outcome.w, threads)).transpose()?;
         let wall_seconds = match self.spec().clock {
             ClockKind::Wall => self.seconds(),
             ClockKind::Work => outcome.train_seconds,
         };
-        Ok(Summary {
+        Summary {
             task: self.problem().task().into(),
             solver: solver.into(),
             n: self.problem().blocks(),
@@ -97,8 +94,8 @@ impl Session {
             oracle_seconds: outcome.counts.oracle_seconds,
             wall_seconds,
             stop_reason: outcome.stop_reason,
-            train_loss: Some(train.loss),
-            test_loss: test.map(|test| test.loss),
+            train_loss: losses.train,
+            test_loss: losses.test,
             seed: self.spec().seed,
             threads,
             clock: self.spec().clock,
@@ -106,6 +103,6 @@ impl Session {
             model: None,
             version: env!("CARGO_PKG_VERSION"),
             checkpoints: None,
-        })
+        }
     }
 }

@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use multiplane_core::clock::{ClockKind, Stopwatch};
-use multiplane_core::executor::Threads;
+use multiplane_core::clock::Stopwatch;
 use multiplane_core::observe::Observer;
-use multiplane_core::oracle::{BoxedOracle, Delayed};
+use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Regularizer, Sign};
-use multiplane_core::run::{GapTarget, LossMeter, Losses, Run, Stop};
-use multiplane_core::solvers::BoxedSolver;
-use multiplane_tasks::data::Format;
+use multiplane_core::run::{GapTarget, Losses, Outcome, Run};
+use multiplane_tasks::data::{Format, Opaque};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
+use multiplane_tasks::tasks::TaskEntry;
 use serde_json::Value;
 
 use crate::checkpoint::{Checkpoint, CheckpointInfo};
@@ -23,6 +22,7 @@ use crate::model::{Model, ModelInfo};
 use crate::prior;
 use crate::spec::RunSpec;
 use crate::summary::Summary;
+use crate::warm::finish;
 
 /// What a caller adds to a run; nothing here changes its result.
 #[derive(Default)]
@@ -31,6 +31,9 @@ pub struct Hooks {
     pub observers: Vec<Box<dyn Observer>>,
     /// Set it to stop the run.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated
+    /// last.
+    pub abort: Option<Arc<AtomicBool>>,
     /// Whether task losses are measured at every evaluation.
     pub losses: bool,
     /// Writes checkpoints.
@@ -41,10 +44,10 @@ pub struct Hooks {
 
 /// A run ready to begin: specification checked, data read, task opened.
 pub struct Session {
-    spec: RunSpec,
-    problem: Arc<dyn Problem>,
-    test: Option<Arc<dyn Problem>>,
-    regularizer: Regularizer,
+    pub(crate) spec: RunSpec,
+    pub(crate) problem: Arc<dyn Problem>,
+    pub(crate) test: Option<Arc<dyn Problem>>,
+    pub(crate) regularizer: Regularizer,
     target: Option<GapTarget>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
@@ -59,23 +62,36 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
     }
 }
 
+/// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
+pub fn read_task_data(
+    task: &TaskEntry,
+    path: Option<&Path>,
+    format: Option<Format>,
+    folds: Option<&[u32]>,
+) -> Result<Dataset, Error> {
+    let opaque = task.formats == [Format::Opaque.name()];
+    match path {
+        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
+        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
+        None => Err(Error::input("no data given: --data PATH")),
+    }
+}
+
 impl Session {
     /// Reads the data that `spec` names and opens the task on it.
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
-        let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
-        let test = match &spec.data.test {
-            Some(path) => Some(read_data(path, spec.format()?, None)?),
-            None => None,
-        };
+        let entry = spec.task_entry()?;
+        let data = read_task_data(entry, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.format()?, None));
+        let test = test.transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
         Ok(session)
     }
 
     /// Opens the task on data that was read already.
-    pub fn on(mut spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
+    pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
             (Error::Input(reason), Some(path)) => Error::input(format!("{}: {reason}", path.display())),
@@ -84,6 +100,25 @@ impl Session {
         let problem = open_task(&spec, data, None).map_err(|error| named(error, &spec.data.path))?;
         let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose();
         let test = test.map_err(|error| named(error, &spec.data.test))?;
+        Session::over(spec, problem, test, stopwatch)
+    }
+
+    /// A run on a task that is not in the registry, such as one that lives in another language; the specification
+    /// is [`RunSpec::for_task`]'s.
+    pub fn on_problem(
+        spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+    ) -> Result<Session, Error> {
+        Session::over(spec, problem, test, Stopwatch::start())
+    }
+
+    fn over(
+        mut spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+        stopwatch: Stopwatch,
+    ) -> Result<Session, Error> {
         let mut warnings = problem.warnings().to_vec();
         for warning in test.iter().flat_map(|test| test.warnings()) {
             warnings.push(format!("test data: {warning}"));
@@ -152,6 +187,7 @@ impl Session {
     /// Trains to the end.
     pub fn run(&self, mut hooks: Hooks) -> Result<(Model, Summary), Error> {
         let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+        let abort = hooks.abort.clone();
         let has_dual = self.spec.solver_entry()?.has_dual;
         let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
         if let Some(checkpoint) = resume {
@@ -164,9 +200,16 @@ impl Session {
                 let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
                 (outcome, Some(report))
             }
-            None => (run.to_end()?, None),
+            None => (finish(&mut run, abort.as_deref())?, None),
         };
-        let summary = Summary { checkpoints, ..self.summary(&self.spec.solver.name, &outcome)? };
+        let (model, summary) = self.conclude(&outcome, true)?;
+        Ok((model, Summary { checkpoints, ..summary }))
+    }
+
+    /// The model and the figures of a run that is over; losses cost a prediction of every example.
+    pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
+        let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
+        let summary = self.summary(&self.spec.solver.name, outcome, losses);
         let info = ModelInfo::new(
             &*self.problem,
             self.spec.provenance(),
@@ -217,42 +260,6 @@ impl Session {
         CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
     }
 
-    /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
-    pub(crate) fn prepare(&self, lambda: f64, gap: Option<GapTarget>, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
-        let stop = Stop {
-            gap,
-            passes: self.spec.stop.passes,
-            calls: self.spec.stop.calls,
-            seconds: self.spec.stop.seconds,
-            interrupt: hooks.interrupt,
-        };
-        let judge = self.problem.oracle()?;
-        let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(self.training_oracle()?, judge, self.solver(lambda)?, regularizer, stop)
-            .with_seed(self.spec.seed)
-            .with_clock(self.spec.clock);
-        if self.spec.threads > 1 {
-            let training = self.crew(|| self.training_oracle())?;
-            let judging = self.crew(|| Ok(self.problem.oracle()?))?;
-            run = run.with_executors(Box::new(training), Box::new(judging));
-        }
-        for observer in hooks.observers {
-            run = run.with_observer(observer);
-        }
-        if hooks.losses {
-            run = run.with_losses(self.loss_meter());
-        }
-        Ok(run)
-    }
-
-    /// The solver of the specification at `lambda`, not begun.
-    pub(crate) fn solver(&self, lambda: f64) -> Result<BoxedSolver, Error> {
-        let parameters = Value::Object(self.spec.solver.params.clone());
-        let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
-        let regularizer = self.regularizer.with_lambda(lambda);
-        (self.spec.solver_entry()?.build)(parameters, blocks, dim, regularizer).map_err(Error::Input)
-    }
-
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.
     pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
         Ok((self.loss_meter())(w)?)
@@ -266,30 +273,6 @@ impl Session {
     /// Seconds since the session began to read its data.
     pub(crate) fn seconds(&self) -> f64 {
         self.stopwatch.seconds()
-    }
-
-    fn training_oracle(&self) -> Result<BoxedOracle, Error> {
-        let oracle = self.problem.oracle()?;
-        let seconds = self.spec.oracle.delay_us * 1e-6;
-        if seconds == 0.0 {
-            return Ok(oracle);
-        }
-        Ok(Box::new(Delayed::new(oracle, seconds, self.spec.clock == ClockKind::Wall)))
-    }
-
-    /// An oracle for each thread.
-    fn crew(&self, oracle: impl Fn() -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
-        let threads = self.spec.threads.min(self.problem.blocks());
-        Ok(Threads::new((0..threads).map(|_| oracle()).collect::<Result<_, _>>()?))
-    }
-
-    fn loss_meter(&self) -> LossMeter {
-        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
-        Box::new(move |w| {
-            let train = problem.evaluate(w, threads)?;
-            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
-            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
-        })
     }
 }
 

@@ -197,7 +197,11 @@ impl Check<'_> {
         self.found.planes_bounded += 1;
         for probe in self.probes {
             let score = careful_sum(star.iter().map(|&(k, value)| value * probe.w[k])) + circ;
-            let hinge = careful_sum(blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file)));
+            let hinges = blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file));
+            let hinge = match hinges.collect::<Result<Vec<f64>, _>>() {
+                Ok(hinges) => careful_sum(hinges.into_iter()),
+                Err(error) => return self.fault(format!("{name}: {error}")),
+            };
             let below = score <= hinge + TOLERANCE * (1.0 + hinge.abs() + score.abs());
             if !below {
                 self.fault(format!(

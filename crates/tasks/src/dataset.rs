@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::data::{
-    Classified, Columns, DataError, Format, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
+    Classified, Columns, DataError, Format, Opaque, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
 };
 use crate::synth;
 
@@ -42,6 +42,9 @@ pub fn single_letters(words: &Words) -> Classified {
     Classified { rows: words.pixels.clone(), labels }
 }
 
+/// Folds of which all selections are tried, to find the one that has a fingerprint.
+const MAX_FOLDS_TRIED: usize = 10;
+
 /// Parsed data of any format.
 #[derive(Clone, Debug)]
 pub enum Dataset {
@@ -53,6 +56,8 @@ pub enum Dataset {
     Columns(Columns),
     /// Sequences of rows with a tag each.
     Tagged(Tagged),
+    /// What only an external program can read.
+    Opaque(Opaque),
 }
 
 impl Dataset {
@@ -71,6 +76,7 @@ impl Dataset {
             Format::Letter => Dataset::Words(letter::read(path)?),
             Format::Conll => Dataset::Columns(conll::read(path)?),
             Format::Hmm => Dataset::Tagged(hmm::read(path)?),
+            Format::Opaque => Dataset::Opaque(Opaque::read(path)?),
         })
     }
 
@@ -82,13 +88,14 @@ impl Dataset {
         }
     }
 
-    /// Number of examples.
+    /// Number of examples; 0 where only an external program knows.
     pub fn len(&self) -> usize {
         match self {
             Dataset::Classified(data) => data.labels.len(),
             Dataset::Words(words) => words.len(),
             Dataset::Columns(data) => data.len(),
             Dataset::Tagged(data) => data.len(),
+            Dataset::Opaque(_) => 0,
         }
     }
 
@@ -97,13 +104,14 @@ impl Dataset {
         self.len() == 0
     }
 
-    /// These examples, in this order; each must exist.
+    /// These examples, in this order; each must exist. What is opaque stays whole.
     pub fn subset(&self, examples: &[usize]) -> Dataset {
         match self {
             Dataset::Classified(data) => Dataset::Classified(data.subset(examples)),
             Dataset::Words(words) => Dataset::Words(words.subset(examples)),
             Dataset::Columns(data) => Dataset::Columns(data.subset(examples)),
             Dataset::Tagged(data) => Dataset::Tagged(data.subset(examples)),
+            Dataset::Opaque(data) => Dataset::Opaque(data.clone()),
         }
     }
 
@@ -115,6 +123,27 @@ impl Dataset {
         }
     }
 
+    /// The folds of this data that together have so many examples and this fingerprint, where there are such.
+    pub fn find(&self, n: usize, fingerprint: &str) -> Option<Dataset> {
+        let all = self.folds()?;
+        let mut folds = all.to_vec();
+        folds.sort_unstable();
+        folds.dedup();
+        if folds.len() > MAX_FOLDS_TRIED {
+            return None;
+        }
+        let count = |fold: &u32| all.iter().filter(|other| *other == fold).count();
+        let counts: Vec<usize> = folds.iter().map(count).collect();
+        let chosen = |set: u32| (0..folds.len()).filter(move |place| set >> place & 1 == 1);
+        (1u32..1 << folds.len())
+            .filter(|&set| chosen(set).map(|place| counts[place]).sum::<usize>() == n)
+            .filter_map(|set| {
+                let some: Vec<u32> = chosen(set).map(|place| folds[place]).collect();
+                self.clone().select_folds(&some).ok()
+            })
+            .find(|data| data.fingerprint() == fingerprint)
+    }
+
     /// What this is, for messages.
     pub fn describe(&self) -> &'static str {
         match self {
@@ -122,6 +151,7 @@ impl Dataset {
             Dataset::Words(_) => "words (letter.data)",
             Dataset::Columns(_) => "columns of text (conll)",
             Dataset::Tagged(_) => "tagged rows (hmm)",
+            Dataset::Opaque(_) => "data for an external program (opaque)",
         }
     }
 
@@ -135,15 +165,13 @@ impl Dataset {
                 data.labels.iter().for_each(|label| sha.update(label.to_le_bytes()));
                 data.rows.hash_into(&mut sha);
             }
-            Dataset::Words(words) => {
-                sha.update(b"words");
-                sha.update((words.offsets.len() as u64).to_le_bytes());
-                words.offsets.iter().for_each(|&offset| sha.update((offset as u64).to_le_bytes()));
-                sha.update(&words.letters);
-                words.pixels.hash_into(&mut sha);
-            }
+            Dataset::Words(words) => words.hash_into(&mut sha),
             Dataset::Columns(data) => data.hash_into(&mut sha),
             Dataset::Tagged(data) => data.hash_into(&mut sha),
+            Dataset::Opaque(data) => {
+                sha.update(b"opaque");
+                sha.update(data.digest());
+            }
         }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -157,6 +185,27 @@ fn is_stream(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Words have the fingerprint of the same rows with the same tags; folds are found again by fingerprint.
+    #[test]
+    fn fingerprints_are_of_the_content() {
+        let words = synthetic_words(20, 1);
+        let mut tagged = Tagged::new(words.pixels.columns());
+        for word in 0..words.len() {
+            for token in words.range(word) {
+                let row = words.pixels.row(token);
+                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().unzip();
+                tagged.push(&char::from(b'a' + words.letters[token]).to_string(), &indices, &values);
+            }
+            tagged.end_sequence();
+        }
+        let words = Dataset::Words(words);
+        assert_eq!(Dataset::Tagged(tagged).fingerprint(), words.fingerprint());
+        let some = words.clone().select_folds(&[2, 7]).unwrap();
+        let found = words.find(some.len(), &some.fingerprint()).unwrap();
+        assert_eq!(found.folds(), some.folds());
+        assert!(words.find(some.len() + 1, &some.fingerprint()).is_none());
+    }
 
     /// All examples in order are the data itself; half of them and the other half are not.
     #[test]

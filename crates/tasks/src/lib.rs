@@ -10,9 +10,12 @@
 pub mod chunks;
 pub mod data;
 pub mod dataset;
+pub mod foreign;
 pub mod losses;
+pub mod patient;
 pub mod problem;
 pub mod reference;
+mod specimen;
 pub mod synth;
 pub mod tasks;
 pub mod text;

@@ -5,12 +5,15 @@ mod opened;
 use std::ops::Range;
 use std::sync::Arc;
 
+use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::task::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::ChunkScore;
 use crate::data::{DataError, Strings};
+use crate::patient::BoxedPatient;
+
 pub use opened::Opened;
 
 /// Largest dimension of w: 2^28 numbers are 2 GiB.
@@ -27,6 +30,9 @@ pub struct Vocabulary {
     /// How features are made of text, where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
+    /// What an external program wants to be given again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<serde_json::Value>,
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
@@ -131,6 +137,19 @@ pub trait Problem: Send + Sync {
     fn nonnegative(&self) -> Vec<Range<usize>>;
     /// A max-oracle on these examples; every call makes a new worker.
     fn oracle(&self) -> Result<BoxedOracle, OpenError>;
+    /// As [`oracle`](Problem::oracle), for those who ask several at a time: oracles of one slot are never asked at
+    /// the same time, so they may share what is dear, such as a process.
+    fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
+        self.oracle()
+    }
+    /// Who answers many questions at one w on so many threads, where that is not an oracle per thread.
+    fn executor(&self, _threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        Ok(None)
+    }
+    /// The task laid open for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be.
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(None)
+    }
     /// The layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
     /// `evaluate` use.
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64>;
@@ -139,6 +158,9 @@ pub trait Problem: Send + Sync {
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64>;
     /// Predicts every example at `w` on so many threads and hands over the predictions in order.
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+    /// Predicts every example at `w` on so many threads and hands over the numbers of the predicted labels, in the
+    /// order of the vocabulary, example by example.
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
     /// Predicts every example at `w` on so many threads and sums up.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
     /// P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing with
@@ -155,7 +177,7 @@ pub trait Problem: Send + Sync {
         threads: usize,
     ) -> Result<f64, OracleError>;
     /// `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64;
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
     /// The plane of the labelling that `code` says (see [`Task::encode`]), with its 1/n, by slow code: hands over
     /// the parts of its coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
     /// where the code is not that of a labelling of this example, or the task has no codes.
@@ -186,6 +208,12 @@ pub trait Builtin: Task {
     #[allow(clippy::wrong_self_convention)] // as there
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         w.to_vec()
+    }
+    /// The labels of a labelling, variable by variable.
+    fn numbers<'a>(&self, y: &'a Self::Label) -> &'a [u32];
+    /// The labelling of these labels, variable by variable, where every combination is one; for the doctor.
+    fn from_numbers(_numbers: &[u32]) -> Option<Self::Label> {
+        None
     }
     /// The labelling as a sequence of labels, where it is one: what chunks are counted in.
     fn sequence<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they share.
 
+pub(crate) mod check;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod describe;
@@ -137,8 +138,28 @@ fn check_fingerprint(on: &OnData, problem: &dyn Problem, expected: &str) -> Resu
     let (found, expected) = (&problem.fingerprint()[..12], expected.get(..12).unwrap_or(expected));
     Err(Error::input(format!(
         "{}: this is not the data that the model was trained on (fingerprint {found}..., expected {expected}...)",
-        on.data.display()
+        shown(on)
     )))
+}
+
+fn only_data(key: &str) -> Error {
+    Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model"))
+}
+
+/// What `--set task.*` says of how to run an external program; nothing else of a task can be set beside a model.
+fn local_parameters(on: &OnData, model: &Model) -> Result<Map<String, Value>, Error> {
+    let mut tree = Map::new();
+    apply_sets(&mut tree, &on.set)?;
+    match tree.remove("task") {
+        Some(Value::Object(local)) if !multiplane::tasks::local_parameters(&model.info.task).is_empty() => Ok(local),
+        Some(_) => Err(only_data("task")),
+        None => Ok(Map::new()),
+    }
+}
+
+/// The data's name, for messages.
+fn shown(on: &OnData) -> String {
+    on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
 }
 
 fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
@@ -148,21 +169,25 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
         Some(Value::Object(data)) => data,
         _ => Map::new(),
     };
+    let local = local_parameters(on, model)?;
+    tree.remove("task");
     if let Some(key) = tree.keys().next() {
-        return Err(Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model")));
+        return Err(only_data(key));
     }
     if let Some(key) = data.keys().find(|key| !["folds", "format"].contains(&key.as_str())) {
         return Err(Error::input(multiplane::unknown_name("parameter of data:", key, ["folds", "format"])));
     }
     let format = on.format.as_deref().or(data.get("format").and_then(Value::as_str));
     let format = format.map(multiplane::format_by_name).transpose()?;
-    let trained_on = &model.info.spec["data"]["folds"];
-    let folds = data.get("folds").or(own_folds.then_some(trained_on));
-    let folds = multiplane::folds(folds)?;
-    let data = multiplane::read_data(&on.data, format, folds.as_deref())?;
-    let problem = model.open(data).map_err(|error| match error {
+    let folds = multiplane::folds(data.get("folds"))?;
+    let entry = multiplane::find_task(&model.info.task)?;
+    let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
+    if own_folds && folds.is_none() {
+        data = data.find(model.info.n, &model.info.fingerprint).unwrap_or(data);
+    }
+    let problem = model.open_with(data, &local).map_err(|error| match error {
         Error::Input(reason) => {
-            let (model, data) = (on.model.display(), on.data.display());
+            let (model, data) = (on.model.display(), shown(on));
             Error::input(format!("model {model} and data {data} do not match: {reason}"))
         }
         failed => failed,

@@ -4,7 +4,7 @@ use multiplane::dataset::Dataset;
 use multiplane::run::GapTarget;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSpec, PathSummary, RegularizerSpec,
-    Session, WarmStart, assign_folds, cross_validate, durable_write, read_data, unknown_name,
+    Session, WarmStart, assign_folds, cross_validate, durable_write, read_task_data, unknown_name,
 };
 
 use crate::args::PathArgs;
@@ -201,8 +201,10 @@ fn grid_points(
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
 fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
-    let path = spec.data.path.as_ref().ok_or_else(|| Error::input("no data given: --data PATH"))?;
-    let data = read_data(path, spec.format()?, spec.folds()?.as_deref())?;
+    let data = read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+    if let Dataset::Opaque(_) = data {
+        return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
+    }
     let folds = match text {
         "folds" => match data.folds() {
             Some(folds) if folds.windows(2).any(|pair| pair[0] != pair[1]) => folds.to_vec(),

@@ -9,7 +9,7 @@ use crate::commands::{Done, open, refuse_overwriting, threads};
 use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
-    refuse_overwriting([&args.on.model, &args.on.data], &args.out)?;
+    refuse_overwriting([Some(&args.on.model), args.on.data.as_ref()].into_iter().flatten(), &args.out)?;
     if let Some(path) = &args.out {
         check_writable(path)
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
 }
 
 /// The tree of a RUN.toml. What is no TOML and has another name is likely data.
-fn run_file(path: &Path) -> Result<Map<String, Value>, Error> {
+pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
     let shown = path.display();
     let refuse = |fault: String| match path.extension() {
         Some(extension) if extension == "toml" => Error::Input(fault),
@@ -70,7 +70,7 @@ pub(crate) fn tree(args: &TrainArgs) -> Result<Map<String, Value>, Error> {
 /// The same over a tree that was there before.
 pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<Map<String, Value>, Error> {
     if let Some(path) = &args.spec {
-        params::merge(&mut tree, run_file(path)?);
+        params::merge(&mut tree, read_spec(path)?);
     }
     let texts = [
         ("task", &args.task),

@@ -6,7 +6,7 @@ use multiplane::{Checkpoint, Error, Model, PathModel, Problem, RunSpec, Saved, S
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
-use crate::commands::{Done, check_fingerprint, open, open_all, threads};
+use crate::commands::{Done, check_fingerprint, local_parameters, open, open_all, threads};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -115,7 +115,8 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let refuse = |error| Error::input(format!("{}: {error}", generation.display()));
     checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
-    spec.data.path = Some(args.on.data.clone());
+    spec.data.path = args.on.data.clone();
+    spec.task.params.extend(local_parameters(&args.on, model)?);
     if let Some(format) = &args.on.format {
         spec.data.format = Some(format.clone());
     }

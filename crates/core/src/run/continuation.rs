@@ -20,6 +20,12 @@ pub(super) const CANNOT_RESCALE: RunError = RunError::Unsupported(
 pub(super) const NOT_PROVEN: RunError =
     RunError::Unsupported("the oracle is only a heuristic here: a path needs gaps that are proven");
 
+/// What weak duality rules out.
+const CONTRADICTED: RunError = RunError::Unsupported(
+    "the dual value exceeds the primal value: the oracle's answers are not what it says of them (`multiplane check` \
+     looks for the reason)",
+);
+
 /// A point w(phi) with its certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -173,6 +179,9 @@ impl<O: MaxOracle> Run<O> {
         let (primal, proven) = self.primal(&w)?;
         if !proven {
             return Err(NOT_PROVEN);
+        }
+        if !super::is_possible(primal, dual) {
+            return Err(CONTRADICTED);
         }
         let calls = self.judge.blocks() as f64;
         let seconds = match self.clock.kind() {

@@ -78,7 +78,7 @@ impl<O: MaxOracle> Run<O> {
             primal: best.primal,
             dual: self.dual,
             gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
+            certified: self.is_certified(),
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -97,19 +97,30 @@ impl<O: MaxOracle> Run<O> {
         if self.evaluated_at != Some(self.steps) {
             self.evaluate()?;
         }
-        let best = self.best.clone().unwrap_or(Best { w: Vec::new(), primal: f64::INFINITY, proven: false });
-        Ok(Outcome {
+        Ok(self.standing(stop_reason))
+    }
+
+    /// What the run has come to, without another call of the oracle: for those who cannot wait. Before the first
+    /// evaluation that is the solver's present answer, of which the primal value is not known: infinite.
+    pub fn standing(&mut self, stop_reason: StopReason) -> Outcome {
+        self.clock.pause();
+        let best = self.best.clone().unwrap_or_else(|| {
+            let mut w = Vec::new();
+            self.dual = self.solver.answer(&mut w);
+            Best { w, primal: f64::INFINITY, proven: false }
+        });
+        Outcome {
             w: best.w,
             primal: best.primal,
             dual: self.dual,
             gap: self.dual.map(|dual| best.primal - dual),
-            certified: best.proven && self.dual.is_some(),
+            certified: self.is_certified(),
             stop_reason,
             // Sampled times can overshoot; more than all the time there was cannot be true.
             counts: Counts { oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()), ..self.counts },
             progress: self.solver.progress(),
             evaluation_calls: self.evaluation_calls,
             train_seconds: self.clock.now(),
-        })
+        }
     }
 }

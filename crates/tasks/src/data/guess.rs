@@ -17,11 +17,14 @@ pub enum Format {
     Conll,
     /// See [`hmm`](super::hmm).
     Hmm,
+    /// See [`Opaque`](super::Opaque): never guessed.
+    Opaque,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::Libsvm, Format::Letter, Format::Csv, Format::Conll, Format::Hmm];
+    pub const ALL: [Format; 6] =
+        [Format::Libsvm, Format::Letter, Format::Csv, Format::Conll, Format::Hmm, Format::Opaque];
 
     /// The name that users give.
     pub fn name(self) -> &'static str {
@@ -31,6 +34,7 @@ impl Format {
             Format::Csv => "csv",
             Format::Conll => "conll",
             Format::Hmm => "hmm",
+            Format::Opaque => "opaque",
         }
     }
 
@@ -42,6 +46,7 @@ impl Format {
             Format::Csv => "numbers separated by commas, the label in the last column",
             Format::Conll => "columns of text, one token per line, the label in the last; a blank line ends a sentence",
             Format::Hmm => "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)",
+            Format::Opaque => "anything that an external program reads (task `external`)",
         }
     }
 
@@ -67,7 +72,9 @@ pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
             continue;
         }
         return by_line(content, by_name).or(by_name).ok_or_else(|| {
-            let known = Format::ALL.map(|format| format!("{} ({})", format.name(), format.description()));
+            let readable = Format::ALL.iter().filter(|format| **format != Format::Opaque);
+            let known: Vec<_> =
+                readable.map(|format| format!("{} ({})", format.name(), format.description())).collect();
             let found = quote(line.text);
             line.error(0, format!("found {found}, expected a line of a known format: {}", known.join("; ")))
         });

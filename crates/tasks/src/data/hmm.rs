@@ -28,6 +28,24 @@ pub struct Tagged {
 }
 
 impl Tagged {
+    /// No sequence yet; rows will have at least so many columns.
+    pub fn new(columns: usize) -> Self {
+        Tagged { rows: SparseRows::new(columns), ..Tagged::default() }
+    }
+
+    /// Adds a token to the sequence under way; as [`SparseRows::push`].
+    pub fn push(&mut self, tag: &str, indices: &[u32], values: &[f64]) {
+        self.rows.push(indices, values);
+        self.tags.push(self.names.intern(tag));
+    }
+
+    /// Ends the sequence under way; one without tokens is left out.
+    pub fn end_sequence(&mut self) {
+        if self.tags.len() > self.ends.last().copied().unwrap_or(0) {
+            self.ends.push(self.tags.len());
+        }
+    }
+
     /// Number of sequences.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -49,8 +67,7 @@ impl Tagged {
 
     /// These sequences, in this order; each must exist.
     pub fn subset(&self, sequences: &[usize]) -> Tagged {
-        let rows = SparseRows::new(self.rows.columns());
-        let mut chosen = Tagged { ends: Vec::new(), tags: Vec::new(), names: Strings::new(), rows };
+        let mut chosen = Tagged::new(self.rows.columns());
         for &sequence in sequences {
             let tokens = self.range(sequence);
             let tags = self.tags[tokens.clone()].iter().map(|&tag| chosen.names.intern(self.names.get(tag)));
@@ -63,15 +80,25 @@ impl Tagged {
 
     /// Feeds tags and rows to a hash, for fingerprints of data.
     pub fn hash_into(&self, sha: &mut Sha256) {
-        sha.update(b"tagged");
-        sha.update((self.len() as u64).to_le_bytes());
-        self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
-        for &tag in &self.tags {
-            sha.update(self.names.get(tag));
-            sha.update(b"\n"); // which no tag holds
-        }
-        self.rows.hash_into(sha);
+        hash_sequences(&self.ends, self.tags.iter().map(|&tag| self.names.get(tag)), &self.rows, sha);
     }
+}
+
+/// The fingerprint of sequences of rows with a tag each, whatever they were read from; `ends` is where each ends.
+pub(super) fn hash_sequences<T: AsRef<[u8]>>(
+    ends: &[usize],
+    tags: impl Iterator<Item = T>,
+    rows: &SparseRows,
+    sha: &mut Sha256,
+) {
+    sha.update(b"sequences");
+    sha.update((ends.len() as u64).to_le_bytes());
+    ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
+    for tag in tags {
+        sha.update(tag);
+        sha.update(b"\n"); // which no tag holds
+    }
+    rows.hash_into(sha);
 }
 
 /// Reads a file, plain or gzip; index i becomes column i - 1. An error names the place.

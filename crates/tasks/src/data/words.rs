@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use sha2::Sha256;
+
 use super::rows::SparseRows;
 
 /// Words as sequences of letters, as the OCR set has them.
@@ -35,6 +37,12 @@ impl Words {
     /// If there is no such word.
     pub fn range(&self, word: usize) -> Range<usize> {
         self.offsets[word]..self.offsets[word + 1]
+    }
+
+    /// Feeds letters and pixels to a hash, for fingerprints of data: that of the same rows with tags a to z.
+    pub fn hash_into(&self, sha: &mut Sha256) {
+        let tags = self.letters.iter().map(|letter| [b'a' + letter]);
+        super::hmm::hash_sequences(&self.offsets[1..], tags, &self.pixels, sha);
     }
 
     /// The words of some folds, in the order of the file. Naming a fold twice changes nothing.

@@ -9,7 +9,9 @@ use multiplane_core::task::{Examples, Task, TaskOracle};
 
 use super::{Builtin, Evaluation, OpenError, Prediction, Problem, Vocabulary};
 use crate::chunks::ChunkCounter;
+use crate::patient::{self, BoxedPatient};
 use crate::reference::careful_sum;
+use crate::specimen::Specimen;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
 const BATCH: usize = 1024;
@@ -97,7 +99,7 @@ impl<T> Problem for Opened<T>
 where
     T: Builtin + Send + Sync + 'static,
     T::Input: Send + Sync,
-    T::Label: Send + Sync,
+    T::Label: Send + Sync + 'static,
     T::Scratch: Send,
 {
     fn task(&self) -> &'static str {
@@ -119,6 +121,9 @@ where
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
         Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data".into()))?))
     }
+    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+        Ok(Some(patient::erase(Specimen::new(&*self.task, &self.examples, &self.vocabulary))))
+    }
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.task.to_file_layout(w)
     }
@@ -137,6 +142,10 @@ where
             }
         };
         self.decode_all(w, threads, judge, each)
+    }
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+        let judge = |_: &T::Label, answer: &T::Label| self.task.numbers(answer).to_vec();
+        self.decode_all(w, threads, judge, |numbers| each(&numbers))
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
@@ -183,9 +192,9 @@ where
         let off = |k: usize| w[k] - prior.map_or(0.0, |prior| prior[k]);
         Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
     }
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> f64 {
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        self.task.reference_hinge(x, truth, w) / self.blocks() as f64
+        Ok(self.task.reference_hinge(x, truth, w) / self.blocks() as f64)
     }
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         let n = self.blocks() as f64;

@@ -115,6 +115,14 @@ impl Builtin for Binary {
         (usize::from(truth != y), 1)
     }
 
+    fn from_numbers(numbers: &[u32]) -> Option<u32> {
+        numbers.first().copied()
+    }
+
+    fn numbers<'a>(&self, y: &'a u32) -> &'a [u32] {
+        std::slice::from_ref(y)
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
     }

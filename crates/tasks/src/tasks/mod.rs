@@ -13,6 +13,7 @@ use schemars::Schema;
 use serde_json::Value;
 
 use crate::dataset::Dataset;
+use crate::foreign::external;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// Opens a task with parameters on data, with the vocabulary of a model where one is given.
@@ -73,6 +74,14 @@ tasks! {
         "enumeration", "several classes (Crammer-Singer)";
     "chain", chain::ChainSpec, chain::open, &["letter", "conll", "hmm"], "unary[label][feature], pair[from][to], start, end",
         "Viterbi", "sequence labelling with a linear chain";
+    "external", external::ExternalSpec, external::open, &["opaque"], "[feature], as the program numbers them",
+        "the program's; as good as it declares", "a task in any language: a program that answers JSON lines";
+}
+
+/// Parameters of a task that say how one machine runs it: they stay out of model files, and whoever uses a model gives
+/// them anew.
+pub fn local_parameters(task: &str) -> &'static [&'static str] {
+    if task == "external" { external::LOCAL } else { &[] }
 }
 
 /// The task of this name.

@@ -49,7 +49,7 @@ pub(super) fn open(spec: &ChainSpec, data: Dataset, vocabulary: Option<&Vocabula
         Dataset::Words(words) => letters(spec, &words, vocabulary),
         Dataset::Tagged(tagged) => tagged_rows(spec, &tagged, vocabulary),
         Dataset::Columns(columns) => text(spec, &columns, vocabulary),
-        Dataset::Classified(_) => Err(OpenError::new(format!(
+        Dataset::Classified(_) | Dataset::Opaque(_) => Err(OpenError::new(format!(
             "task `chain` reads letter (letter.data), conll or hmm, found {}",
             data.describe()
         ))),
@@ -252,5 +252,11 @@ fn learn(spec: &ChainSpec, data: &Columns, template: &Template, labels: Vec<Stri
             "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
         )));
     }
-    Ok(Vocabulary { labels, features, template: template.names(), dictionary: Some(Arc::new(dictionary)) })
+    Ok(Vocabulary {
+        labels,
+        features,
+        template: template.names(),
+        dictionary: Some(Arc::new(dictionary)),
+        memory: None,
+    })
 }

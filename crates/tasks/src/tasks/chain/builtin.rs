@@ -53,6 +53,14 @@ impl Builtin for Chain {
         [&transposed(unary, self.features)[..], rest].concat()
     }
 
+    fn from_numbers(numbers: &[u32]) -> Option<Vec<u32>> {
+        Some(numbers.to_vec())
+    }
+
+    fn numbers<'a>(&self, y: &'a Vec<u32>) -> &'a [u32] {
+        y
+    }
+
     fn sequence<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
         Some(y)
     }

@@ -1,0 +1,50 @@
+"""multiplane: structural support vector machines with certified duality gaps, made for slow max-oracles.
+
+A model predicts whole objects: a sequence, a matching, a tree. Training asks a max-oracle (loss-augmented inference)
+again and again; multiplane keeps each answer, reuses it, and stops with a certificate: ``primal_``, ``dual_`` and
+``gap_`` of a fitted estimator bracket the optimum.
+
+- ``BinarySSVM``, ``MulticlassSSVM``, ``ChainSSVM``: built-in tasks.
+- ``StructuredSVM``: your own task, with your own max-oracle.
+- ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
+- ``solvers``: every solver with its parameters.
+"""
+
+from multiplane import solvers
+from multiplane._base import ConvergenceWarning, NotFittedError
+from multiplane._chain import ChainSSVM
+from multiplane._check import Finding, Findings
+from multiplane._core import __version__
+from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm
+from multiplane._history import History
+from multiplane._path import PathResult
+from multiplane._pystruct import PyStructTask
+from multiplane._rows import BinarySSVM, MulticlassSSVM
+from multiplane._structured import HeuristicWarning, StructuredSVM
+from multiplane._tasks import Bounded, Pooled, Task
+
+__all__ = [
+    "BinarySSVM",
+    "Bounded",
+    "ChainSSVM",
+    "ConvergenceWarning",
+    "Finding",
+    "Findings",
+    "HeuristicWarning",
+    "History",
+    "MulticlassSSVM",
+    "NotFittedError",
+    "PathResult",
+    "Pooled",
+    "PyStructTask",
+    "StructuredSVM",
+    "Task",
+    "__version__",
+    "load",
+    "load_conll",
+    "load_csv",
+    "load_hmm",
+    "load_letters",
+    "load_libsvm",
+    "solvers",
+]

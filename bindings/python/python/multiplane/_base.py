@@ -1,0 +1,234 @@
+"""What all estimators share: parameters, the way into the core, results, files."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._history import History
+from multiplane._params import Parameters, plain, set_path
+from multiplane._path import PathResult
+from multiplane._progress import Watcher
+from multiplane._solvers import Solver
+
+logger = logging.getLogger("multiplane")
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A result was asked for before ``fit``."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Training stopped before the gap was reached."""
+
+
+class Estimator(Parameters):
+    """The parameters that every estimator has, and what it does with them.
+
+    Args:
+        solver: A solver's name (``multiplane.solvers``), or one of the objects there.
+        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n).
+        gap: Stop at this duality gap: a number, or percent of the primal as in ``"1%"``.
+        passes: Stop after so many oracle calls per example.
+        calls: Stop after so many oracle calls.
+        seconds: Stop after so many seconds of training. With no stop given: a gap of 1 %, or 1000 passes.
+        seed: Seed of all chance.
+        threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
+        clock: ``"wall"``, or ``"work"``, which counts operations: the same fit gives the same bits.
+        params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
+        warm_start: Go on from the last ``fit`` where the data is the same; stops count what is added.
+        progress: Show a progress line: yes, no, or only where somebody watches (None).
+    """
+
+    _task: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        self.solver = solver
+        self.lam = lam
+        self.gap = gap
+        self.passes = passes
+        self.calls = calls
+        self.seconds = seconds
+        self.seed = seed
+        self.threads = threads
+        self.clock = clock
+        self.params = params
+        self.warm_start = warm_start
+        self.progress = progress
+
+    # -- training --
+
+    def _tree(self) -> dict[str, Any]:
+        """The run's specification, as the command line would build it."""
+        tree: dict[str, Any] = {"task": {"name": self._task}}
+        solver = self.solver
+        if not isinstance(solver, (str, Solver)):
+            raise ValueError(f"solver = {solver!r}: expected a name or an object of multiplane.solvers")
+        tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
+        tree["lambda"] = plain(self.lam, "lam")
+        for name in ("gap", "passes", "calls", "seconds"):
+            value = getattr(self, name)
+            if value is not None:
+                tree.setdefault("stop", {})[name] = plain(value, name)
+        for name in ("seed", "threads", "clock"):
+            tree[name] = plain(getattr(self, name), name)
+        if not isinstance(self.params, (dict, type(None))):
+            raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
+        for dotted, value in (self.params or {}).items():
+            set_path(tree, str(dotted), plain(value, dotted))
+        return tree
+
+    def _train(self, source: Any, test: Any = None, same_data: bool = True) -> None:
+        """Runs the core and takes over its results; raises what interrupted it, with the results in place."""
+        watcher = Watcher(self.progress)
+        tree = self._tree()
+        problem = {key: value for key, value in tree.items() if key not in ("lambda", "stop", "seed", "threads")}
+        same = same_data and getattr(self, "_problem", None) == problem
+        start = getattr(self, "_fit", None) if self.warm_start and same else None
+        try:
+            fit = _core.train(
+                json.dumps(tree),
+                source,
+                test=test,
+                watcher=watcher if watcher.needed() else None,
+                start=start,
+                keep=bool(self.warm_start),
+            )
+        finally:
+            watcher.close()
+        self._problem = problem
+        summary = json.loads(fit.summary)
+        if test is not None and fit.interrupted is None:  # of the weights that are kept
+            for name, data in (("train_loss", source), ("test_loss", test)):
+                summary[name] = fit.model.evaluate(data, self.threads)[0]
+        self._take(fit.model, summary)
+        self.history_ = History._parse(fit.history)
+        self._fit = fit
+        for warning in fit.warnings:
+            warnings.warn(warning, UserWarning, stacklevel=3)
+        if fit.interrupted is not None:
+            raise fit.interrupted
+        self._report()
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        """Sets the fitted attributes."""
+        self._model = model
+        self.primal_, self.dual_, self.gap_ = (_number(summary.get(key)) for key in ("primal", "dual", "gap"))
+        self.certified_ = bool(summary["certified"])
+        self.n_iter_ = max(1, int(summary.get("iterations") or 0))
+        self.lam_ = float(summary["lambda"])
+        self.stop_reason_ = summary.get("stop_reason")
+        self.summary_ = summary
+        self.coef_ = self._shaped(np.frombuffer(model.w(), dtype=np.float64))
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        self._take(model, json.loads(model.info()))
+
+    def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights in the shape that users expect."""
+        return w.copy()
+
+    def _report(self) -> None:
+        logger.info(
+            "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
+            type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",
+            self.summary_.get("passes"), self.stop_reason_,
+        )
+        wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
+        # A gap that nobody certifies stops no run.
+        if wanted and self.certified_ and self.stop_reason_ in ("passes", "calls", "seconds"):
+            warnings.warn(
+                f"stopped by {self.stop_reason_} before the gap was reached: gap_ is {self.gap_:.3g}, "
+                f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            raise _not_fitted(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+
+    def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
+        watcher = Watcher(self.progress)
+        tree = self._tree()
+        try:
+            model, summary = _core.path(
+                json.dumps(tree), source, json.dumps(outer), test=test, watcher=watcher if watcher.needed() else None
+            )
+        finally:
+            watcher.close()
+        found = PathResult(self._named_path(model), json.loads(summary), self)
+        if found.stop_reason_ != "lambda-min":
+            warnings.warn(
+                f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        """The path with the users' names of its labels."""
+        return model
+
+    # -- files --
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (safetensors), which the command line reads too."""
+        self._check_fitted()
+        self._model.save(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_fit", "_model")}
+        if "_model" in self.__dict__:
+            state["_model_bytes"] = self._model.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        bytes_ = state.pop("_model_bytes", None)
+        self.__dict__.update(state)
+        if bytes_ is not None:
+            self._model = _core.Model.from_bytes(bytes_)
+
+
+def _number(value: Any) -> float:
+    """NaN where there is none."""
+    return float("nan") if value is None else float(value)
+
+
+def _not_fitted(message: str) -> Exception:
+    """scikit-learn's exception where it is installed and in use, else our own."""
+    import sys
+
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import NotFittedError as Theirs
+
+        found: Exception = Theirs(message)
+        return found
+    return NotFittedError(message)

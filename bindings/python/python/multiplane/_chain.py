@@ -1,0 +1,179 @@
+"""Sequence labelling with a linear chain."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._base import Estimator
+from multiplane._path import PathResult
+from multiplane._validation import canonical
+
+
+def _is_text(x: list[Any]) -> bool:
+    """Whether sequences are made of tokens: words, or tuples of columns of text."""
+    first = next((token for sequence in x if not hasattr(sequence, "tocsr") for token in sequence), None)
+    if isinstance(first, str):
+        return True
+    return isinstance(first, (tuple, list)) and len(first) > 0 and all(isinstance(cell, str) for cell in first)
+
+
+def _columns(i: int, sentence: Any) -> list[list[str]]:
+    """The columns of every token of sentence i."""
+    tokens = [[token] if isinstance(token, str) else list(token) for token in sentence]
+    for at, token in enumerate(tokens):
+        if not all(isinstance(cell, str) for cell in token):
+            raise ValueError(f"X[{i}][{at}] is {sentence[at]!r}: expected text, as in X[0][0]")
+    return tokens
+
+
+def _listed(x: Any, name: str) -> list[Any]:
+    if isinstance(x, (str, bytes, dict)) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+        raise ValueError(f"{name} is a {type(x).__name__}: expected a list of sequences")
+    return x if isinstance(x, list) else [x[i] for i in range(len(x))]
+
+
+class ChainSSVM(Estimator):
+    """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
+
+    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
+    tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes
+    features.
+    ``y`` is a list of sequences of labels. ``coef_`` is one vector: ``unary[label][feature]``, then
+    ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``.
+    """
+
+    _task = "chain"
+    _estimator_type = "classifier"
+    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+
+    def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
+        plain = []
+        for i, sequence in enumerate(_listed(y, what)):
+            if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
+                raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
+            plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
+        return plain
+
+    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+        x = _listed(x, "X")
+        names = None if y is None else [[str(label) for label in sequence] for sequence in y]
+        if _is_text(x):
+            return _core.Dataset.columns([_columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
+        rows = [canonical(sequence) if hasattr(sequence, "tocsr") else sequence for sequence in x]
+        return _core.Dataset.sequences(rows, names, filler)
+
+    def _learn_classes(self, y: list[list[Any]]) -> None:
+        by_name: dict[str, Any] = {}
+        for i, sequence in enumerate(y):
+            for label in sequence:
+                name = str(label)
+                if by_name.setdefault(name, label) != label:
+                    raise ValueError(f"y[{i}] holds {label!r} beside {by_name[name]!r}: labels that look the same")
+                if not name or name.isspace() or "\n" in name:
+                    raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
+        self._by_name = by_name
+
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+        """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
+
+        With test data its mean loss is in every entry of ``history_``.
+        """
+        labels = self._labels(y)
+        data = self._dataset(X, labels)
+        fit = getattr(self, "_fit", None)
+        same = bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
+        self._learn_classes(labels)
+        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
+        self._train(data, test, same)
+        return self
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        self.classes_ = np.array([self._by_name.get(name, name) for name in model.labels()])
+        info = json.loads(model.info())
+        if not info.get("template"):
+            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        names = model.labels()
+        whole = all(name.lstrip("-").isdigit() for name in names)
+        self._by_name = {name: int(name) if whole else name for name in names}
+        self._take(model, json.loads(model.info()))
+
+    def predict(self, X: Any) -> list[NDArray[Any]]:
+        """The predicted labels of every sequence: a list of arrays ``[length]``."""
+        self._check_fitted()
+        x = _listed(X, "X")
+        if not x:
+            return []
+        expected = getattr(self, "n_features_in_", None)
+        if expected is not None and not _is_text(x):
+            found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
+            if found != expected:
+                raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
+        data = self._dataset(x, None, filler=self._model.labels()[0])
+        numbers = np.frombuffer(self._model.predict(data, self.threads), dtype=np.uint32)
+        lengths = [sequence.shape[0] if hasattr(sequence, "shape") else len(sequence) for sequence in x]
+        ends = np.cumsum(lengths)[:-1]
+        return [self.classes_[part] for part in np.split(numbers, ends)]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of labels predicted rightly, over all sequences."""
+        truth = self._labels(y)
+        found = self.predict(X)
+        if len(found) != len(truth):
+            raise ValueError(f"X has {len(found)} examples, y has {len(truth)}")
+        right = total = 0
+        for i, (a, b) in enumerate(zip(found, truth, strict=True)):
+            if len(a) != len(b):
+                raise ValueError(f"X[{i}] has {len(a)} rows, y[{i}] has {len(b)} labels")
+            right += sum(p == t for p, t in zip(a.tolist(), b, strict=True))
+            total += len(b)
+        return right / max(1, total)
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        eps: float = 0.1,
+        lambda_min: float = 1e-5,
+        kappa: float = 0.9,
+        X_test: Any = None,
+        y_test: Any = None,
+    ) -> PathResult:
+        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
+        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
+        """
+        labels = self._labels(y)
+        data = self._dataset(X, labels)
+        self._learn_classes(labels)
+        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
+        return self._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, from here or from the command line."""
+        from multiplane._files import load
+
+        found = load(path)
+        if not isinstance(found, cls):
+            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=False),
+        )

@@ -1,0 +1,186 @@
+"""Data and model files: the readers of the command line, as arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._solvers import DEFINITIONS
+
+
+def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
+    offsets, indices, values, columns, ends, labels = dataset.parts()
+    parts = (
+        np.frombuffer(offsets, dtype=np.int64),
+        np.frombuffer(indices, dtype=np.int64),
+        np.frombuffer(values, dtype=np.float64),
+    )
+    return (*parts, columns, ends, labels)
+
+
+def _dense(offsets: Any, indices: Any, values: Any, columns: int) -> NDArray[np.float64]:
+    out = np.zeros((len(offsets) - 1, columns))
+    out[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), indices] = values
+    return out
+
+
+def load_libsvm(
+    path: str | os.PathLike[str], *, features: int | None = None, sparse: bool | None = None
+) -> tuple[Any, NDArray[np.int64]]:
+    """Reads LIBSVM / SVM-light text (plain or gzip) with whole-number labels.
+
+    Args:
+        path: The file; column k of ``X`` is index k + 1.
+        features: Columns of ``X``, as many as the training data has where this is test data; by default the largest
+            index of the file. Values beyond are left out, with one warning.
+        sparse: Whether ``X`` is a SciPy CSR matrix; by default where less than half of it is filled and SciPy is
+            there.
+
+    Returns:
+        ``X`` (``[n, features]``) and ``y`` (``[n]``). Raises ValueError with file, line and column for bad lines.
+    """
+    return _rows(path, "libsvm", sparse, features)
+
+
+def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[np.int64]]:
+    """Reads rows of numbers separated by commas, the last of each being its label; as :func:`load_libsvm`."""
+    return _rows(path, "csv", sparse)
+
+
+def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
+    """CSR parts with so many columns."""
+    offsets, indices, values, columns, ends, labels = parts
+    if features is None or columns <= features:
+        return offsets, indices, values, features or columns, ends, labels
+    kept = indices < features
+    warnings.warn(f"{int((~kept).sum())} values of features beyond {features} are left out", UserWarning, stacklevel=4)
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[offsets], indices[kept], values[kept], features, ends, labels
+
+
+def _rows(
+    path: str | os.PathLike[str], format: str, sparse: bool | None, features: int | None = None
+) -> tuple[Any, NDArray[np.int64]]:
+    read = _csr(_core.Dataset.read(path, format))
+    offsets, indices, values, columns, _, labels = _fitted(read, features)
+    y = np.array([int(label) for label in labels], dtype=np.int64)
+    if sparse is None:
+        try:
+            import scipy.sparse  # noqa: F401
+
+            sparse = 2 * len(values) < len(y) * columns
+        except ImportError:
+            sparse = False
+    if sparse:
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((values, indices, offsets), shape=(len(y), columns)), y
+    return _dense(offsets, indices, values, columns), y
+
+
+def _sequences(
+    dataset: _core.Dataset, features: int | None = None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
+    offsets, indices, values, columns, ends, labels = _fitted(_csr(dataset), features)
+    whole = all(label.lstrip("-").isdigit() for label in labels)
+    names = np.array([int(label) for label in labels]) if whole else np.array(labels)
+    x, y, start = [], [], 0
+    for end in ends:
+        first, last = offsets[start], offsets[end]
+        x.append(_dense(offsets[start : end + 1] - first, indices[first:last], values[first:last], columns))
+        y.append(names[start:end])
+        start = end
+    return x, y
+
+
+def load_letters(
+    path: str | os.PathLike[str], folds: Sequence[int] | int | None = None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.str_]]]:
+    """Reads letter.data, Taskar's handwritten words (plain or gzip).
+
+    Args:
+        path: The file.
+        folds: The folds to use; all where not given.
+
+    Returns:
+        ``X``, a list of arrays ``[length, 128]`` of pixels, and ``y``, a list of arrays ``[length]`` of letters.
+    """
+    chosen = [folds] if isinstance(folds, int) else None if folds is None else [int(fold) for fold in folds]
+    return _sequences(_core.Dataset.read(path, "letter", chosen))
+
+
+def load_hmm(
+    path: str | os.PathLike[str], *, features: int | None = None
+) -> tuple[list[NDArray[np.float64]], list[NDArray[Any]]]:
+    """Reads SVM-hmm text (``TAG qid:N index:value ...``): lists of arrays ``[length, features]`` and of tags.
+
+    ``features`` is as in :func:`load_libsvm`.
+    """
+    return _sequences(_core.Dataset.read(path, "hmm"), features)
+
+
+def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]], list[list[str]]]:
+    """Reads columns of text, the last being the label, with empty lines between sentences.
+
+    Returns:
+        ``X``, a list of sentences whose tokens are tuples of the other columns, and ``y``, a list of lists of labels.
+    """
+    sentences = _core.Dataset.read(path, "conll").tokens()
+    x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
+    return x, [[token[-1] for token in sentence] for sentence in sentences]
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
+    from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult
+
+    model, several = _core.load(path)
+    saved = model or several
+    assert saved is not None  # the core returns one of the two
+    info = json.loads(saved.info())
+    classes: dict[str, Any] = {"binary": BinarySSVM, "multiclass": MulticlassSSVM, "chain": ChainSSVM}
+    task = info["task"]
+    if task == "user":
+        raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
+    if task not in classes:
+        raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
+    estimator = classes[task](**_params(info["spec"]))
+    if several is not None:
+        return PathResult(several, {**info, "breakpoints": []}, estimator)
+    estimator._from_model(model)
+    return estimator
+
+
+def _params(spec: dict[str, Any]) -> dict[str, Any]:
+    """Constructor arguments for a specification: what differs from the defaults."""
+    def changed(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+        entry: dict[str, Any] = next((e for e in DEFINITIONS[kind + "s"] if e["name"] == given["name"]), {"params": []})
+        defaults = {param["name"]: param["default"] for param in entry["params"]}
+        return {
+            f"{kind}.{name}": value
+            for name, value in given.items()
+            if name != "name" and value is not None and value != defaults.get(name)
+        }
+
+    stop = {name: spec["stop"][name] for name in ("gap", "passes", "calls", "seconds") if spec["stop"].get(name)}
+    params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
+    regularizer = spec.get("regularizer") or {}
+    if regularizer.get("freeze"):
+        params["regularizer.freeze"] = regularizer["freeze"]
+    if (spec.get("oracle") or {}).get("delay_us"):
+        params["oracle.delay_us"] = spec["oracle"]["delay_us"]
+    if regularizer.get("prior") or regularizer.get("prior_sha256"):
+        warnings.warn(
+            "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
+            UserWarning,
+            stacklevel=4,
+        )
+    named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
+    return {**named, "lam": spec.get("lambda", "1/n"), **stop}

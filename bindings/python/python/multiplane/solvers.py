@@ -1,0 +1,11 @@
+"""Every solver as a class whose arguments are its parameters, made from the definitions in the core.
+
+``MPBCFW(planes={"max_idle": 5})`` is what ``--solver mp-bcfw --set solver.planes.max_idle=5`` is on the command line.
+An estimator takes such an object, or just a name: ``solver="mp-bcfw"``.
+"""
+
+from multiplane._solvers import DEFINITIONS, Solver, class_name, made
+
+_CLASSES = {class_name(entry["name"]): made(entry) for entry in DEFINITIONS["solvers"]}
+globals().update(_CLASSES)
+__all__ = ["Solver", *_CLASSES]

@@ -1,0 +1,199 @@
+//! Data sets from arrays or files, as the tasks read them.
+
+use std::path::PathBuf;
+
+use multiplane::data::{Classified, Columns, SparseRows, Tagged, Words};
+use multiplane::dataset::Dataset as Parsed;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::arrays::{Matrix, numbers};
+use crate::errors::{guarded, raised, value_error};
+
+/// Examples in the form in which the built-in tasks take them.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct Dataset {
+    pub(crate) data: Parsed,
+}
+
+/// CSR parts, sequence ends and labels: how sequences go back to Python.
+type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
+
+#[pymethods]
+impl Dataset {
+    /// Reads a file as the command line does.
+    #[staticmethod]
+    #[pyo3(signature = (path, format=None, folds=None))]
+    fn read(py: Python<'_>, path: PathBuf, format: Option<&str>, folds: Option<Vec<u32>>) -> PyResult<Dataset> {
+        let format = format.map(multiplane::format_by_name).transpose().map_err(raised)?;
+        let read = || multiplane::read_data(&path, format, folds.as_deref()).map_err(raised);
+        guarded(|| py.detach(read)).map(|data| Dataset { data })
+    }
+
+    /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`.
+    #[staticmethod]
+    fn rows(x: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Dataset> {
+        let matrix = Matrix::read(x, "X")?;
+        let labels: Vec<i64> = numbers(labels, "int64")?;
+        if labels.len() != matrix.rows {
+            return Err(value_error(format!("X has {} rows, y has {} labels", matrix.rows, labels.len())));
+        }
+        check_columns(matrix.columns)?;
+        let mut rows = SparseRows::new(matrix.columns);
+        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
+        Ok(Dataset { data: Parsed::Classified(Classified { rows, labels }) })
+    }
+
+    /// Sequences of rows, `x[i]` of shape `[length, features]`, with the names of their labels `y[i]`; without `y`
+    /// every label is `filler`.
+    #[staticmethod]
+    #[pyo3(signature = (x, y=None, filler=""))]
+    fn sequences(x: &Bound<'_, PyList>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
+        check_lengths(x.len(), y.as_ref().map(Vec::len))?;
+        let mut columns = None;
+        let mut tagged = Tagged::default();
+        for (i, item) in x.iter().enumerate() {
+            let what = format!("X[{i}]");
+            let matrix = Matrix::read(&item, &what)?;
+            if matrix.rows == 0 {
+                return Err(value_error(format!("{what} is an empty sequence: expected at least one row")));
+            }
+            let expected = *columns.get_or_insert(matrix.columns);
+            if i == 0 {
+                check_columns(expected)?;
+                tagged = Tagged::new(expected);
+            }
+            if matrix.columns != expected {
+                return Err(value_error(format!(
+                    "{what} has {} features, X[0] has {expected}: expected the same number everywhere",
+                    matrix.columns
+                )));
+            }
+            let names = y.as_ref().map(|y| &y[i]);
+            check_length(i, matrix.rows, names)?;
+            let mut at = 0;
+            matrix.each_row(&what, |indices, values| {
+                tagged.push(names.map_or(filler, |names| &names[at]), indices, values);
+                at += 1;
+            })?;
+            tagged.end_sequence();
+        }
+        Ok(Dataset { data: Parsed::Tagged(tagged) })
+    }
+
+    /// Sequences of tokens, each a list of columns of text, with the names of their labels.
+    #[staticmethod]
+    #[pyo3(signature = (x, y=None, filler=""))]
+    fn columns(x: Vec<Vec<Vec<String>>>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
+        check_lengths(x.len(), y.as_ref().map(Vec::len))?;
+        let width = x.iter().flatten().next().map_or(0, Vec::len);
+        let mut data = Columns::new(width + 1);
+        for (i, sentence) in x.into_iter().enumerate() {
+            if sentence.is_empty() {
+                return Err(value_error(format!("X[{i}] is an empty sequence: expected at least one token")));
+            }
+            let names = y.as_ref().map(|y| &y[i]);
+            check_length(i, sentence.len(), names)?;
+            for (at, mut token) in sentence.into_iter().enumerate() {
+                if token.len() != width {
+                    let found = token.len();
+                    return Err(value_error(format!("X[{i}][{at}] has {found} columns, X[0][0] has {width}")));
+                }
+                token.push(names.map_or(filler, |names| &names[at]).to_owned());
+                data.push_token(token.iter().map(String::as_str));
+            }
+            data.end_sentence();
+        }
+        Ok(Dataset { data: Parsed::Columns(data) })
+    }
+
+    /// What a file held: `classified`, `sequences` or `columns`.
+    fn kind(&self) -> &'static str {
+        match self.data {
+            Parsed::Classified(_) => "classified",
+            Parsed::Words(_) | Parsed::Tagged(_) => "sequences",
+            Parsed::Columns(_) => "columns",
+            Parsed::Opaque(_) => "opaque",
+        }
+    }
+
+    /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
+        let letter = |letter: &u8| char::from(b'a' + letter).to_string();
+        Ok(match &self.data {
+            Parsed::Classified(data) => {
+                let labels = data.labels.iter().map(i64::to_string).collect();
+                csr(py, &data.rows, Vec::new(), labels)
+            }
+            Parsed::Words(Words { offsets, letters, pixels, .. }) => {
+                csr(py, pixels, offsets[1..].to_vec(), letters.iter().map(letter).collect())
+            }
+            Parsed::Tagged(data) => {
+                let ends = (0..data.len()).map(|i| data.range(i).end).collect();
+                let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
+                csr(py, &data.rows, ends, names.collect())
+            }
+            Parsed::Columns(_) | Parsed::Opaque(_) => {
+                return Err(value_error(format!("{} have no numbers", self.data.describe())));
+            }
+        })
+    }
+
+    /// Columns of text: the tokens of every sentence, the label being the last column.
+    fn tokens(&self) -> PyResult<Vec<Vec<Vec<String>>>> {
+        let Parsed::Columns(data) = &self.data else {
+            return Err(value_error(format!("expected columns of text (conll), found {}", self.data.describe())));
+        };
+        let token = |token: usize| (0..data.width()).map(|column| data.text(token, column).to_owned()).collect();
+        Ok((0..data.len()).map(|sentence| data.range(sentence).map(token).collect()).collect())
+    }
+
+    /// sha256 of the content.
+    fn fingerprint(&self) -> String {
+        self.data.fingerprint()
+    }
+
+    fn __len__(&self) -> usize {
+        self.data.len()
+    }
+}
+
+fn csr<'py>(py: Python<'py>, rows: &SparseRows, ends: Vec<usize>, labels: Vec<String>) -> Parts<'py> {
+    let (mut offsets, mut indices, mut values) = (vec![0u8; 8], Vec::new(), Vec::new());
+    let mut count = 0i64;
+    for i in 0..rows.len() {
+        for (index, value) in rows.row(i).iter() {
+            indices.extend(i64::from(index).to_ne_bytes());
+            values.extend(value.to_ne_bytes());
+            count += 1;
+        }
+        offsets.extend(count.to_ne_bytes());
+    }
+    let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+    (bytes(&offsets), bytes(&indices), bytes(&values), rows.columns(), ends, labels)
+}
+
+fn check_columns(columns: usize) -> PyResult<()> {
+    let most = multiplane::data::MAX_FEATURES as usize;
+    if columns > most {
+        return Err(value_error(format!("X has {columns} features, expected at most {most}")));
+    }
+    Ok(())
+}
+
+fn check_lengths(x: usize, y: Option<usize>) -> PyResult<()> {
+    match y {
+        _ if x == 0 => Err(value_error("X is empty: expected at least one example")),
+        Some(y) if y != x => Err(value_error(format!("X has {x} examples, y has {y}"))),
+        _ => Ok(()),
+    }
+}
+
+fn check_length(i: usize, length: usize, names: Option<&Vec<String>>) -> PyResult<()> {
+    match names {
+        Some(names) if names.len() != length => {
+            Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {} labels", names.len())))
+        }
+        _ => Ok(()),
+    }
+}

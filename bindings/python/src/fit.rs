@@ -1,0 +1,43 @@
+//! What a training run comes to.
+
+use std::sync::Mutex;
+
+use multiplane::WarmState;
+use pyo3::prelude::*;
+
+use crate::model::Model;
+
+/// A finished run: model, report and history.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct Fit {
+    pub(crate) model: Py<Model>,
+    /// The report of `train --json`.
+    #[pyo3(get)]
+    pub(crate) summary: String,
+    /// One JSON object per line and evaluation.
+    #[pyo3(get)]
+    pub(crate) history: String,
+    /// What a user should know.
+    #[pyo3(get)]
+    pub(crate) warnings: Vec<String>,
+    /// The exception that ended it early, if one did; the model is what there was by then.
+    pub(crate) interrupted: Option<Py<PyAny>>,
+    /// sha256 of the training data.
+    #[pyo3(get)]
+    pub(crate) fingerprint: String,
+    /// What the next run can start from.
+    pub(crate) warm: Mutex<Option<WarmState>>,
+}
+
+#[pymethods]
+impl Fit {
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    #[getter]
+    fn interrupted(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.interrupted.as_ref().map(|error| error.clone_ref(py))
+    }
+}

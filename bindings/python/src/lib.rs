@@ -1,0 +1,47 @@
+//! `multiplane._core`: what the Python package needs of the Rust library, and nothing that users see.
+//!
+//! Data comes in as arrays or file names, specifications and reports cross as JSON text, models as the bytes of their
+//! files. Parameters are defined in the Rust config structs alone; `describe` hands them
+//! over.
+
+mod arrays;
+mod dataset;
+mod describe;
+mod errors;
+mod features;
+mod fit;
+mod interrupt;
+mod model;
+mod patient;
+mod task;
+mod train;
+mod watch;
+mod worker;
+
+use pyo3::prelude::*;
+
+/// The module that Python imports.
+#[pymodule(gil_used = true)]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::dataset::Dataset;
+    #[pymodule_export]
+    use crate::describe::describe;
+    #[pymodule_export]
+    use crate::fit::Fit;
+    #[pymodule_export]
+    use crate::model::{Model, PathModel, load};
+    #[pymodule_export]
+    use crate::patient::check;
+    #[pymodule_export]
+    use crate::task::UserTask;
+    #[pymodule_export]
+    use crate::train::{path, train};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,175 @@
+//! Models: weights with their provenance, predictions, files.
+
+use std::path::PathBuf;
+
+use multiplane::oracle::OracleError;
+use multiplane::{Model as Inner, PathModel as InnerPath, Saved};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::dataset::Dataset;
+use crate::errors::{guarded, raised, value_error};
+
+/// Weights of one lambda.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct Model {
+    pub(crate) inner: Inner,
+}
+
+/// Numbers as the bytes of a float64 array.
+fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}
+
+fn failed(error: OracleError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Model {
+    /// Reads the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
+        guarded(|| {
+            Inner::from_bytes(bytes)
+                .map(|inner| Model { inner })
+                .map_err(|reason| value_error(format!("this is no model: {reason}")))
+        })
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if !self.inner.info.primal.is_finite() {
+            return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
+        }
+        Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
+    }
+
+    /// Writes the file, durably.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        if !self.inner.info.primal.is_finite() {
+            return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
+        }
+        guarded(|| self.inner.save(&path).map_err(raised))
+    }
+
+    /// The weights in the layout of files, as bytes of float64.
+    fn w<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        floats(py, &self.inner.w)
+    }
+
+    /// Names of the labels in the order of the layout.
+    fn labels(&self) -> Vec<String> {
+        self.inner.info.vocabulary.labels.clone()
+    }
+
+    /// The same model with other names for its labels.
+    fn with_labels(&self, labels: Vec<String>) -> PyResult<Model> {
+        if labels.len() != self.inner.info.vocabulary.labels.len() {
+            return Err(value_error("one name per label is needed"));
+        }
+        let mut inner = self.inner.clone();
+        inner.info.vocabulary.labels = labels;
+        Ok(Model { inner })
+    }
+
+    /// Features per variable, a bias feature included.
+    fn features(&self) -> usize {
+        self.inner.info.vocabulary.features
+    }
+
+    /// Everything that the file says about its weights, as JSON text.
+    fn info(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))
+    }
+
+    /// Predicts every example of `data`: numbers of the labels, one per variable, as bytes of uint32.
+    fn predict<'py>(&self, py: Python<'py>, data: &Dataset, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let work = || {
+            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
+            let w = problem.from_file_layout(&self.inner.w);
+            let mut bytes = Vec::new();
+            let mut each = |numbers: &[u32]| bytes.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
+            problem.predict_numbers(&w, threads, &mut each).map_err(failed)?;
+            Ok(bytes)
+        };
+        Ok(PyBytes::new(py, &guarded(|| py.detach(work))?))
+    }
+
+    /// Mean task loss, share of right variables, and chunk F1 where there are chunks, on `data`.
+    fn evaluate(&self, py: Python<'_>, data: &Dataset, threads: usize) -> PyResult<(f64, f64, Option<f64>)> {
+        let work = || {
+            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
+            let w = problem.from_file_layout(&self.inner.w);
+            let found = problem.evaluate(&w, threads).map_err(failed)?;
+            Ok((found.loss, found.accuracy, found.chunks.map(|chunks| chunks.f1())))
+        };
+        guarded(|| py.detach(work))
+    }
+}
+
+/// Weights of several lambdas.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct PathModel {
+    pub(crate) inner: InnerPath,
+}
+
+#[pymethods]
+impl PathModel {
+    /// Reads the bytes of a path's file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<PathModel> {
+        guarded(|| match Saved::from_bytes(bytes) {
+            Ok(Saved::Path(inner)) => Ok(PathModel { inner }),
+            Ok(Saved::Model(_)) => Err(value_error("this is the model of one lambda, no path")),
+            Err(reason) => Err(value_error(format!("this is no path: {reason}"))),
+        })
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
+    }
+
+    /// Writes the file, durably.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        guarded(|| self.inner.save(&path).map_err(raised))
+    }
+
+    /// Breakpoints, falling; primal and dual values there; weights row by row; each as bytes of float64.
+    fn parts<'py>(&self, py: Python<'py>) -> [Bound<'py, PyBytes>; 4] {
+        let path = &self.inner;
+        [&path.lambdas, &path.primal, &path.dual, &path.w].map(|numbers| floats(py, numbers))
+    }
+
+    /// Everything that the file says about its weights, as JSON text.
+    fn info(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))
+    }
+
+    /// The same path with other names for its labels.
+    fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModel> {
+        if labels.len() != self.inner.info.vocabulary.labels.len() {
+            return Err(value_error("one name per label is needed"));
+        }
+        let mut inner = self.inner.clone();
+        inner.info.vocabulary.labels = labels;
+        Ok(PathModel { inner })
+    }
+
+    /// The model that answers for a lambda.
+    fn at(&self, lambda: f64) -> PyResult<Model> {
+        guarded(|| self.inner.at(lambda).map(|inner| Model { inner }).map_err(|reason| value_error(reason.to_string())))
+    }
+}
+
+/// Reads the file of a model or of a path; one of the two is None.
+#[pyfunction]
+pub(crate) fn load(path: PathBuf) -> PyResult<(Option<Model>, Option<PathModel>)> {
+    guarded(|| match Saved::load(&path).map_err(raised)? {
+        Saved::Model(inner) => Ok((Some(Model { inner }), None)),
+        Saved::Path(inner) => Ok((None, Some(PathModel { inner }))),
+    })
+}

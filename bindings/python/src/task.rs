@@ -1,0 +1,169 @@
+//! Tasks that users write in Python, as the library's foreign tasks.
+//!
+//! The oracle runs on the thread that called `fit`, which gives up the interpreter lock while the library works; so
+//! the user's methods see the context that they expect, and Ctrl-C reaches them.
+
+use std::sync::{Arc, Mutex};
+
+use multiplane::Problem;
+use multiplane_tasks::foreign::{FeatureVector, ForeignProblem, Shape};
+use multiplane_tasks::problem::MAX_DIM;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors::value_error;
+use crate::features;
+use crate::interrupt::Interrupt;
+use crate::worker::Worker;
+
+/// What a task declares of its decoder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Declared {
+    Exact,
+    UpperBound,
+    Heuristic,
+    Nothing,
+}
+
+/// A task and its examples, taken apart once.
+pub(crate) struct Parts {
+    pub(crate) decode: Py<PyAny>,
+    pub(crate) decode_many: Option<Py<PyAny>>,
+    pub(crate) features: Py<PyAny>,
+    pub(crate) loss: Py<PyAny>,
+    pub(crate) bounded: Py<PyAny>,
+    pub(crate) xs: Vec<Py<PyAny>>,
+    pub(crate) ys: Vec<Py<PyAny>>,
+    pub(crate) declared: Declared,
+    pub(crate) batch: usize,
+    pub(crate) shape: Shape,
+}
+
+/// A user's task on examples.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct UserTask {
+    pub(crate) parts: Arc<Parts>,
+}
+
+/// An attribute, called where it is a method; `None` where it is missing or None.
+fn declared<'py>(task: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !task.hasattr(name)? {
+        return Ok(None);
+    }
+    let value = task.getattr(name)?;
+    let value = if value.is_callable() { value.call0()? } else { value };
+    Ok((!value.is_none()).then_some(value))
+}
+
+#[pymethods]
+impl UserTask {
+    /// Takes a task (`dim`, `features`, `loss`, `decode`) and lists of inputs and labels. `identity` says what it is
+    /// in a model file.
+    #[new]
+    pub(crate) fn new(
+        task: &Bound<'_, PyAny>,
+        xs: &Bound<'_, PyList>,
+        ys: &Bound<'_, PyList>,
+        identity: String,
+    ) -> PyResult<Self> {
+        let py = task.py();
+        if xs.is_empty() {
+            return Err(value_error("X is empty: expected at least one example"));
+        }
+        if xs.len() != ys.len() {
+            return Err(value_error(format!("X has {} examples, Y has {}", xs.len(), ys.len())));
+        }
+        let method = |name: &str| -> PyResult<Py<PyAny>> {
+            let found = task.getattr(name).ok().filter(|found| found.is_callable());
+            found.map(Bound::unbind).ok_or_else(|| {
+                let class = task.get_type();
+                value_error(format!("the task {class} has no method `{name}`: expected dim, features, loss and decode"))
+            })
+        };
+        let dim = method("dim")?.call0(py)?;
+        let dim: usize =
+            dim.extract(py).map_err(|_| value_error(format!("dim() returned {dim}: expected a whole number > 0")))?;
+        if dim == 0 || dim > MAX_DIM {
+            return Err(value_error(format!("dim() returned {dim}: must be between 1 and {MAX_DIM}")));
+        }
+        let quality = declared(task, "quality")?;
+        let declared_quality = match &quality {
+            None => Declared::Nothing,
+            Some(name) => match name.extract::<String>().unwrap_or_default().as_str() {
+                "exact" => Declared::Exact,
+                "upper-bound" | "upper bound" => Declared::UpperBound,
+                "heuristic" => Declared::Heuristic,
+                _ => {
+                    return Err(value_error(format!(
+                        "quality is {name}: expected \"exact\", \"upper-bound\" or \"heuristic\""
+                    )));
+                }
+            },
+        };
+        let ranges: Vec<(usize, usize)> = match declared(task, "nonnegative")? {
+            Some(ranges) => ranges
+                .extract()
+                .map_err(|_| value_error(format!("nonnegative is {ranges}: expected a list of (start, stop)")))?,
+            None => Vec::new(),
+        };
+        let decode_many = method("decode_many").ok();
+        let batch = declared(task, "batch")?.map(|batch| batch.extract::<usize>()).transpose()?;
+        let shape = Shape {
+            examples: xs.len(),
+            dim,
+            nonnegative: ranges.into_iter().map(|(start, stop)| start..stop).collect(),
+            fingerprint: identity,
+            warnings: Vec::new(),
+        };
+        let parts = Parts {
+            decode: method("decode")?,
+            features: method("features")?,
+            loss: method("loss")?,
+            bounded: py.import("multiplane._tasks")?.getattr("Bounded")?.unbind(),
+            xs: xs.iter().map(Bound::unbind).collect(),
+            ys: ys.iter().map(Bound::unbind).collect(),
+            declared: declared_quality,
+            batch: if decode_many.is_some() { batch.unwrap_or(256).max(1) } else { 1 },
+            decode_many,
+            shape,
+        };
+        Ok(UserTask { parts: Arc::new(parts) })
+    }
+
+    /// The declared quality of the decoder, as the library understands it.
+    fn quality(&self) -> &'static str {
+        match self.parts.declared {
+            Declared::Exact => "exact",
+            Declared::UpperBound => "upper-bound",
+            Declared::Heuristic | Declared::Nothing => "heuristic",
+        }
+    }
+
+    /// `(index, value)` pairs that the library reads from what `features` returned; raises for what it refuses.
+    #[staticmethod]
+    fn read_features(vector: &Bound<'_, PyAny>, dim: usize) -> PyResult<Vec<(u32, f64)>> {
+        let mut out = FeatureVector::default();
+        features::read(vector, dim, &mut out)?;
+        Ok(out.iter().collect())
+    }
+}
+
+impl UserTask {
+    /// The task as the library sees it. The first exception of the user's methods goes to `raised`; one that is no
+    /// `Exception`, as that of Ctrl-C, counts as a wish to stop.
+    pub(crate) fn problem(
+        &self,
+        py: Python<'_>,
+        interrupt: &Interrupt,
+        raised: &Arc<Mutex<Option<PyErr>>>,
+    ) -> PyResult<Arc<dyn Problem>> {
+        let (parts, interrupt, raised) = (self.parts.clone(), interrupt.clone(), raised.clone());
+        let make = move || -> Result<Worker, String> {
+            Python::attach(|py| Worker::new(py, &parts, &interrupt, &raised)).map_err(|error| error.to_string())
+        };
+        let first = make().map_err(value_error)?;
+        let shape = self.parts.shape.clone();
+        let problem = py.detach(|| ForeignProblem::new("user", shape, first, Box::new(make)));
+        Ok(Arc::new(problem.map_err(|error| value_error(error.to_string()))?))
+    }
+}

@@ -1,0 +1,231 @@
+//! Training and paths: a specification as JSON text, data or a user's task, and somebody who watches.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use multiplane::observe::{JsonLines, Observer};
+use multiplane::{Error, GridPoints, GridSpec, Hooks, Named, PathSpec, Problem, RunSpec, Session, WarmStart};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::dataset::Dataset;
+use crate::errors::{guarded, value_error};
+use crate::fit::Fit;
+use crate::interrupt::{Interrupt, interruptible};
+use crate::model::{Model, PathModel};
+use crate::task::UserTask;
+use crate::watch::{Shared, Signals, Watcher};
+
+/// What is trained on.
+enum Source {
+    Data(multiplane::dataset::Dataset),
+    Task(Arc<dyn Problem>),
+}
+
+/// A job: everything of it can go to another thread.
+struct Job {
+    tree: Map<String, Value>,
+    source: Source,
+    test: Option<multiplane::dataset::Dataset>,
+    watcher: Option<Py<PyAny>>,
+    interrupt: Interrupt,
+    raised: Arc<Mutex<Option<PyErr>>>,
+    history: Shared,
+}
+
+impl Job {
+    fn new(
+        py: Python<'_>,
+        spec: &str,
+        source: &Bound<'_, PyAny>,
+        test: Option<&Dataset>,
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<Job> {
+        let tree = match serde_json::from_str(spec) {
+            Ok(Value::Object(tree)) => tree,
+            _ => return Err(value_error("the specification is no JSON object")),
+        };
+        let interrupt = Interrupt::default();
+        let raised = Arc::new(Mutex::new(None));
+        let source = match source.cast::<UserTask>() {
+            Ok(task) => Source::Task(task.get().problem(py, &interrupt, &raised)?),
+            Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
+        };
+        let test = test.map(|test| test.data.clone());
+        Ok(Job { tree, source, test, watcher, interrupt, raised, history: Shared::default() })
+    }
+
+    fn session(
+        tree: &Map<String, Value>,
+        source: Source,
+        test: Option<multiplane::dataset::Dataset>,
+    ) -> Result<Session, Error> {
+        match source {
+            Source::Data(data) => Session::on(RunSpec::from_tree(tree)?, data, test),
+            Source::Task(problem) => {
+                let mut tree = tree.clone();
+                let name = json!(problem.task());
+                let params = match tree.remove("task") {
+                    Some(Value::Object(mut params)) => {
+                        params.remove("name");
+                        params
+                    }
+                    _ => Map::new(),
+                };
+                let task = Named { name: name.as_str().unwrap_or_default().into(), params };
+                Session::on_problem(RunSpec::for_task(&tree, task)?, problem, None)
+            }
+        }
+    }
+
+    fn hooks(&self, on_calling_thread: bool) -> Hooks {
+        let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(JsonLines::new(self.history.clone()))];
+        let (interrupt, raised) = (self.interrupt.clone(), self.raised.clone());
+        if let Some(callable) = &self.watcher {
+            let callable = Python::attach(|py| callable.clone_ref(py));
+            let told = Instant::now();
+            observers.push(Box::new(Watcher { callable, interrupt: interrupt.clone(), raised: raised.clone(), told }));
+        }
+        if on_calling_thread {
+            observers.push(Box::new(Signals { interrupt: interrupt.clone(), raised, looked: Instant::now() }));
+        }
+        let flag = Some(interrupt.flag);
+        Hooks { observers, interrupt: flag.clone(), abort: flag, losses: self.test.is_some(), ..Hooks::default() }
+    }
+
+    /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
+    /// exception that stopped it, if one did; one that a user's oracle raised is an error of the whole.
+    fn run<T: Send>(
+        mut self,
+        py: Python<'_>,
+        work: impl FnOnce(Session, Hooks) -> Result<T, Error> + Send,
+    ) -> PyResult<(T, Option<PyErr>, String)> {
+        let (interrupt, raised, history) = (self.interrupt.clone(), self.raised.clone(), self.history.clone());
+        let source = std::mem::replace(
+            &mut self.source,
+            Source::Data(multiplane::dataset::Dataset::Classified(Default::default())),
+        );
+        let on_calling_thread = matches!(source, Source::Task(_));
+        let job = move || -> Result<T, Error> {
+            let session = Job::session(&self.tree, source, self.test.clone())?;
+            let hooks = self.hooks(on_calling_thread);
+            work(session, hooks)
+        };
+        let (result, signal) = if on_calling_thread {
+            (guarded(|| Ok(py.detach(job)))?, None)
+        } else {
+            interruptible(py, &interrupt, job)?
+        };
+        let stopped = raised.lock().unwrap_or_else(PoisonError::into_inner).take().or(signal);
+        match (result, stopped) {
+            (Ok(result), stopped) => Ok((result, stopped, history.text())),
+            (Err(_), Some(stopped)) => Err(stopped),
+            // What the library refuses of a user's task is a wrong value.
+            (Err(Error::Failed(reason)), None) if on_calling_thread => Err(value_error(reason)),
+            (Err(error), None) => Err(crate::errors::raised(error)),
+        }
+    }
+}
+
+/// Trains. `spec` is the tree of a run as JSON text, `source` a Dataset or a UserTask. `watcher` is called with the
+/// text of each record and, between them, with pass, calls and seconds. `start` is the Fit to go on from; with `keep`
+/// the result can be gone on from.
+#[pyfunction]
+#[pyo3(signature = (spec, source, *, test=None, watcher=None, start=None, keep=false))]
+pub(crate) fn train(
+    py: Python<'_>,
+    spec: &str,
+    source: &Bound<'_, PyAny>,
+    test: Option<&Dataset>,
+    watcher: Option<Py<PyAny>>,
+    start: Option<&Fit>,
+    keep: bool,
+) -> PyResult<Fit> {
+    let job = Job::new(py, spec, source, test, watcher)?;
+    let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    let work = move |session: Session, hooks: Hooks| {
+        let warnings = session.warnings().to_vec();
+        let (model, summary, state) = session.run_warm(hooks, warm.as_ref(), keep)?;
+        let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
+        Ok((model, summary, state, warnings))
+    };
+    let ((inner, summary, state, warnings), stopped, history) = job.run(py, work)?;
+    let interrupted = stopped.map(|error| error.into_value(py).into_any());
+    let fingerprint = inner.info.fingerprint.clone();
+    Ok(Fit {
+        model: Py::new(py, Model { inner })?,
+        fingerprint,
+        summary,
+        history,
+        warnings,
+        interrupted,
+        warm: Mutex::new(state),
+    })
+}
+
+/// Follows the regularisation path, or trains at the points of a grid: `outer` is JSON text with `eps`, `lambda_min`,
+/// `kappa`, or with `lambdas` or `count`, and `warm_start`. Returns the path and its report as JSON text.
+#[pyfunction]
+#[pyo3(signature = (spec, source, outer, *, test=None, watcher=None))]
+pub(crate) fn path(
+    py: Python<'_>,
+    spec: &str,
+    source: &Bound<'_, PyAny>,
+    outer: &str,
+    test: Option<&Dataset>,
+    watcher: Option<Py<PyAny>>,
+) -> PyResult<(PathModel, String)> {
+    let outer: Value = serde_json::from_str(outer).map_err(|error| value_error(error.to_string()))?;
+    let job = Job::new(py, spec, source, test, watcher)?;
+    let work = move |session: Session, hooks: Hooks| {
+        let hooks = Hooks { abort: None, ..hooks };
+        let (model, summary) = match grid(&outer, &session)? {
+            Some(spec) => session.grid(&spec, hooks)?,
+            None => session.path(&path_spec(&outer), hooks)?,
+        };
+        let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
+        Ok((model, summary))
+    };
+    let ((inner, summary), stopped, _) = job.run(py, work)?;
+    match stopped {
+        Some(error) => Err(error),
+        None => Ok((PathModel { inner }, summary)),
+    }
+}
+
+fn path_spec(outer: &Value) -> PathSpec {
+    let usual = PathSpec::default();
+    let number = |key: &str, default: f64| outer[key].as_f64().unwrap_or(default);
+    PathSpec {
+        eps: number("eps", usual.eps),
+        lambda_min: number("lambda_min", usual.lambda_min),
+        kappa: number("kappa", usual.kappa),
+    }
+}
+
+fn grid(outer: &Value, session: &Session) -> Result<Option<GridSpec>, Error> {
+    let usual = PathSpec::default();
+    let points = match (outer["lambdas"].as_array(), outer["count"].as_u64()) {
+        (Some(list), _) => GridPoints::List(list.iter().filter_map(Value::as_f64).collect()),
+        (None, Some(count)) => GridPoints::Even {
+            count: count as usize,
+            from: outer["lambda_max"].as_f64(),
+            to: outer["lambda_min"].as_f64().unwrap_or(usual.lambda_min),
+        },
+        (None, None) => return Ok(None),
+    };
+    let warm_start = match outer["warm_start"].as_str() {
+        None | Some("keep-primal") => Some(WarmStart::KeepPrimal),
+        Some("keep-dual") => Some(WarmStart::KeepDual),
+        Some("none") => None,
+        Some(other) => {
+            return Err(Error::input(multiplane::unknown_name(
+                "warm start",
+                other,
+                ["keep-primal", "keep-dual", "none"],
+            )));
+        }
+    };
+    let gap = session.target().ok_or_else(|| Error::input("a grid needs a gap to train to"))?;
+    Ok(Some(GridSpec { points, gap, warm_start, start_gap: usual.target() }))
+}

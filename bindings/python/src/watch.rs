@@ -1,0 +1,94 @@
+//! Those who watch a run: its records, a Python callable, and a look at signals.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use multiplane::observe::{Observer, Record, Tick};
+use pyo3::prelude::*;
+
+use crate::interrupt::Interrupt;
+
+/// How often a watcher hears of a run between evaluations.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Lines that a recorder writes and the report reads.
+#[derive(Clone, Default)]
+pub(crate) struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    /// What was written.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A Python callable that hears of evaluations (`JSON text`) and of progress between them (`pass, calls, seconds`).
+/// An exception in it stops the run, as Ctrl-C does.
+pub(crate) struct Watcher {
+    pub(crate) callable: Py<PyAny>,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
+    pub(crate) told: Instant,
+}
+
+impl Watcher {
+    fn tell(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
+        Python::attach(|py| {
+            if let Err(error) = call(self.callable.bind(py)) {
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.interrupt.flag.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+}
+
+impl Observer for Watcher {
+    fn evaluated(&mut self, record: &Record) -> io::Result<()> {
+        let text = serde_json::to_string(record)?;
+        self.tell(|callable| callable.call1((text,)).map(|_| ()));
+        Ok(())
+    }
+    fn ticked(&mut self, tick: Tick) {
+        if self.told.elapsed() < TICK {
+            return;
+        }
+        self.told = Instant::now();
+        self.tell(|callable| callable.call1((tick.pass, tick.oracle_calls, tick.seconds)).map(|_| ()));
+    }
+}
+
+/// Looks for signals between the calls of a user's oracle, which runs on the calling thread.
+pub(crate) struct Signals {
+    pub(crate) interrupt: Interrupt,
+    pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
+    pub(crate) looked: Instant,
+}
+
+impl Observer for Signals {
+    fn evaluated(&mut self, _record: &Record) -> io::Result<()> {
+        Ok(())
+    }
+    fn ticked(&mut self, _tick: Tick) {
+        if self.looked.elapsed() < TICK / 5 {
+            return;
+        }
+        self.looked = Instant::now();
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.interrupt.flag.store(true, Ordering::Relaxed);
+        }
+    }
+}

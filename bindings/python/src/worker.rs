@@ -1,0 +1,226 @@
+//! One thread's hold on a user's task: asks its methods and reads their answers.
+//!
+//! Every call costs one attachment to the interpreter (some 0.1 us where the thread has a state already) and the copy
+//! of w into one read-only array.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use multiplane::oracle::Quality;
+use multiplane_tasks::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::arrays::array;
+use crate::errors::value_error;
+use crate::features;
+use crate::interrupt::Interrupt;
+use crate::task::{Declared, Parts};
+
+/// One thread's hold on a user's task, with its array of weights.
+pub(crate) struct Worker {
+    parts: Arc<Parts>,
+    /// What the user sees: read-only, refreshed in place.
+    weights: Py<PyAny>,
+    /// Where it is written.
+    buffer: PyBuffer<f64>,
+    interrupt: Interrupt,
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+/// A labelling, shared.
+pub(crate) type Label = Arc<Py<PyAny>>;
+
+impl Worker {
+    pub(crate) fn new(
+        py: Python<'_>,
+        parts: &Arc<Parts>,
+        interrupt: &Interrupt,
+        raised: &Arc<Mutex<Option<PyErr>>>,
+    ) -> PyResult<Worker> {
+        let weights = py.import("numpy")?.call_method1("zeros", (parts.shape.dim,))?;
+        let view = weights.call_method0("view")?;
+        view.getattr("flags")?.setattr("writeable", false)?;
+        let (interrupt, raised) = (interrupt.clone(), raised.clone());
+        Ok(Worker {
+            parts: parts.clone(),
+            weights: view.unbind(),
+            buffer: array(&weights, "float64")?,
+            interrupt,
+            raised,
+        })
+    }
+
+    /// Runs Python code about an example; an exception is kept for the caller of `fit`, its text is the reason.
+    fn ask<T>(&self, example: usize, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
+        Python::attach(|py| {
+            work(py).map_err(|error| {
+                let reason = error.to_string();
+                if error.is_instance_of::<PyException>(py) {
+                    let note = format!("while training on example {example}");
+                    let _ = error.value(py).call_method1("add_note", (note,)); // a note less is no harm
+                } else {
+                    self.interrupt.flag.store(true, Ordering::Relaxed);
+                }
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                reason
+            })
+        })
+    }
+
+    fn refresh(&self, py: Python<'_>, w: &[f64]) -> PyResult<()> {
+        self.buffer.copy_from_slice(py, w)
+    }
+
+    /// Takes what `decode` returned apart: a labelling, or one with a bound.
+    fn judged(&self, py: Python<'_>, answer: Py<PyAny>) -> PyResult<(Py<PyAny>, Quality)> {
+        let quality = match self.parts.declared {
+            Declared::Exact => Quality::Exact,
+            Declared::UpperBound | Declared::Heuristic | Declared::Nothing => Quality::Heuristic,
+        };
+        if self.parts.declared == Declared::UpperBound && answer.bind(py).is_instance(self.parts.bounded.bind(py))? {
+            let (label, bound): (Py<PyAny>, f64) = answer.extract(py)?;
+            return Ok((label, Quality::UpperBound(bound)));
+        }
+        Ok((answer, quality))
+    }
+
+    fn decoded(&self, py: Python<'_>, example: usize, augmented: bool) -> PyResult<(Py<PyAny>, Quality)> {
+        let (decode, x) = (self.parts.decode.bind(py), self.parts.xs[example].bind(py));
+        let w = self.weights.bind(py);
+        let answer =
+            if augmented { decode.call1((x, w, self.parts.ys[example].bind(py)))? } else { decode.call1((x, w))? };
+        self.judged(py, answer.unbind())
+    }
+
+    fn read_features(
+        &self,
+        py: Python<'_>,
+        example: usize,
+        label: &Py<PyAny>,
+        out: &mut FeatureVector,
+    ) -> PyResult<()> {
+        let vector = self.parts.features.bind(py).call1((self.parts.xs[example].bind(py), label.bind(py)))?;
+        features::read(&vector, self.parts.shape.dim, out)
+            .map_err(|error| located(py, error, example, "features(x, y)"))
+    }
+
+    fn read_loss(&self, py: Python<'_>, example: usize, label: &Py<PyAny>) -> PyResult<f64> {
+        let loss = self.parts.loss.bind(py).call1((self.parts.ys[example].bind(py), label.bind(py)))?;
+        let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
+        let value: f64 = loss.extract().map_err(wrong)?;
+        if !(value.is_finite() && value >= -LOSS_ROUNDING) {
+            return Err(value_error(format!(
+                "example {example}: loss(truth, y) returned {value}: expected a finite number >= 0"
+            )));
+        }
+        Ok(value)
+    }
+
+    fn describe(
+        &self,
+        py: Python<'_>,
+        example: usize,
+        found: (Py<PyAny>, Quality),
+        out: &mut ForeignAnswer<Label>,
+    ) -> PyResult<()> {
+        out.features.clear();
+        self.read_features(py, example, &found.0, &mut out.features)?;
+        out.loss = self.read_loss(py, example, &found.0)?;
+        out.quality = found.1;
+        out.label = Some(Arc::new(found.0));
+        Ok(())
+    }
+}
+
+/// Says of which example and method an error is, where it is the library's own.
+fn located(py: Python<'_>, error: PyErr, example: usize, what: &str) -> PyErr {
+    match error.is_instance_of::<pyo3::exceptions::PyValueError>(py) && error.traceback(py).is_none() {
+        true => value_error(format!("example {example}: {what}: {}", error.value(py))),
+        false => error,
+    }
+}
+
+impl ForeignTask for Worker {
+    type Label = Label;
+
+    fn truth(&mut self, example: usize) -> Result<Label, String> {
+        Ok(Python::attach(|py| Arc::new(self.parts.ys[example].clone_ref(py))))
+    }
+
+    fn features(&mut self, example: usize, label: &Label, out: &mut FeatureVector) -> Result<(), String> {
+        self.ask(example, |py| self.read_features(py, example, label, out))
+    }
+
+    fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
+        self.ask(example, |py| self.read_loss(py, example, label))
+    }
+
+    fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Label, Quality), String> {
+        self.ask(example, |py| {
+            self.refresh(py, w)?;
+            let (label, quality) = self.decoded(py, example, augmented)?;
+            Ok((Arc::new(label), quality))
+        })
+    }
+
+    fn show(&mut self, label: &Label) -> Result<String, String> {
+        self.ask(0, |py| Ok(label.bind(py).repr()?.to_string()))
+    }
+
+    fn answer(
+        &mut self,
+        example: usize,
+        w: &[f64],
+        augmented: bool,
+        out: &mut ForeignAnswer<Label>,
+    ) -> Result<(), String> {
+        self.ask(example, |py| {
+            self.refresh(py, w)?;
+            let found = self.decoded(py, example, augmented)?;
+            self.describe(py, example, found, out)
+        })
+    }
+
+    fn batch(&self) -> usize {
+        self.parts.batch
+    }
+
+    fn answers(
+        &mut self,
+        examples: &[usize],
+        w: &[f64],
+        augmented: bool,
+        out: &mut [ForeignAnswer<Label>],
+    ) -> Result<(), (usize, String)> {
+        let Some(decode_many) = &self.parts.decode_many else {
+            for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
+                self.answer(example, w, augmented, answer).map_err(|reason| (slot, reason))?;
+            }
+            return Ok(());
+        };
+        let labels = self.ask(examples.first().copied().unwrap_or(0), |py| {
+            self.refresh(py, w)?;
+            let chosen = |from: &[Py<PyAny>]| PyList::new(py, examples.iter().map(|&example| from[example].bind(py)));
+            let truths = if augmented { chosen(&self.parts.ys)?.into_any() } else { py.None().into_bound(py) };
+            let found = decode_many.bind(py).call1((chosen(&self.parts.xs)?, self.weights.bind(py), truths))?;
+            let found = PyTuple::new(py, found.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+            if found.len() != examples.len() {
+                let (asked, came) = (examples.len(), found.len());
+                return Err(value_error(format!("decode_many returned {came} labellings for {asked} examples")));
+            }
+            Ok(found.iter().map(Bound::unbind).collect::<Vec<_>>())
+        });
+        let labels = labels.map_err(|reason| (0, reason))?;
+        for (slot, ((&example, answer), label)) in examples.iter().zip(out).zip(labels).enumerate() {
+            let described = self.ask(example, |py| {
+                let found = self.judged(py, label)?;
+                self.describe(py, example, found, answer)
+            });
+            described.map_err(|reason| (slot, reason))?;
+        }
+        Ok(())
+    }
+}

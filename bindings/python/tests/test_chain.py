@@ -1,0 +1,137 @@
+"""Sequence labelling: rows and text, labels of every kind, empty lists, warm starts."""
+
+import pickle
+
+import numpy as np
+import pytest
+from conftest import sequences
+from problems import Viterbi
+from scipy.sparse import csr_array
+
+from multiplane import ChainSSVM, StructuredSVM
+
+
+def test_weights_have_their_layout_and_predict_as_plain_viterbi():
+    """unary[label][feature], then pair[from][to]: a plain Viterbi with these weights predicts the same."""
+    x, y = sequences()
+    model = ChainSSVM(gap="1%").fit(x, y)
+    task = Viterbi(3, 4)
+    assert model.coef_.shape == (task.dim(),)
+    for found, row in zip(model.predict(x), x, strict=True):
+        assert found.tolist() == task.decode(row, model.coef_).tolist()
+
+
+def test_the_built_in_task_and_the_same_in_python_bracket_one_optimum():
+    """Dual of the one is below the primal of the other."""
+    x, y = sequences()
+    ours = ChainSSVM(gap="1%").fit(x, y)
+    theirs = StructuredSVM(Viterbi(3, 4), gap="1%").fit(x, y)
+    assert theirs.certified_
+    assert ours.dual_ <= theirs.primal_ + 1e-12 and theirs.dual_ <= ours.primal_ + 1e-12
+
+
+@pytest.mark.parametrize("make", [list, np.array, tuple], ids=["lists", "arrays", "tuples"])
+def test_labels_come_in_every_kind_of_sequence(make):
+    """Numbers and names, in lists, arrays and tuples; predictions are arrays of them."""
+    x, y = sequences()
+    names = np.array(["A", "B", "C"])
+    plain = ChainSSVM(gap="5%", clock="work").fit(x, [make(labels.tolist()) for labels in y])
+    named = ChainSSVM(gap="5%", clock="work").fit(x, [make(names[labels].tolist()) for labels in y])
+    assert plain.predict(x)[0].dtype.kind == "i" and named.predict(x)[0].dtype.kind == "U"
+    assert [names[found].tolist() for found in plain.predict(x)] == [found.tolist() for found in named.predict(x)]
+    assert plain.score(x, y) > 0.7
+
+
+def test_strings_are_sequences_of_letters():
+    """y given as words: one letter per row."""
+    x, y = sequences()
+    words = ["".join("abc"[label] for label in labels) for labels in y]
+    model = ChainSSVM(gap="5%", clock="work").fit(x, words)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.score(x, words) > 0.7
+    assert ["".join(found) for found in model.predict(x)][0].isalpha()
+
+
+def test_kinds_of_x():
+    """Object arrays, sparse matrices, lists of lists, float32: the same weights."""
+    x, y = sequences()
+    expected = ChainSSVM(gap="5%", clock="work").fit(x, y).coef_
+    array = np.empty(len(x), dtype=object)
+    array[:] = x
+    labels = np.empty(len(y), dtype=object)
+    labels[:] = y
+    assert np.array_equal(ChainSSVM(gap="5%", clock="work").fit(array, labels).coef_, expected)
+    assert np.array_equal(ChainSSVM(gap="5%", clock="work").fit([csr_array(a) for a in x], y).coef_, expected)
+    assert np.array_equal(ChainSSVM(gap="5%", clock="work").fit([a.tolist() for a in x], y).coef_, expected)
+    assert np.array_equal(ChainSSVM(gap="5%", clock="work").fit(tuple(x), tuple(y)).coef_, expected)
+    assert np.array_equal(ChainSSVM(gap="5%", clock="work").fit([np.asfortranarray(a) for a in x], y).coef_, expected)
+    ChainSSVM(gap="5%").fit([a.astype(np.float32) for a in x], y)
+
+
+def test_equal_lengths_as_one_array():
+    """An array [n, length, features] with labels [n, length] is a list of sequences too."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=(10, 4))
+    x = y[:, :, None] + 0.1 * rng.normal(size=(10, 4, 3))
+    model = ChainSSVM(gap="5%").fit(x, y)
+    assert model.score(x, y) > 0.9
+    assert all(found.shape == (4,) for found in model.predict(x))
+
+
+def test_text_with_a_template():
+    """Tokens of text make features by a template."""
+    x = [[("the", "D"), ("cat", "N")], [("a", "D"), ("dog", "N")], [("cat", "N"), ("the", "D")]]
+    y = [["det", "noun"], ["det", "noun"], ["noun", "det"]]
+    model = ChainSSVM(gap="5%").fit(x, y)
+    assert [found.tolist() for found in model.predict(x)] == y
+    assert model.predict([[("bird", "N")]])[0].tolist() == ["noun"]
+    array = np.empty(3, dtype=object)
+    array[:] = x
+    assert [found.tolist() for found in ChainSSVM(gap="5%").fit(array, y).predict(array)] == y
+
+
+def test_words_are_tokens_of_one_column():
+    """Sentences given as lists of words."""
+    x, y = [["the", "cat"], ["a", "dog"], ["cat", "the"]], [["d", "n"], ["d", "n"], ["n", "d"]]
+    model = ChainSSVM(gap="5%", params={"task.template": ["w[0]", "w[-1]"]}).fit(x, y)
+    assert [found.tolist() for found in model.predict(x)] == y
+    with pytest.raises(ValueError, match=r"X\[0\]\[1\] is \('the', 3\): expected text"):
+        model.predict([["the", ("the", 3)]])
+
+
+def test_nothing_to_predict():
+    """An empty list of sequences has an empty list of predictions; an empty sequence is named."""
+    x, y = sequences()
+    model = ChainSSVM(gap="5%").fit(x, y)
+    assert model.predict([]) == []
+    with pytest.raises(ValueError, match=r"X\[1\] is an empty sequence"):
+        model.predict([x[0], np.zeros((0, 4))])
+    with pytest.raises(ValueError, match="X\\[0\\] has 3 features, but ChainSSVM is expecting 4"):
+        model.predict([np.zeros((2, 3))])
+
+
+def test_ends_have_weights():
+    """task.ends adds start[label] and end[label]."""
+    x, y = sequences()
+    model = ChainSSVM(gap="5%", params={"task.ends": True}).fit(x, y)
+    assert model.coef_.shape == (3 * 4 + 9 + 6,)
+
+
+def test_warm_start_and_pickle():
+    """A second fit goes on; a pickled model predicts the same and goes on from new."""
+    x, y = sequences()
+    model = ChainSSVM(passes=2, clock="work", warm_start=True).fit(x, y)
+    first = model.gap_
+    assert model.fit(x, y).gap_ < first
+    again = pickle.loads(pickle.dumps(model))
+    assert [a.tolist() for a in again.predict(x)] == [a.tolist() for a in model.predict(x)]
+    assert again.fit(x, y).gap_ == pytest.approx(first)
+
+
+def test_test_data_is_measured():
+    """X_test adds its loss to every entry."""
+    x, y = sequences()
+    model = ChainSSVM(gap="5%").fit(x[:20], y[:20], X_test=x[20:], y_test=y[20:])
+    assert all(record["test_loss"] is not None for record in model.history_)
+    with pytest.raises(ValueError, match="y_test"):
+        model.fit(x, y, X_test=x)

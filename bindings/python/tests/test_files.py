@@ -1,0 +1,199 @@
+"""Model files: from Python to the command line and back, byte for byte; pickles; readers of data."""
+
+import copy
+import gzip
+import json
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import blobs, sequences
+from problems import Multiclass, Viterbi
+
+import multiplane
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult, StructuredSVM
+
+
+def libsvm(path, x, y):
+    """Writes rows as LIBSVM text; numbers come back as they were."""
+    lines = [
+        f"{label} " + " ".join(f"{k + 1}:{float(value)!r}" for k, value in enumerate(row) if value)
+        for row, label in zip(x, y, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def hmm(path, xs, ys):
+    """Writes sequences as SVM-hmm text."""
+    lines = [
+        f"{label} qid:{i + 1} " + " ".join(f"{k + 1}:{float(value)!r}" for k, value in enumerate(row))
+        for i, (x, y) in enumerate(zip(xs, ys, strict=True))
+        for row, label in zip(x, y, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(cli, *arguments):
+    done = subprocess.run([cli, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+CASES = [
+    ("binary", BinarySSVM, {}),
+    ("binary", BinarySSVM, {"task.bias": True}),
+    ("multiclass", MulticlassSSVM, {}),
+    ("multiclass", MulticlassSSVM, {"task.bias": True, "solver.order": "gap"}),
+    ("chain", ChainSSVM, {}),
+    ("chain", ChainSSVM, {"task.ends": True}),
+]
+
+
+def case(task):
+    if task == "chain":
+        return sequences()
+    return blobs(2 if task == "binary" else 3)
+
+
+@pytest.mark.parametrize(("task", "kind", "params"), CASES, ids=lambda value: str(value)[:40])
+def test_the_same_bytes_as_the_command_line(cli, tmp_path, task, kind, params):
+    """Built-in tasks under the work clock: the same problem gives the same model file, byte for byte."""
+    x, y = case(task)
+    data = (hmm if task == "chain" else libsvm)(tmp_path / "data.txt", x, y)
+    values = {key: json.dumps(value).strip('"') for key, value in params.items()}
+    sets = [argument for key, value in values.items() for argument in ("--set", f"{key}={value}")]
+    format_ = "hmm" if task == "chain" else "libsvm"
+    run(cli, "train", "--task", task, "--data", data, "--format", format_, "--clock", "work", "--gap", "1%",
+        "--lambda", "0.05", "--seed", 3, "--out", tmp_path / "cli.safetensors", "--quiet", *sets)  # fmt: skip
+    model = kind(clock="work", gap="1%", lam=0.05, seed=3, params=params or None).fit(x, y)
+    model.save(tmp_path / "python.safetensors")
+    assert (tmp_path / "python.safetensors").read_bytes() == (tmp_path / "cli.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(("task", "kind", "params"), CASES, ids=lambda value: str(value)[:40])
+def test_models_go_both_ways(cli, tmp_path, task, kind, params):
+    """Python predicts with the program's models, and the program with Python's."""
+    x, y = case(task)
+    data = (hmm if task == "chain" else libsvm)(tmp_path / "data.txt", x, y)
+    format_ = "hmm" if task == "chain" else "libsvm"
+    model = kind(gap="1%", params=params or None).fit(x, y)
+    model.save(tmp_path / "m.safetensors")
+    where = ("--model", tmp_path / "m.safetensors", "--data", data, "--format", format_)
+    told = json.loads(run(cli, "evaluate", *where, "--json"))
+    assert told["accuracy"] == pytest.approx(model.score(x, y))
+    loaded = multiplane.load(tmp_path / "m.safetensors")
+    assert type(loaded) is kind and np.array_equal(loaded.coef_, model.coef_)
+    assert (loaded.primal_, loaded.dual_, loaded.certified_) == (model.primal_, model.dual_, model.certified_)
+    assert loaded.score(x, y) == model.score(x, y)
+    assert loaded.params == (params or None) or set(loaded.params) >= {key for key in params if key.startswith("task")}
+
+
+@pytest.mark.parametrize(("task", "kind", "params"), CASES, ids=lambda value: str(value)[:40])
+def test_save_load_and_pickle(tmp_path, task, kind, params):
+    """Files and pickles predict the same; a loaded model writes the same bytes; it can be fitted again."""
+    x, y = case(task)
+    model = kind(clock="work", gap="1%", params=params or None).fit(x, y)
+    model.save(tmp_path / "a")
+    loaded = kind.load(tmp_path / "a")
+    loaded.save(str(tmp_path / "b"))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    for other in (loaded, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(other.coef_, model.coef_)
+        assert [np.asarray(p).tolist() for p in other.predict(x)] == [np.asarray(p).tolist() for p in model.predict(x)]
+        assert np.array_equal(other.fit(x, y).coef_, model.coef_)
+
+
+def test_names_of_classes_travel():
+    """Labels that are text come back as text from files and pickles."""
+    x, y = blobs(3)
+    names = np.array(["north", "south", "west"])[y]
+    model = MulticlassSSVM(gap="5%").fit(x, names)
+    assert pickle.loads(pickle.dumps(model)).predict(x).tolist() == model.predict(x).tolist()
+
+
+def test_models_of_users_tasks(tmp_path):
+    """A user's task is needed to load; the weights come from the file."""
+    x, y = blobs(3)
+    x, y = list(x), y.tolist()
+    model = StructuredSVM(Multiclass(), gap="5%").fit(x, y)
+    model.save(tmp_path / "m")
+    assert StructuredSVM.load(tmp_path / "m", Multiclass()).predict(x) == model.predict(x)
+    assert pickle.loads(pickle.dumps(model)).predict(x) == model.predict(x)
+    with pytest.raises(ValueError, match=r"12 weights, task.dim\(\) is 21"):
+        StructuredSVM.load(tmp_path / "m", Viterbi(3, 4))
+    with pytest.raises(ValueError, match="StructuredSVM.load"):
+        multiplane.load(tmp_path / "m")
+
+
+def test_wrong_files_are_named(tmp_path):
+    """Damage, other things, other models: ValueError with the path and what is wrong."""
+    (tmp_path / "text").write_text("hello")
+    x, y = blobs(3)
+    model = MulticlassSSVM(gap="5%").fit(x, y)
+    model.save(tmp_path / "m")
+    damaged = bytearray((tmp_path / "m").read_bytes())
+    damaged[-3] ^= 1
+    (tmp_path / "damaged").write_bytes(damaged)
+    for name in ("text", "damaged", "missing"):
+        with pytest.raises((ValueError, OSError), match=name):
+            multiplane.load(tmp_path / name)
+    with pytest.raises(ValueError, match="holds a MulticlassSSVM, expected a BinarySSVM"):
+        BinarySSVM.load(tmp_path / "m")
+    with pytest.raises((RuntimeError, OSError, ValueError), match="nowhere"):
+        model.save(tmp_path / "nowhere" / "m")
+
+
+def test_paths_are_saved(tmp_path):
+    """A path's file is a PathResult again, with the same weights."""
+    x, y = blobs(3)
+    path = MulticlassSSVM(gap=None).path(x, y, eps=0.2, lambda_min=0.01)
+    path.save(tmp_path / "p")
+    loaded = multiplane.load(tmp_path / "p")
+    assert isinstance(loaded, PathResult) and np.array_equal(loaded.coef_, path.coef_)
+    assert np.array_equal(loaded.at(0.05).predict(x), path.at(0.05).predict(x))
+    with pytest.raises(ValueError, match="PathResult"):
+        MulticlassSSVM.load(tmp_path / "p")
+
+
+def test_readers(tmp_path):
+    """What is read is what was written, plain or gzip; a bad line is named with its place."""
+    x, y = blobs(3, n=9)
+    file = libsvm(tmp_path / "rows.txt", x, y)
+    found, labels = multiplane.load_libsvm(file)
+    assert np.array_equal(found, x) and np.array_equal(labels, y)
+    (tmp_path / "rows.gz").write_bytes(gzip.compress(file.read_bytes()))
+    assert np.array_equal(multiplane.load_libsvm(tmp_path / "rows.gz", sparse=True)[0].toarray(), x)
+    xs, ys = sequences(n=4)
+    found, labels = multiplane.load_hmm(hmm(tmp_path / "s.txt", xs, ys))
+    assert all(np.array_equal(a, b) for a, b in zip(found, xs, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(labels, ys, strict=True))
+    (tmp_path / "s.conll").write_text("the D det\ncat N noun\n\nruns V verb\n")
+    tokens, tags = multiplane.load_conll(tmp_path / "s.conll")
+    assert tokens == [[("the", "D"), ("cat", "N")], [("runs", "V")]] and tags == [["det", "noun"], ["verb"]]
+    (tmp_path / "rows.csv").write_text("1,2.5,0\n0,1,1\n")
+    found, labels = multiplane.load_csv(tmp_path / "rows.csv")
+    assert found.tolist() == [[1, 2.5], [0, 1]] and labels.tolist() == [0, 1]
+    (tmp_path / "bad.txt").write_text("1 1:2\n-1 1:x\n")
+    with pytest.raises(ValueError, match=r"bad.txt:2:\d+: "):
+        multiplane.load_libsvm(tmp_path / "bad.txt")
+
+
+def test_test_data_has_the_columns_of_training_data(tmp_path):
+    """Files that lack the last features, or have more, are read with as many columns as are asked for."""
+    x, y = blobs(2, n=10)
+    file = libsvm(tmp_path / "rows.txt", x, y)
+    for sparse in (False, True):
+        found, _ = multiplane.load_libsvm(file, features=6, sparse=sparse)
+        assert found.shape == (10, 6)
+        with pytest.warns(UserWarning, match="20 values of features beyond 2 are left out"):
+            found, _ = multiplane.load_libsvm(file, features=2, sparse=sparse)
+        assert np.array_equal(found.toarray() if sparse else found, x[:, :2])
+    xs, ys = sequences(n=4)
+    file = hmm(tmp_path / "s.txt", xs, ys)
+    assert all(sequence.shape[1] == 6 for sequence in multiplane.load_hmm(file, features=6)[0])
+    with pytest.warns(UserWarning, match="beyond 2"):
+        found = multiplane.load_hmm(file, features=2)[0]
+    assert all(np.array_equal(a, b[:, :2]) for a, b in zip(found, xs, strict=True))

@@ -1,0 +1,84 @@
+"""path and PathResult: proven weights for every lambda, estimators from it, plots."""
+
+import matplotlib
+import numpy as np
+import pytest
+from conftest import blobs, sequences
+from problems import Multiclass, Undeclared
+
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult, StructuredSVM
+
+matplotlib.use("Agg")
+X, Y = blobs(3)
+
+
+@pytest.fixture(scope="module")
+def path():
+    return MulticlassSSVM(clock="work").path(X, Y, eps=0.1, lambda_min=0.01, X_test=X[:30], y_test=Y[:30])
+
+
+def primal(w, lam, x, y):
+    scores = x @ w.reshape(3, -1).T
+    hinge = (scores + (np.arange(3) != y[:, None])).max(axis=1) - scores[np.arange(len(y)), y]
+    return lam / 2 * (w @ w) + hinge.mean()
+
+
+def test_a_path_brackets_the_optimum_everywhere(path):
+    """At any lambda the path's weights are within eps of what training there finds."""
+    assert isinstance(path, PathResult) and path.certified_ and path.stop_reason_ == "lambda-min"
+    assert (np.diff(path.lambdas_) < 0).all() and len(path) == len(path.lambdas_) == len(path.coef_)
+    assert (path.primal_ >= path.dual_).all()
+    for lam in np.geomspace(0.011, path.lambdas_[0], 7):
+        model = path.at(lam)
+        assert model.lam == lam
+        trained = MulticlassSSVM(lam=lam, gap=1e-4).fit(X, Y)
+        assert primal(model.coef_.ravel(), lam, X, Y) <= trained.dual_ + 1e-4 + 0.1 + 1e-12
+
+
+def test_estimators_of_a_path_are_whole(path):
+    """They predict, score, have classes and weights in shape, and are saved."""
+    model = path.at(0.05)
+    assert model.coef_.shape == (3, 4) and model.classes_.tolist() == [0, 1, 2]
+    assert model.score(X, Y) > 0.8 and model.n_features_in_ == 4
+    assert path.at(0.02) is not model
+    with pytest.raises(ValueError, match="0.001"):
+        path.at(0.001)
+
+
+def test_labels_of_a_path_keep_their_names():
+    """Text labels come out of a path's estimators."""
+    names = np.array(["x", "y", "z"])[Y]
+    path = MulticlassSSVM().path(X, names, eps=0.2, lambda_min=0.02)
+    assert set(path.at(0.05).predict(X)) == {"x", "y", "z"}
+
+
+def test_paths_plot(path):
+    """Primal, dual and losses over lambda."""
+    from matplotlib import pyplot
+
+    axes = path.plot()
+    assert {"primal", "dual", "test loss"} <= {line.get_label() for line in axes.get_lines()}
+    assert path.plot(axes) is axes
+    assert repr(path).startswith("PathResult(")
+    pyplot.close("all")
+
+
+def test_paths_of_the_other_estimators():
+    """Binary, chain, and a user's task with an exact decoder; a heuristic one is refused."""
+    x, y = blobs(2)
+    assert BinarySSVM().path(x, y, eps=0.2, lambda_min=0.05).at(0.1).score(x, y) > 0.8
+    xs, ys = sequences()
+    chain = ChainSSVM().path(xs, ys, eps=0.2, lambda_min=0.05)
+    assert chain.at(0.1).score(xs, ys) > 0.7
+    user = StructuredSVM(Multiclass()).path(list(X), Y.tolist(), eps=0.2, lambda_min=0.05)
+    assert user.certified_ and user.at(0.1).score(list(X), Y.tolist()) > 0.8
+    with pytest.raises((ValueError, RuntimeError)):
+        StructuredSVM(Undeclared()).path(list(X), Y.tolist(), eps=0.2, lambda_min=0.05)
+
+
+def test_wrong_arguments_of_a_path():
+    """eps, lambda_min and kappa outside their ranges are refused with the value."""
+    for arguments in ({"eps": -1.0}, {"lambda_min": 0.0}, {"kappa": 1.5}):
+        with pytest.raises(ValueError) as info:
+            MulticlassSSVM().path(X, Y, **arguments)
+        assert str(next(iter(arguments.values()))).rstrip(".0") in str(info.value)

@@ -1,0 +1,195 @@
+"""Classifiers on rows: results, warm starts, labels of every kind, names of columns."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from conftest import blobs
+
+from multiplane import BinarySSVM, MulticlassSSVM, solvers
+
+
+def test_binary_weights_are_the_optimum():
+    """P at the weights is what a plain computation of the objective gives, and F is below it."""
+    x, y = blobs(2)
+    model = BinarySSVM(lam=0.1, gap=1e-4).fit(x, y)
+    w = model.coef_.ravel()
+    margins = np.where(y == 1, 1.0, -1.0) * (x @ w)
+    primal = 0.05 * w @ w + np.maximum(0, 1 - margins).mean()
+    assert primal == pytest.approx(model.primal_, abs=1e-12)
+    assert model.dual_ <= primal <= model.dual_ + 1e-4
+
+
+def test_multiclass_weights_are_the_optimum():
+    """The same for several classes, in the layout [class][feature]."""
+    x, y = blobs(3)
+    model = MulticlassSSVM(lam=0.1, gap=1e-4).fit(x, y)
+    scores = x @ model.coef_.T
+    hinge = (scores + (np.arange(3) != y[:, None])).max(axis=1) - scores[np.arange(len(y)), y]
+    assert 0.05 * (model.coef_**2).sum() + hinge.mean() == pytest.approx(model.primal_, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [[3, 7], ["no", "yes"], [False, True], [-1.0, 1.0], np.array(["a", "b"], dtype=object), [-5, 2**40]],
+    ids=str,
+)
+def test_labels_of_every_kind_come_back(names):
+    """Predictions are the labels of y, of their type."""
+    x, y = blobs(2)
+    named = np.asarray(names)[y]
+    for kind in (BinarySSVM, MulticlassSSVM):
+        model = kind(gap="5%").fit(x, named)
+        assert model.predict(x).dtype == named.dtype
+        assert set(model.predict(x)) == set(named) and model.score(x, named) > 0.8
+        assert model.score(x, named.tolist()) == model.score(x, named)
+        again = pickle.loads(pickle.dumps(model))
+        assert again.predict(x).tolist() == model.predict(x).tolist()
+
+
+def test_decision_values():
+    """One column per class, or one number with two classes, positive for the greater one."""
+    x, y = blobs(3)
+    model = MulticlassSSVM(gap="5%").fit(x, y)
+    assert model.decision_function(x).shape == (90, 3)
+    assert np.array_equal(model.decision_function(x).argmax(axis=1), model.predict(x))
+    x, y = blobs(2)
+    for kind in (BinarySSVM, MulticlassSSVM):
+        model = kind(gap="5%").fit(x, y)
+        values = model.decision_function(x)
+        assert values.shape == (90,) and np.array_equal(values > 0, model.predict(x) == 1)
+
+
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM])
+def test_bias(kind):
+    """With task.bias there is one more weight per class, which data does not have."""
+    x, y = blobs(2)
+    x = x + 3.0
+    model = kind(params={"task.bias": True}, lam=0.01, gap="5%").fit(x, y)
+    assert model.coef_.shape[1] == 5 and model.n_features_in_ == 4
+    assert model.predict(x[0:1]).shape == (1,)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.predict(np.ones((1, 5)))
+
+
+class Frame:
+    """As much of a data frame as the estimators look at."""
+
+    def __init__(self, array, columns):
+        self.array, self.columns, self.shape = array, columns, array.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.array, dtype=dtype)
+
+
+def test_names_of_columns():
+    """feature_names_in_ follows the data, goes away with plain arrays, and other names are refused."""
+    x, y = blobs(2)
+    model = BinarySSVM(gap="5%").fit(Frame(x, ["a", "b", "c", "d"]), y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    model.predict(Frame(x, ["a", "b", "c", "d"]))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(Frame(x, ["a", "b", "d", "c"]))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(x)
+    assert not hasattr(model.fit(x, y), "feature_names_in_")
+
+
+def test_warm_start_goes_on():
+    """A second fit on the same data goes on where the first ended; on other data it starts anew."""
+    x, y = blobs(3)
+    model = MulticlassSSVM(passes=2, clock="work", warm_start=True).fit(x, y)
+    first = model.gap_
+    cold = model.fit(x, y).gap_
+    assert cold < first
+    assert model.history_[0]["gap"] <= first * (1 + 1e-9)
+    other, labels = blobs(3, seed=1)
+    fresh = MulticlassSSVM(passes=2, clock="work").fit(other, labels)
+    assert model.fit(other, labels).primal_ == fresh.primal_
+
+
+def test_without_warm_start_fits_do_not_depend_on_each_other():
+    """The same fit twice gives the same bits under the work clock."""
+    x, y = blobs(3)
+    model = MulticlassSSVM(clock="work").fit(x, y)
+    first = model.coef_.copy()
+    assert np.array_equal(model.fit(x, y).coef_, first)
+
+
+def test_history_has_losses_of_test_data():
+    """With X_test every entry has both losses, the summary those of the weights kept; without, neither is measured."""
+    x, y = blobs(3)
+    model = MulticlassSSVM(gap="1%").fit(x[:60], y[:60], X_test=x[60:], y_test=y[60:])
+    assert all(record["test_loss"] is not None for record in model.history_)
+    assert model.summary_["test_loss"] == pytest.approx(1 - model.score(x[60:], y[60:]))
+    with pytest.raises(ValueError, match="y_test"):
+        model.fit(x, y, X_test=x)
+    assert all(record["test_loss"] is None for record in model.fit(x, y).history_)
+
+
+def test_labels_that_training_never_saw_are_errors_of_test_data():
+    """Numbers and names alike: a row of a class of its own counts as an error."""
+    x, y = blobs(3)
+    few = y[:60] % 2
+    for names in (np.arange(3), np.array(["a", "b", "c"]), np.array(["b", "c", "a"])):
+        model = MulticlassSSVM(gap="5%").fit(x[:60], names[few], X_test=x[60:], y_test=names[y[60:]])
+        assert model.summary_["test_loss"] == pytest.approx(1 - model.score(x[60:], names[y[60:]]))
+        assert model.summary_["test_loss"] >= 1 / 3
+
+
+def test_sample_weights_of_scores():
+    """score weighs rows where weights are given."""
+    x, y = blobs(2)
+    model = BinarySSVM(gap="5%").fit(x, y)
+    right = model.predict(x) == y
+    assert model.score(x, y, sample_weight=right.astype(float)) == 1.0
+
+
+def test_wrong_parameters_name_themselves():
+    """Values that cannot be are refused with the name, the value and the rule; nothing is trained."""
+    x, y = blobs(2)
+    cases = [
+        ({"lam": -1.0}, "-1"),
+        ({"lam": float("nan")}, "lam = nan"),
+        ({"lam": "often"}, "often"),
+        ({"gap": "much"}, "much"),
+        ({"gap": -0.5}, "-0.5"),
+        ({"passes": -1}, "passes"),
+        ({"threads": 0}, "threads = 0"),
+        ({"clock": "sun"}, "sun"),
+        ({"solver": "bcfww"}, "bcfww"),
+        ({"solver": object()}, "solver"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 0.5}, "seed"),
+        ({"params": {"solver.ordr": "gap"}}, "ordr"),
+        ({"params": {"task.bia": True}}, "bia"),
+        ({"params": {"": 1}}, "no dotted name"),
+        ({"params": ["task.bias"]}, "params"),
+        ({"calls": 2.5}, "calls"),
+    ]
+    for params, part in cases:
+        model = BinarySSVM(**params)
+        with pytest.raises(ValueError) as error:
+            model.fit(x, y)
+        assert part in str(error.value), (params, str(error.value))
+        assert not hasattr(model, "coef_")
+
+
+def test_numpy_numbers_are_numbers():
+    """Values from np.logspace and np.arange are taken as they are."""
+    x, y = blobs(2)
+    model = BinarySSVM(lam=np.float64(0.1), passes=np.int64(5), seed=np.uint8(1), threads=np.int32(1)).fit(x, y)
+    assert model.lam_ == 0.1
+    assert BinarySSVM(lam=np.float32(0.5)).fit(x, y).lam_ == 0.5
+
+
+def test_a_solver_is_a_name_or_an_object():
+    """Both ways give the same bits."""
+    x, y = blobs(3)
+    by_name = MulticlassSSVM(solver="mp-bcfw", clock="work", params={"solver.planes.max_idle": 5}).fit(x, y)
+    by_class = MulticlassSSVM(solver=solvers.MPBCFW(planes={"max_idle": 5}), clock="work").fit(x, y)
+    assert np.array_equal(by_name.coef_, by_class.coef_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert repr(by_class.solver) == "MPBCFW(planes={'max_idle': 5})"

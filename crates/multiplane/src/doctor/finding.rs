@@ -1,0 +1,120 @@
+//! What the doctor says.
+
+use serde::Serialize;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A question got an error instead of an answer.
+    OracleError,
+    /// A labelling that decoding returned is not of the truth's type.
+    WrongLabelType,
+    /// A labelling that decoding returned is refused by features or loss.
+    LabelRefused,
+    /// A dense feature vector has not the length d.
+    FeatureLength,
+    /// A feature has an index below 0, or d or more.
+    IndexOutOfRange,
+    /// A feature is NaN or infinite.
+    FeatureNotFinite,
+    /// A loss is NaN or infinite.
+    LossNotFinite,
+    /// A loss is below 0.
+    NegativeLoss,
+    /// The truth has a loss.
+    LossOfTruth,
+    /// The same question was answered differently.
+    NonDeterministic,
+    /// Questions asked at the same time were answered differently than one by one.
+    NotThreadSafe,
+    /// Loss-augmented decoding does not add the loss, or adds it wrongly.
+    LossIgnored,
+    /// Decoding maximises another score than that of the features.
+    ScoreMismatch,
+    /// Decoding returned a labelling that scores lower than another one.
+    SubOptimal,
+    /// A labelling scores above the declared upper bound.
+    UnsoundBound,
+}
+
+impl Kind {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OracleError => "oracle-error",
+            Kind::WrongLabelType => "wrong-label-type",
+            Kind::LabelRefused => "label-refused",
+            Kind::FeatureLength => "feature-length",
+            Kind::IndexOutOfRange => "index-out-of-range",
+            Kind::FeatureNotFinite => "feature-not-finite",
+            Kind::LossNotFinite => "loss-not-finite",
+            Kind::NegativeLoss => "negative-loss",
+            Kind::LossOfTruth => "loss-of-truth",
+            Kind::NonDeterministic => "non-deterministic",
+            Kind::NotThreadSafe => "not-thread-safe",
+            Kind::LossIgnored => "loss-ignored",
+            Kind::ScoreMismatch => "score-mismatch",
+            Kind::SubOptimal => "sub-optimal",
+            Kind::UnsoundBound => "unsound-bound",
+        }
+    }
+}
+
+/// One fault; of many of one kind the first, with their number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: Kind,
+    /// The example that shows it, from 0.
+    pub example: Option<usize>,
+    /// What was asked, what came, and the rule, with the numbers.
+    pub message: String,
+    /// What is probably the cause.
+    pub cause: String,
+    /// How often it was seen.
+    pub count: usize,
+}
+
+/// What calls cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Profile {
+    /// Examples looked at.
+    pub examples: usize,
+    /// Decodings asked for.
+    pub decode_calls: usize,
+    /// Decodings per second.
+    pub decodes_per_second: f64,
+    /// Share of the time that went into features.
+    pub features_share: f64,
+    /// Entries of a plane, on average.
+    pub plane_entries_mean: f64,
+    /// Entries of the largest plane.
+    pub plane_entries_max: usize,
+    /// What the planned run will take.
+    pub forecast: Forecast,
+}
+
+/// What a run will probably take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Passes over the data that it was made for.
+    pub passes: f64,
+    /// Oracle calls.
+    pub calls: f64,
+    /// Seconds in the oracle on one thread.
+    pub seconds: f64,
+    /// Planes kept per example that it was made for.
+    pub planes: usize,
+    /// Memory of planes and weights.
+    pub megabytes: f64,
+}
+
+/// What came of an examination.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// What is wrong; nothing where all seems sound.
+    pub findings: Vec<Finding>,
+    /// What calls cost.
+    pub profile: Profile,
+}
