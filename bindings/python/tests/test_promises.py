@@ -152,3 +152,53 @@ def test_frozen_weights_come_back_with_the_model(tmp_path):
     model.save(tmp_path / "m")
     again = multiplane.load(tmp_path / "m").fit(np.array(x), y)
     assert (again.coef_ == model.coef_).all()
+
+
+def test_a_forgotten_loss_does_not_pass_in_silence():
+    """The commonest mistake: warned of, and not certified."""
+
+    class Forgetful(Task):
+        def decode(self, x, w, truth=None):
+            return super().decode(x, w)
+
+    with pytest.warns(multiplane.BrokenPromiseWarning, match=r"check\(X, Y\)"):
+        model = StructuredSVM(Forgetful(), passes=30, clock="work").fit(*data())
+    assert not model.certified_
+
+
+@pytest.mark.parametrize("sign", [-1.0, 0.0])
+def test_exact_decoders_are_held_to_their_word(sign):
+    """A loss that is subtracted, or a search for the worst, ends in a tight gap of nothing: some answers tell."""
+
+    class Wrong(Task):
+        def decode(self, x, w, truth=None):
+            if sign == 0.0:
+                return int(self.scores(x, w, truth).argmin())
+            scores = self.scores(x, w, None)
+            if truth is not None:
+                scores = scores - 1.0
+                scores[truth] += 1.0
+            return int(scores.argmax())
+
+    with pytest.warns(multiplane.BrokenPromiseWarning):
+        assert not StructuredSVM(Wrong(), passes=20, clock="work").fit(*data()).certified_
+
+
+def test_sound_tasks_are_not_warned_of():
+    """Many seeds, no false alarm."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(30):
+            assert StructuredSVM(Task(), gap="2%", clock="work").fit(*data(seed)).certified_
+
+
+def test_estimated_gaps_stop_where_that_is_wished():
+    """stop.estimated=true takes the gap at its word; nothing is certified all the same."""
+
+    class Undeclared(Task):
+        quality = "heuristic"
+
+    model = StructuredSVM(Undeclared(), gap="5%", clock="work", params={"stop.estimated": True}).fit(*data())
+    assert model.stop_reason_ == "gap" and not model.certified_

@@ -255,7 +255,7 @@ impl<O: MaxOracle> Run<O> {
     fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
             (Some(target), Some(best), Some(dual)) => {
-                self.is_certified() && best.primal - dual <= target.at(best.primal)
+                (self.is_certified() || self.stop.estimated) && best.primal - dual <= target.at(best.primal)
             }
             _ => false,
         }

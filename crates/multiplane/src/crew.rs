@@ -32,6 +32,7 @@ impl Session {
         let (calls, seconds) = before.map_or((0, 0.0), |before| (before.oracle_calls, before.seconds));
         let stop = Stop {
             gap,
+            estimated: self.spec.stop.estimated,
             passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| limit + seconds),

@@ -60,6 +60,9 @@ pub fn oracle_schema() -> schemars::Schema {
 pub struct StopSpec {
     /// The duality gap: a number, or percent of the primal as in `1%`.
     pub gap: Option<Value>,
+    /// Whether a gap that is only an estimate, as the oracle is a heuristic, ends the run as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
     /// Oracle calls / n.
     pub passes: Option<f64>,
     /// Oracle calls.
@@ -144,8 +147,9 @@ impl RunSpec {
             threads: scalar(tree, "threads", 1)?,
             clock: clock(tree)?,
         };
-        if spec.stop == StopSpec::default() {
-            spec.stop = default_stop(spec.solver_entry()?.has_dual);
+        let estimated = spec.stop.estimated;
+        if (StopSpec { estimated: false, ..spec.stop.clone() }) == StopSpec::default() {
+            spec.stop = StopSpec { estimated, ..default_stop(spec.solver_entry()?.has_dual) };
         }
         spec.check()?;
         spec.normalize()?;

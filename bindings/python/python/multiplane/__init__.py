@@ -11,7 +11,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 """
 
 from multiplane import solvers
-from multiplane._base import ConvergenceWarning, NotFittedError
+from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
@@ -26,6 +26,7 @@ from multiplane._tasks import Bounded, Pooled, Task
 __all__ = [
     "BinarySSVM",
     "Bounded",
+    "BrokenPromiseWarning",
     "ChainSSVM",
     "ConvergenceWarning",
     "Finding",

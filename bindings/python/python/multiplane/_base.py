@@ -25,6 +25,10 @@ class NotFittedError(ValueError, AttributeError):
     """A result was asked for before ``fit``."""
 
 
+class BrokenPromiseWarning(UserWarning):
+    """A task's decoder was found not to be what the task declares: nothing is certified."""
+
+
 class ConvergenceWarning(UserWarning):
     """Training stopped before the gap was reached."""
 
@@ -45,6 +49,18 @@ class Estimator(Parameters):
         params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
         warm_start: Go on from the last ``fit`` where the data is the same; stops count what is added.
         progress: Show a progress line: yes, no, or only where somebody watches (None).
+
+    Attributes:
+        coef_: The weights.
+        primal_: The objective ``lambda/2 |w|^2 + mean hinge`` at ``coef_``.
+        dual_: A value that no weights can be below.
+        gap_: ``primal_ - dual_``.
+        certified_: Whether the gap is proven.
+        lam_: lambda as a number.
+        n_iter_: Outer iterations.
+        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"`` or ``"interrupt"``.
+        history_: One dict per evaluation; ``history_.plot()`` draws it.
+        summary_: The report of ``multiplane train --json``.
     """
 
     _task: ClassVar[str]
@@ -152,6 +168,13 @@ class Estimator(Parameters):
         return w.copy()
 
     def _report(self) -> None:
+        if not self.certified_ and self.dual_ > self.primal_ + 1e-9 * (1.0 + abs(self.primal_)):
+            warnings.warn(
+                f"the dual value {self.dual_:.6g} is above the primal value {self.primal_:.6g}: decode does not find the "
+                "best labellings with the loss added; check(X, Y) looks for the reason",
+                BrokenPromiseWarning,
+                stacklevel=4,
+            )
         logger.info(
             "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
             type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",

@@ -10,13 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from multiplane import _core
-from multiplane._base import Estimator
+from multiplane._base import BrokenPromiseWarning, Estimator
 from multiplane._check import Findings, examine
 from multiplane._chain import _listed
 from multiplane._path import PathResult
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
+
+SAMPLED = 8
+"""Examples on which an exact decoder is held to its word after training."""
 
 USUAL_PASSES = 1000
 """What the command line stops after where no stop is given."""
@@ -29,15 +32,17 @@ class HeuristicWarning(UserWarning):
 class StructuredSVM(Estimator):
     """Trains a user's task: joint features, a loss, and a max-oracle (``multiplane.Task``).
 
+    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``. ``check(X, Y)`` examines the
+    task before training.
+
     Args:
         task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
         executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread.
-
-    ``X`` and ``Y`` are lists of whatever the task understands. ``coef_`` is w, ``[dim]``.
     """
 
     _task = "user"
-    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
+    if __doc__ and Estimator.__doc__:
+        __doc__ = __doc__.rstrip() + Estimator.__doc__.split("Args:")[1]
 
     def __init__(
         self,
@@ -113,14 +118,44 @@ class StructuredSVM(Estimator):
         same = last is not None and last[0] is X and last[1] is Y and last[2] is self.task and last[3] == len(X)
         self._last = (X, Y, self.task, len(X)) if self.warm_start else None
         self._train(source, None, same)
+        self._sample_promise(X, Y)
         if _declared(self._adapted(), "quality") is None:
             warnings.warn(
                 f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
-                'certified_ is False; if decode always finds the best labelling, set quality = "exact"',
+                'certified_ is False; if decode always finds the best labelling, set quality = "exact" on the class',
                 HeuristicWarning,
                 stacklevel=2,
             )
         return self
+
+    def _sample_promise(self, X: Any, Y: Any) -> None:
+        """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
+        the loss added must not be beaten by the truth or by the prediction.
+        """
+        task = self._adapted()
+        if _declared(task, "quality") != "exact" or not self.certified_:
+            return
+        w = self.coef_.copy()
+        w.flags.writeable = False
+        for i in np.unique(np.linspace(0, len(X) - 1, SAMPLED).astype(int)):
+            x, truth = X[i], Y[i]
+
+            def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
+                entries = _core.UserTask.read_features(task.features(x, y), len(w))
+                parts = [w[index] * value for index, value in entries]
+                return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
+
+            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w)))
+            if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
+                self.certified_ = False
+                warnings.warn(
+                    f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
+                    f"and another labelling {max(other for other, _ in others):.6g}: certified_ is False; check(X, Y) "
+                    "looks for the reason",
+                    BrokenPromiseWarning,
+                    stacklevel=3,
+                )
+                return
 
     def predict(self, X: Any) -> list[Any]:
         """The predicted labelling of every input."""

@@ -146,11 +146,23 @@ pub(crate) fn text(summary: &Summary) -> String {
     );
     text += &format!("  primal  {}\n", number(summary.primal));
     if let (Some(dual), Some(gap)) = (summary.dual, summary.gap) {
-        let proof = if summary.certified { "certified" } else { "estimated: the oracle is not exact" };
-        let gap = gap.max(0.0); // below 0 only by rounding, or where it is an estimate
-        let percent = 100.0 * gap / summary.primal.max(f64::MIN_POSITIVE);
         text += &format!("  dual    {}\n", number(dual));
-        text += &format!("  gap     {} ({percent:.2} % of the primal, {proof})\n", number(gap));
+        let shown = gap.max(0.0); // of a certified gap only rounding is below 0
+        let percent = 100.0 * shown / summary.primal.max(f64::MIN_POSITIVE);
+        text += &match (summary.certified, gap < 0.0) {
+            (true, _) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
+            (false, false) => {
+                format!(
+                    "  gap     {} ({percent:.2} % of the primal, estimated: the oracle is not exact)\n",
+                    number(gap)
+                )
+            }
+            (false, true) => format!(
+                "  gap     {} (the dual is above the primal: the oracle's answers are not the best ones; `multiplane \
+                 check` looks for the reason)\n",
+                number(gap)
+            ),
+        };
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }

