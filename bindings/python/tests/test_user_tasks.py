@@ -173,4 +173,4 @@ def test_labels_of_any_kind():
 
     names = ["abc"[y] for y in Y]
     model = StructuredSVM(Named(), gap="5%").fit(np.array(X), np.array(names))
-    assert set(model.predict(X)) == {"a", "b", "c"} and model.score(X, names) > 0.8
+    assert set(model.predict(X)) == {"a", "b", "c"} and model.score(X, names) > 0.7
