@@ -36,6 +36,7 @@ class Bench:
             "CoNLL": ["--task", "chain", "--data", str(data / "conll2000/train.txt.gz"), "--format", "conll",
                       "--set", "task.template=chunking"],
         }
+        self.problems["CoNLL, lambda 0.1"] = [*self.problems["CoNLL"], "--lambda", "0.1"]
 
     def run(self, row, problem, arguments, seed=0):
         """A run with its records."""
@@ -145,7 +146,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path, default=os.environ.get("MULTIPLANE_DATA", "../shared/data"))
     parser.add_argument("--only", default="times,calls,liblinear,auto", help="of times, calls, liblinear, auto")
-    parser.add_argument("--problems", default="OCR fold 0,OCR all,USPS,CoNLL", help="of the table of auto")
+    parser.add_argument("--problems", default="OCR fold 0;OCR all;USPS;CoNLL, lambda 0.1",
+                        help="of the table of auto")
     parser.add_argument("--delays", default="0,100,1000,10000", help="microseconds, of the table of auto")
     arguments = parser.parse_args()
     bench = Bench(str(pathlib.Path(arguments.program).resolve()), arguments.data.resolve())
@@ -157,7 +159,7 @@ def main():
                 getattr(bench, name)()
         if "auto" in wanted:
             delays = [int(delay) for delay in arguments.delays.split(",")]
-            bench.auto(arguments.problems.split(","), delays)
+            bench.auto(arguments.problems.split(";"), delays)
     finally:
         arguments.out.mkdir(parents=True, exist_ok=True)
         (arguments.out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bench.raw))
