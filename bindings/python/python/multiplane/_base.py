@@ -65,6 +65,13 @@ class Estimator(Parameters):
 
     _task: ClassVar[str]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Adds the common parameters and attributes to the description of the package's own estimators."""
+        super().__init_subclass__(**options)
+        own, shared = cls.__doc__, Estimator.__doc__
+        if own and shared and cls.__module__.startswith("multiplane."):
+            cls.__doc__ = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:") + shared.split("Args:", 1)[1]
+
     def __init__(
         self,
         *,
@@ -167,8 +174,12 @@ class Estimator(Parameters):
         """The weights in the shape that users expect."""
         return w.copy()
 
+    def _promises(self) -> bool:
+        """Whether the oracle is said to be exact, or to give bounds."""
+        return True
+
     def _report(self) -> None:
-        if not self.certified_ and self.dual_ > self.primal_ + 1e-9 * (1.0 + abs(self.primal_)):
+        if self._promises() and not self.certified_ and self.dual_ > self.primal_ + 1e-9 * (1.0 + abs(self.primal_)):
             warnings.warn(
                 f"the dual value {self.dual_:.6g} is above the primal value {self.primal_:.6g}: decode does not find the "
                 "best labellings with the loss added; check(X, Y) looks for the reason",
@@ -238,6 +249,25 @@ class Estimator(Parameters):
         self.__dict__.update(state)
         if bytes_ is not None:
             self._model = _core.Model.from_bytes(bytes_)
+
+
+class BuiltIn(Estimator):
+    """What estimators of the core's own tasks share: data that can be compared, models that need no task beside them."""
+
+    def _was_fitted_on(self, data: _core.Dataset) -> bool:
+        """Whether a warm start is wanted, and this is the data of the last fit."""
+        fit = getattr(self, "_fit", None)
+        return bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, from here or from the command line."""
+        from multiplane._files import load
+
+        found = load(path)
+        if not isinstance(found, cls):
+            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
+        return found
 
 
 def _number(value: Any) -> float:

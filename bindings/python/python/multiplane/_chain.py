@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._base import Estimator
+from multiplane._base import BuiltIn
 from multiplane._path import PathResult
 from multiplane._validation import canonical
 
@@ -38,7 +37,7 @@ def _listed(x: Any, name: str) -> list[Any]:
     return x if isinstance(x, list) else [x[i] for i in range(len(x))]
 
 
-class ChainSSVM(Estimator):
+class ChainSSVM(BuiltIn):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
     ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
@@ -50,7 +49,6 @@ class ChainSSVM(Estimator):
 
     _task = "chain"
     _estimator_type = "classifier"
-    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
 
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = []
@@ -86,8 +84,7 @@ class ChainSSVM(Estimator):
         """
         labels = self._labels(y)
         data = self._dataset(X, labels)
-        fit = getattr(self, "_fit", None)
-        same = bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
+        same = self._was_fitted_on(data)
         self._learn_classes(labels)
         test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
         self._train(data, test, same)
@@ -157,16 +154,6 @@ class ChainSSVM(Estimator):
         self._learn_classes(labels)
         test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
         return self._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a model file, from here or from the command line."""
-        from multiplane._files import load
-
-        found = load(path)
-        if not isinstance(found, cls):
-            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
-        return found
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

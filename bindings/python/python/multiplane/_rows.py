@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._base import Estimator
+from multiplane._base import BuiltIn
 from multiplane._path import PathResult
 
 
-class _RowClassifier(Estimator):
+class _RowClassifier(BuiltIn):
     """What classifiers on rows share."""
 
     _estimator_type = "classifier"
@@ -62,20 +61,12 @@ class _RowClassifier(Estimator):
         """
         x = _validation.rows(X, self, reset=True)
         labels = _validation.labels(y, x.shape[0])
-        same = self._same_data(x, labels)
+        before = getattr(self, "classes_", None)
         self._learn_classes(labels)
-        self._train(self._dataset(x, labels), self._test_data(X_test, y_test), same)
+        data = self._dataset(x, labels)
+        same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+        self._train(data, self._test_data(X_test, y_test), same)
         return self
-
-    def _same_data(self, x: Any, y: NDArray[Any]) -> bool:
-        """Whether a warm start is possible; the core compares the contents."""
-        fit = getattr(self, "_fit", None)
-        if fit is None or not self.warm_start:
-            return False
-        known = getattr(self, "classes_", None)
-        if known is None or not np.array_equal(known, np.unique(y)):
-            return False
-        return bool(self._dataset(x, y).fingerprint() == fit.fingerprint)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:
@@ -138,16 +129,6 @@ class _RowClassifier(Estimator):
         outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
         return self._path(self._dataset(x, labels), outer, self._test_data(X_test, y_test))
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a model file, from here or from the command line."""
-        from multiplane._files import load
-
-        found = load(path)
-        if not isinstance(found, cls):
-            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
-        return found
-
     # -- scikit-learn --
 
     def __sklearn_tags__(self) -> Any:
@@ -170,7 +151,6 @@ class BinarySSVM(_RowClassifier):
 
     _task = "binary"
     _multi_class = False
-    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(1, -1).copy()
@@ -193,7 +173,6 @@ class MulticlassSSVM(_RowClassifier):
 
     _task = "multiclass"
     _multi_class = True
-    __doc__ = f"{__doc__}\n{Estimator.__doc__.split(chr(10) * 2, 1)[1]}" if __doc__ and Estimator.__doc__ else __doc__
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(len(self.classes_), -1).copy()

@@ -41,8 +41,6 @@ class StructuredSVM(Estimator):
     """
 
     _task = "user"
-    if __doc__ and Estimator.__doc__:
-        __doc__ = __doc__.rstrip() + Estimator.__doc__.split("Args:")[1]
 
     def __init__(
         self,
@@ -127,6 +125,9 @@ class StructuredSVM(Estimator):
                 stacklevel=2,
             )
         return self
+
+    def _promises(self) -> bool:
+        return _declared(self._adapted(), "quality") in ("exact", "upper-bound", "upper bound")
 
     def _sample_promise(self, X: Any, Y: Any) -> None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
