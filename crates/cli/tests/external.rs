@@ -51,6 +51,40 @@ fn same_run_as_the_built_in_task_but_for_rounding() {
     }
 }
 
+/// Passes every line on to the template and back, and keeps them as the manual shows them.
+const LISTENER: &str = "\
+import subprocess, sys, threading
+log = open('log', 'w')
+child = subprocess.Popen([sys.executable, 'my oracle.py'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def back():
+    for line in child.stdout:
+        log.write('< ' + line)
+        print(line, end='', flush=True)
+thread = threading.Thread(target=back)
+thread.start()
+for line in sys.stdin:
+    log.write('> ' + line)
+    child.stdin.write(line)
+    child.stdin.flush()
+child.stdin.close()
+thread.join()
+";
+
+/// The transcript of docs/external-oracles.md is what is said, word for word: no message more than it needs.
+#[test]
+fn the_transcript_is_true() {
+    let Some(scratch) = scratch() else { return };
+    scratch.write("listener.py", LISTENER);
+    scratch.write("train.svm", "3 1:1 2:0.5\n5 2:1\n3 1:-0.5\n");
+    let mut command = scratch.command("train --task external --data train.svm --clock work --solver bcfw --passes 1");
+    let ran = common::run(command.args(["--quiet", "--set", "task.command=python3 listener.py"]));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/external-oracles.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, shown) = page.split_once("## A transcript").unwrap().1.split_once("```\n> ").unwrap();
+    assert_eq!(scratch.text("log"), format!("> {}", shown.split_once("```").unwrap().0));
+}
+
 /// Threads and requests of several examples change no byte of the model; gap passes and evaluation use them.
 #[test]
 fn batches_and_threads_change_nothing() {
