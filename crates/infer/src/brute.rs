@@ -1,11 +1,54 @@
 //! Exact maximisation by enumeration: the judge of every other engine, for problems of a few thousand labellings.
 
+use crate::engine::{Answer, Engine, Watch};
+use crate::error::Error;
+use crate::mrf::Mrf;
+
+/// Most labellings that [`Brute`] looks at.
+const LIMIT: f64 = 1e8;
+
+/// Enumeration as an [`Engine`]: exact for every model of at most 10^8 labellings.
+#[derive(Clone, Debug, Default)]
+pub struct Brute;
+
+impl Engine for Brute {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+        let count: f64 = (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product();
+        match count <= LIMIT {
+            true => Ok(()),
+            false => Err(Error::DoesNotApply {
+                engine: "brute",
+                reason: format!("the model has {count:.3e} labellings, expected at most {LIMIT:e}"),
+            }),
+        }
+    }
+
+    /// Among equal labellings the first in lexicographic order wins.
+    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+        self.prepare(problem)?;
+        let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
+        let mut labelling = vec![0; counts.len()];
+        let mut energy = problem.energy(&labelling);
+        labels.clone_from(&labelling);
+        let mut iterations = 1;
+        while advance(&mut labelling, |node| counts[node]) {
+            iterations += 1;
+            let found = problem.energy(&labelling);
+            if found < energy {
+                energy = found;
+                labels.clone_from(&labelling);
+            }
+        }
+        Ok(Answer { energy, bound: energy, iterations })
+    }
+}
+
 /// The best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in
 /// lexicographic order where several are best. Costs `labels ^ len` evaluations.
 pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> (Vec<u32>, f64) {
     let mut labelling = vec![0u32; len];
     let mut best = (labelling.clone(), score(&labelling));
-    while advance(&mut labelling, labels) {
+    while advance(&mut labelling, |_| labels as u32) {
         let value = score(&labelling);
         if value > best.1 {
             best = (labelling.clone(), value);
@@ -15,10 +58,10 @@ pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> 
 }
 
 /// Steps to the next labelling in lexicographic order; false after the last.
-fn advance(labelling: &mut [u32], labels: usize) -> bool {
-    for label in labelling.iter_mut().rev() {
+fn advance(labelling: &mut [u32], labels: impl Fn(usize) -> u32) -> bool {
+    for (node, label) in labelling.iter_mut().enumerate().rev() {
         *label += 1;
-        if (*label as usize) < labels {
+        if *label < labels(node) {
             return true;
         }
         *label = 0;

@@ -1,15 +1,32 @@
 //! Inference engines for structured prediction: energies in, labellings out.
 //!
-//! Knows nothing of learning: an engine takes score tables and returns the labelling that maximises their sum,
-//! with the score. Engines own their working memory and are meant to be reused from call to call.
+//! Knows nothing of learning. Engines own their working memory and are meant to be reused from call to call.
+//!
+//! General graphs are described by a [`Mrf`], whose energy every [`Engine`] minimises:
+//!
+//! | engine | problem | answer |
+//! |---|---|---|
+//! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
+//!
+//! Chains have engines of their own, which maximise scores:
 //!
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`viterbi`] | chains | exact |
 //! | [`lattice`] | chains with a few candidate labels per position | exact |
-//! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 
 pub mod brute;
 pub mod chain;
+pub mod engine;
+pub mod error;
 pub mod lattice;
+pub mod maxflow;
+pub mod mrf;
+pub mod registry;
+pub mod term;
 pub mod viterbi;
+
+pub use engine::{Answer, Engine, Progress, Watch};
+pub use error::Error;
+pub use mrf::{Edge, Mrf};
+pub use term::{Table, Term};

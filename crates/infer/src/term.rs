@@ -1,0 +1,101 @@
+//! Pairwise energies of a model: tables, and the parametric forms that engines treat faster than tables.
+
+use crate::error::Error;
+
+/// A pairwise energy as a function of the labels at both ends of an edge; edges share terms and scale them by their
+/// own weight.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// `[a != b]`: 0 where the labels agree, else 1 (Potts).
+    Potts,
+    /// `min(|a - b|, cap)`, for ordered labels; `cap > 0`, may be infinite.
+    Linear {
+        /// The largest value.
+        cap: f64,
+    },
+    /// `min((a - b)^2, cap)`, for ordered labels; `cap > 0`, may be infinite. Not a metric.
+    Quadratic {
+        /// The largest value.
+        cap: f64,
+    },
+    /// Any energies, with `+inf` for pairs of labels that are forbidden.
+    Table(Table),
+}
+
+/// A table of pairwise energies, row-major `[labels of the tail][labels of the head]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    columns: usize,
+    values: Vec<f64>,
+}
+
+impl Table {
+    /// A table with `columns` columns; entries are finite or `+inf`.
+    ///
+    /// # Errors
+    /// Names the first entry that is NaN or `-inf`, and a length that is no positive multiple of `columns`.
+    pub fn new(columns: usize, values: Vec<f64>) -> Result<Self, Error> {
+        if columns == 0 || values.is_empty() || !values.len().is_multiple_of(columns) {
+            let length = values.len();
+            return Err(Error::invalid(format!(
+                "found a table of {length} entries in rows of {columns}, expected full rows and at least one"
+            )));
+        }
+        if let Some(at) = values.iter().position(|value| value.is_nan() || *value == f64::NEG_INFINITY) {
+            let (row, column, value) = (at / columns, at % columns, values[at]);
+            return Err(Error::invalid(format!(
+                "found {value} in row {row}, column {column} of a table, expected a finite energy or +inf"
+            )));
+        }
+        Ok(Table { columns, values })
+    }
+
+    /// Number of rows: labels of the tail.
+    pub fn rows(&self) -> usize {
+        self.values.len() / self.columns
+    }
+
+    /// Number of columns: labels of the head.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// All entries, row-major.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The entries of one row: the tail's label fixed.
+    pub fn row(&self, tail: usize) -> &[f64] {
+        &self.values[tail * self.columns..(tail + 1) * self.columns]
+    }
+}
+
+impl Term {
+    /// The energy of labels `a` at the tail and `b` at the head, before the edge's weight.
+    #[inline]
+    pub fn energy(&self, a: u32, b: u32) -> f64 {
+        let distance = f64::from(a.abs_diff(b));
+        match self {
+            Term::Potts => f64::from(u8::from(a != b)),
+            Term::Linear { cap } => distance.min(*cap),
+            Term::Quadratic { cap } => (distance * distance).min(*cap),
+            Term::Table(table) => table.values[a as usize * table.columns + b as usize],
+        }
+    }
+
+    /// Whether some pair of labels is forbidden.
+    pub fn forbids(&self) -> bool {
+        matches!(self, Term::Table(table) if table.values.contains(&f64::INFINITY))
+    }
+
+    /// Refuses a cap that is not positive.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self {
+            Term::Linear { cap } | Term::Quadratic { cap } if cap.is_nan() || *cap <= 0.0 => {
+                Err(Error::invalid(format!("found cap {cap} of a truncated term, expected a positive number or +inf")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
