@@ -1,5 +1,9 @@
 //! The score tables of a chain: what [`viterbi`](crate::viterbi) maximises.
 
+use crate::error::Error;
+use crate::mrf::Mrf;
+use crate::term::{Table, Term};
+
 /// A chain of `len` variables with `labels` labels each; all tables row-major.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainView<'a> {
@@ -20,6 +24,34 @@ impl ChainView<'_> {
     /// Whether there is no variable.
     pub fn is_empty(&self) -> bool {
         self.unary.is_empty()
+    }
+
+    /// The chain as a [`Mrf`], whose energies are these scores negated: for engines that the chain has no own one of,
+    /// like the M best labellings.
+    ///
+    /// # Errors
+    /// A score that is NaN or `+inf`; a position that has no label with a finite score.
+    ///
+    /// ```
+    /// use multiplane_infer::{chain::ChainView, engine::unwatched, several, brute::Brute};
+    /// let chain = ChainView { labels: 2, unary: &[0.0, 1.0, 0.0, 0.5], pair: &[0.0, 0.0, 2.0, 0.0] };
+    /// let best = several::best(&mut Brute, &chain.to_mrf()?, 2, &mut unwatched)?;
+    /// assert_eq!((best[0].answer.energy, best[1].answer.energy), (-3.0, -1.5));
+    /// # Ok::<(), multiplane_infer::Error>(())
+    /// ```
+    pub fn to_mrf(&self) -> Result<Mrf, Error> {
+        let mut mrf = Mrf::new();
+        let negated = |scores: &[f64]| scores.iter().map(|score| 0.0 - score).collect::<Vec<f64>>();
+        for scores in self.unary.chunks_exact(self.labels) {
+            mrf.add_node(&negated(scores))?;
+        }
+        if self.len() > 1 {
+            let term = mrf.add_term(Term::Table(Table::new(self.labels, negated(self.pair))?))?;
+            for tail in 0..self.len() as u32 - 1 {
+                mrf.add_edge(tail, tail + 1, term, 1.0)?;
+            }
+        }
+        Ok(mrf)
     }
 
     /// The score of a labelling: its unary and pair entries summed.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::several::{self, Labelling};
 
 /// An engine minimises the energy of a [`Mrf`]. It owns its working memory and is meant to be used again: a second
 /// [`solve`](Engine::solve) of a model of the same shape, with other energies, starts from what the last one left.
@@ -20,6 +21,14 @@ pub trait Engine {
     /// # Errors
     /// [`Error::DoesNotApply`] as `prepare`.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error>;
+
+    /// The `count` labellings of lowest energy, by [`several::best`] unless the engine knows better.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotApply`] as `prepare`.
+    fn solve_best(&mut self, problem: &Mrf, count: usize, watch: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+        several::best(self, problem, count, watch)
+    }
 }
 
 /// Called by engines between their iterations.

@@ -23,6 +23,7 @@ pub mod lattice;
 pub mod maxflow;
 pub mod mrf;
 pub mod registry;
+pub mod several;
 pub mod term;
 pub mod viterbi;
 

@@ -1,0 +1,178 @@
+//! Several good labellings of one model, over any engine: the M best, and diverse M-best.
+//!
+//! [`best`] is Lawler's partition (Management Science 18(7), 1972): what is left after a labelling was found is cut
+//! into parts that fix a prefix of its nodes and forbid the next label, each part one solve with a few unaries at
+//! `+inf`. So it is exact with an exact engine, at up to one solve per node and labelling; engines that warm-start
+//! see two nodes change from part to part. [`Tree`](crate::tree) overrides it with lists of its own.
+//!
+//! [`diverse`] is DivMBest (Batra et al. 2012; Guzman-Rivera et al. 2014, Eq. 2-4): labels used before cost more, so
+//! that each further labelling is good and different.
+
+use crate::engine::{Answer, Engine, Watch};
+use crate::error::Error;
+use crate::mrf::Mrf;
+
+/// One of several labellings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labelling {
+    /// One label per node.
+    pub labels: Vec<u32>,
+    /// Its energy, and a bound: no labelling that is not listed before it has an energy below.
+    pub answer: Answer,
+}
+
+/// A part of the labellings not listed yet, by its best member: those that agree with `labels` before `position` and
+/// have none of the labels `excluded` there.
+struct Part {
+    labels: Vec<u32>,
+    answer: Answer,
+    position: usize,
+    excluded: Vec<u32>,
+}
+
+/// The `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if the
+/// engine is; else each answer's bound says how far.
+///
+/// ```
+/// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
+/// let mut mrf = Mrf::new();
+/// mrf.add_node(&[0.0, 2.0])?;
+/// mrf.add_node(&[0.0, 1.0])?;
+/// let best = several::best(&mut Brute, &mrf, 3, &mut unwatched)?;
+/// let labels: Vec<_> = best.iter().map(|one| (one.labels.as_slice(), one.answer.energy)).collect();
+/// assert_eq!(labels, [(&[0, 0][..], 0.0), (&[0, 1][..], 1.0), (&[1, 0][..], 2.0)]);
+/// # Ok::<(), multiplane_infer::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the engine.
+pub fn best<E: Engine + ?Sized>(
+    engine: &mut E,
+    problem: &Mrf,
+    count: usize,
+    watch: Watch<'_>,
+) -> Result<Vec<Labelling>, Error> {
+    let mut listed: Vec<Labelling> = Vec::new();
+    let mut constrained = problem.clone();
+    let mut parts = Vec::new();
+    if count > 0 {
+        let mut labels = Vec::new();
+        let answer = engine.solve(problem, watch, &mut labels)?;
+        parts.push(Part { labels, answer, position: 0, excluded: Vec::new() });
+    }
+    // Where an engine found nothing allowed and did not prove that there is nothing, its bound stays.
+    let mut unknown = f64::INFINITY;
+    while listed.len() < count {
+        parts.retain(|part| {
+            let found = part.answer.energy < f64::INFINITY;
+            unknown = if found { unknown } else { unknown.min(part.answer.bound) };
+            found
+        });
+        // The first of equal ones, so that ties do not depend on what is open.
+        let lowest = (0..parts.len()).min_by(|&a, &b| parts[a].answer.energy.total_cmp(&parts[b].answer.energy));
+        let Some(lowest) = lowest else { break };
+        let bound = parts.iter().map(|part| part.answer.bound).fold(unknown, f64::min);
+        let part = parts.remove(lowest);
+        let energy = part.answer.energy;
+        let answer = Answer { bound: bound.min(energy), ..part.answer };
+        listed.push(Labelling { labels: part.labels.clone(), answer });
+        if listed.len() < count {
+            divide(engine, problem, &mut constrained, part, watch, &mut parts)?;
+        }
+    }
+    Ok(listed)
+}
+
+/// Solves the parts that are left of `part` without its best member.
+fn divide<E: Engine + ?Sized>(
+    engine: &mut E,
+    problem: &Mrf,
+    constrained: &mut Mrf,
+    part: Part,
+    watch: Watch<'_>,
+    parts: &mut Vec<Part>,
+) -> Result<(), Error> {
+    let Part { labels, position, mut excluded, .. } = part;
+    let (prefix, rest) = labels.split_at(position);
+    for (node, &label) in prefix.iter().enumerate() {
+        constrain(problem, constrained, node, |other| other == label)?;
+    }
+    for (node, &label) in (position..).zip(rest) {
+        excluded.push(label);
+        if constrain(problem, constrained, node, |label| !excluded.contains(&label))? {
+            let mut found = Vec::new();
+            let answer = engine.solve(constrained, watch, &mut found)?;
+            parts.push(Part { labels: found, answer, position: node, excluded: excluded.clone() });
+        }
+        constrain(problem, constrained, node, |other| other == label)?;
+        excluded.clear();
+    }
+    for node in 0..labels.len() {
+        constrain(problem, constrained, node, |_| true)?;
+    }
+    Ok(())
+}
+
+/// Forbids the labels of a node that are not `allowed`; whether one is left. If none is, nothing changes.
+fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn(u32) -> bool) -> Result<bool, Error> {
+    let node = node as u32;
+    let price = |(label, &energy)| if allowed(label as u32) { energy } else { f64::INFINITY };
+    let unary: Vec<f64> = problem.unary(node).iter().enumerate().map(price).collect();
+    if unary.iter().all(|energy| *energy == f64::INFINITY) {
+        return Ok(false);
+    }
+    constrained.set_unary(node, &unary)?;
+    Ok(true)
+}
+
+/// `penalties.len() + 1` labellings: the first minimises the energy, the m-th the energy plus `penalties[j]` for every
+/// node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]` per
+/// differing node, as the paper has it. Labellings may repeat where penalties are small.
+///
+/// Energies are those of `problem` itself, and every bound is the one proven for its minimum.
+///
+/// ```
+/// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
+/// let mut mrf = Mrf::new();
+/// mrf.add_node(&[0.0, 2.0])?;
+/// mrf.add_node(&[0.0, 1.0])?;
+/// let diverse = several::diverse(&mut Brute, &mrf, &[3.0], &mut unwatched)?;
+/// assert_eq!(diverse[1].labels, [1, 1]);
+/// assert_eq!(diverse[1].answer.energy, 3.0);
+/// # Ok::<(), multiplane_infer::Error>(())
+/// ```
+///
+/// # Errors
+/// A penalty that is negative or not finite; those of the engine.
+pub fn diverse<E: Engine + ?Sized>(
+    engine: &mut E,
+    problem: &Mrf,
+    penalties: &[f64],
+    watch: Watch<'_>,
+) -> Result<Vec<Labelling>, Error> {
+    if let Some(at) = penalties.iter().position(|penalty| !penalty.is_finite() || *penalty < 0.0) {
+        let penalty = penalties[at];
+        return Err(Error::invalid(format!(
+            "penalty {at}: found {penalty}, expected a finite number that is not negative"
+        )));
+    }
+    let mut labels = Vec::new();
+    let first = engine.solve(problem, watch, &mut labels)?;
+    let mut listed = vec![Labelling { labels, answer: first }];
+    let mut augmented = problem.clone();
+    let mut unary = Vec::new();
+    for &penalty in penalties {
+        for (node, &label) in (0..).zip(&listed[listed.len() - 1].labels) {
+            unary.clear();
+            unary.extend_from_slice(augmented.unary(node));
+            unary[label as usize] += penalty;
+            augmented.set_unary(node, &unary)?;
+        }
+        let mut labels = Vec::new();
+        let found = engine.solve(&augmented, watch, &mut labels)?;
+        let energy = problem.energy(&labels);
+        let answer = Answer { energy, bound: first.bound.min(energy), iterations: found.iterations };
+        listed.push(Labelling { labels, answer });
+    }
+    Ok(listed)
+}
