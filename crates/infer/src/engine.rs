@@ -62,8 +62,7 @@ pub struct Progress {
 
 /// What an engine found, and how far it can be trusted.
 ///
-/// As a maximiser of scores, the score of the labelling is `-energy`, and `-bound` is an upper bound on the best
-/// score: what a max-oracle reports as such.
+/// [`quality`](Answer::quality) says the same in scores, the negated energies, as a max-oracle reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// The energy of the labelling; `+inf` if no allowed one was found.
@@ -89,6 +88,32 @@ impl Answer {
     pub fn is_exact(&self) -> bool {
         self.bound >= self.energy
     }
+
+    /// How far the labelling can be trusted as the one of highest score, the score being `-energy`.
+    ///
+    /// ```
+    /// use multiplane_infer::engine::{Answer, Quality};
+    /// let answer = Answer { energy: 3.0, bound: 2.5, iterations: 1 };
+    /// assert_eq!(answer.quality(), Quality::UpperBound(-2.5));
+    /// ```
+    pub fn quality(&self) -> Quality {
+        match self.bound {
+            _ if self.is_exact() => Quality::Exact,
+            f64::NEG_INFINITY => Quality::Heuristic,
+            bound => Quality::UpperBound(-bound),
+        }
+    }
+}
+
+/// How far a labelling can be trusted as the one of highest score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quality {
+    /// No labelling scores higher.
+    Exact,
+    /// No labelling scores higher than this.
+    UpperBound(f64),
+    /// Nothing is proven.
+    Heuristic,
 }
 
 /// Largest difference of energy and bound that counts as rounding: 1e-9 of the energy, at least 1e-9.
