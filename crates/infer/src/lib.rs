@@ -29,6 +29,7 @@ mod pairs;
 pub mod registry;
 pub mod term;
 pub mod tree;
+pub mod trws;
 pub mod viterbi;
 
 pub use engine::{Answer, Engine, Progress, Watch};

@@ -227,6 +227,15 @@ fn term_size(term: &Term, labels: usize) -> f64 {
     }
 }
 
+/// The representative of a node's tree in a union-find forest, whose paths are halved on the way.
+pub(crate) fn root(parents: &mut [u32], mut node: u32) -> u32 {
+    while parents[node as usize] != node {
+        parents[node as usize] = parents[parents[node as usize] as usize];
+        node = parents[node as usize];
+    }
+    node
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@
 
 mod table;
 mod transform;
+pub(crate) mod vectors;
 
 /// The energies between two nodes, seen from the one whose label is known: the sender.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use crate::engine::{Answer, Engine, Watch};
 use crate::error::Error;
 use crate::messages::{Scratch, first_smallest};
 use crate::mrf::{Edge, Mrf};
-use crate::pairs::Pairs;
+use crate::pairs::{Pairs, root};
 
 /// The engine with its working memory. Exact on graphs without cycles, where several edges of the same two nodes
 /// count as one; refuses all others. Among equal labels the lower one wins, at the lowest node of each tree first.
@@ -155,13 +155,4 @@ fn refuse_cycles(problem: &Mrf, pairs: &Pairs) -> Result<(), Error> {
         parents[a.max(b) as usize] = a.min(b);
     }
     Ok(())
-}
-
-/// The representative of a node's tree in a union-find forest, whose paths are halved on the way.
-fn root(parents: &mut [u32], mut node: u32) -> u32 {
-    while parents[node as usize] != node {
-        parents[node as usize] = parents[parents[node as usize] as usize];
-        node = parents[node as usize];
-    }
-    node
 }
