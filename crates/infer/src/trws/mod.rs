@@ -10,7 +10,9 @@
 //! One message per edge and sweep: O(k) or O(k^2) by the edge's term, see `messages`; one message is kept per edge.
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
+mod forest;
 mod polish;
+mod search;
 mod sweep;
 
 use crate::engine::{Answer, Engine, Progress, Watch, meets};
@@ -18,7 +20,7 @@ use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use polish::Polish;
-use sweep::{Direction, Ended, Sweeps};
+use sweep::{Bound, Direction, Ended, Sweeps};
 
 /// The engine with its parameters and working memory. Applies to every model.
 ///
@@ -45,8 +47,13 @@ pub struct Trws {
     /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last
     /// [`WINDOW`] iterations.
     pub tolerance: f64,
-    /// Iterations between local searches from the best labelling seen.
+    /// Iterations between local searches of single nodes and forests, from the best labelling seen.
     pub polish_every: u64,
+    /// Small regions shaken in the last local search, of models whose bound does not meet the energy: at most this
+    /// many for each node...
+    pub shakes_per_node: usize,
+    /// ... and at most this many in all.
+    pub shakes: usize,
     sweeps: Sweeps,
     polish: Polish,
     best: Vec<u32>,
@@ -61,6 +68,8 @@ impl Default for Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
             polish_every: 20,
+            shakes_per_node: 20,
+            shakes: 20_000,
             sweeps: Sweeps::default(),
             polish: Polish::default(),
             best: Vec::new(),
@@ -71,7 +80,6 @@ impl Default for Trws {
 impl Engine for Trws {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.sweeps.build(problem, (0..problem.nodes() as u32).collect());
-        self.polish = Polish::default();
         Ok(())
     }
 
@@ -82,29 +90,16 @@ impl Engine for Trws {
             self.prepare(problem)?;
         }
         self.sweeps.start(problem);
+        self.polish.fit(problem);
         let mut state = State::new(problem, &mut self.best);
-        let mut gains = Gains::default();
-        while state.iteration < self.max_iterations && self.iterate(problem, watch, &mut state) {
-            state.iteration += 1;
-            if state.iteration % self.polish_every.max(1) == 0 {
-                self.polish(problem, &mut state, FORESTS);
-            }
-            let small = self.tolerance * state.energy.abs().max(state.bound.abs()).min(f64::MAX);
-            if state.is_optimal() || gains.add(state.bound) < small || watch(state.progress()).is_break() {
-                break;
-            }
-        }
-        if !state.is_optimal() {
-            self.polish(problem, &mut state, FORESTS);
+        if self.iterate(problem, watch, &mut state) && !state.is_optimal() {
+            self.search(problem, watch, &mut state);
         }
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
-        Ok(Answer::new(problem, energy, state.bound.min(energy), state.iteration))
+        Ok(Answer::new(problem, energy, state.bound().min(energy), state.iteration))
     }
 }
-
-/// Forests drawn in a local search.
-const FORESTS: usize = 10;
 
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug)]
@@ -128,44 +123,61 @@ impl State {
         meets(self.integral, self.energy, self.bound)
     }
 
+    /// The bound proven; where energies are integral, the next integer.
+    fn bound(&self) -> f64 {
+        let whole = self.integral && self.bound.abs() < 1e15;
+        if whole { (self.bound - 1e-6).ceil() + 0.0 } else { self.bound }
+    }
+
     fn progress(&self) -> Progress {
-        Progress { iteration: self.iteration, energy: self.energy, bound: self.bound.min(self.energy) }
+        Progress { iteration: self.iteration, energy: self.energy, bound: self.bound().min(self.energy) }
     }
 }
 
 impl Trws {
-    /// A forward and a backward sweep; false if the solve is over.
+    /// Iterates while the bound grows; false if the caller wishes to stop.
     fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
-        for direction in [Direction::Forward, Direction::Backward] {
-            match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
-                Ended::Stopped => return false,
-                Ended::Infeasible => {
-                    state.bound = f64::INFINITY;
-                    return false;
-                }
-                Ended::Done { energy, bound } => {
-                    let proven = bound.value - bound.rounding;
-                    // Sweeps never lower the bound, but for what rounding does.
-                    debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
-                    state.bound = state.bound.max(proven);
-                    if energy < state.energy && problem.energy(&self.sweeps.labels) < state.energy {
-                        state.energy = problem.energy(&self.sweeps.labels);
-                        self.best.clone_from(&self.sweeps.labels);
+        let mut gains = Gains::default();
+        while state.iteration < self.max_iterations {
+            for direction in [Direction::Forward, Direction::Backward] {
+                match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
+                    Ended::Stopped => return false,
+                    Ended::Infeasible => {
+                        state.bound = f64::INFINITY;
+                        return true;
                     }
+                    Ended::Done { energy, bound } => self.take(problem, energy, bound, state),
                 }
+            }
+            state.iteration += 1;
+            if state.iteration.is_multiple_of(self.polish_every.max(1)) && !self.polish(problem, watch, state) {
+                return false;
+            }
+            let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
+            let small = self.tolerance * scale.max(state.bound.abs());
+            if state.is_optimal() || gains.add(state.bound) <= small {
+                break;
+            }
+            if watch(state.progress()).is_break() {
+                return false;
             }
         }
         true
     }
 
-    /// Improves the best labelling by local search.
-    fn polish(&mut self, problem: &Mrf, state: &mut State, forests: usize) {
-        let pairs = &self.sweeps.pairs;
-        self.polish.single_nodes(problem, pairs, &mut self.best);
-        for _ in 0..forests {
-            self.polish.forest(problem, pairs, &mut self.best);
+    /// Takes over what a sweep found.
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Bound, state: &mut State) {
+        // Sweeps never lower the bound, but for what rounding does.
+        debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
+        state.bound = state.bound.max(bound.value - bound.rounding);
+        if energy < state.energy {
+            // The sweep summed in another order; the best labelling is the best by the model's own sum.
+            let energy = problem.energy(&self.sweeps.labels);
+            if energy < state.energy {
+                state.energy = energy;
+                self.best.clone_from(&self.sweeps.labels);
+            }
         }
-        state.energy = problem.energy(&self.best).min(state.energy);
     }
 }
 

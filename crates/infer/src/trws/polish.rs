@@ -1,11 +1,11 @@
-//! Local search from a labelling: single nodes, then whole forests of nodes at once, each to its best labels given all
-//! others.
+//! Local search from a labelling: single nodes, forests of nodes, and small regions that are shaken first.
 //!
-//! Besag, "On the statistical analysis of dirty pictures" (1986): iterated conditional modes. Moves of forests are the
-//! same with exact max-product on a random induced forest that spans as many nodes as it can; each costs about as much
-//! as half an iteration of message passing.
+//! Single nodes: iterated conditional modes (Besag, "On the statistical analysis of dirty pictures", 1986). Shaken
+//! regions: iterated local search, with a few nodes at random labels, forests of the region relabelled around them and
+//! then with them, and all of it undone where that gained nothing.
 
-use crate::messages::{Scratch, first_smallest};
+use super::forest::Forest;
+use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::pairs::Pairs;
 
@@ -15,30 +15,40 @@ pub(super) struct Polish {
     /// Nodes whose neighbours changed since they were looked at.
     pending: Vec<bool>,
     given: Vec<f64>,
-    /// State of the random choice of forests.
-    state: u64,
+    forest: Forest,
+    all: Vec<u32>,
+    random: Random,
+    /// Nodes of a region, nearest to its centre first, and the labels that they had.
+    region: Vec<u32>,
+    before: Vec<u32>,
+    inside: Vec<bool>,
     shuffled: Vec<u32>,
-    /// Union-find over the nodes of the forest.
-    trees: Vec<u32>,
-    /// Position of each node in the forest, [`OUTSIDE`] of it.
-    ranks: Vec<u32>,
-    /// The forest: parents before children.
-    forest: Vec<u32>,
-    links: Vec<(u32, u32)>,
-    /// Energies of subtrees by node and label, laid out as the model's unaries.
-    below: Vec<f64>,
-    message: Vec<f64>,
-    scratch: Scratch,
 }
 
-const OUTSIDE: u32 = u32::MAX;
-const ROOT: u32 = u32::MAX;
+/// Most nodes of a region.
+const REGION: u32 = 40;
+/// Most nodes of a region that are set to random labels.
+const SHAKEN: u32 = 3;
+/// Forests relabelled in a shaken region.
+const FORESTS: usize = 4;
 
 impl Polish {
+    /// Makes room for a model and begins the sequence of random choices anew.
+    pub(super) fn fit(&mut self, problem: &Mrf) {
+        let nodes = problem.nodes();
+        self.pending.clear();
+        self.pending.resize(nodes, true);
+        self.inside.clear();
+        self.inside.resize(nodes, false);
+        self.all.clear();
+        self.all.extend(0..nodes as u32);
+        self.forest.fit(problem);
+        self.random = Random::default();
+    }
+
     /// Lets single nodes improve until none can.
     pub(super) fn single_nodes(&mut self, problem: &Mrf, pairs: &Pairs, labels: &mut [u32]) {
-        self.pending.clear();
-        self.pending.resize(labels.len(), true);
+        self.pending.fill(true);
         let mut changed = true;
         while changed {
             changed = false;
@@ -62,97 +72,90 @@ impl Polish {
         }
     }
 
-    /// Relabels a random forest optimally given all other nodes.
+    /// Relabels a random forest that spans as many nodes as it can. Costs about half an iteration of messages.
     pub(super) fn forest(&mut self, problem: &Mrf, pairs: &Pairs, labels: &mut [u32]) {
-        self.draw(pairs, labels.len());
-        self.root(pairs, labels.len());
-        self.below.resize(problem.unaries().len(), 0.0);
-        let span = |node: u32| problem.offsets()[node as usize]..problem.offsets()[node as usize + 1];
-        for &node in &self.forest {
-            let below = &mut self.below[span(node)];
-            below.copy_from_slice(problem.unary(node));
-            for arc in pairs.arcs(node).iter().filter(|arc| self.ranks[arc.node as usize] == OUTSIDE) {
-                pairs.kernel(problem, arc.pair, arc.node).add_energies(labels[arc.node as usize], below);
-            }
-        }
-        for (&node, &(parent, pair)) in self.forest.iter().zip(&self.links).rev() {
-            if parent != ROOT {
-                self.message.resize(problem.labels(parent), 0.0);
-                let kernel = pairs.kernel(problem, pair, node);
-                kernel.send(&self.below[span(node)], &mut self.message, &mut self.scratch);
-                self.below[span(parent)].iter_mut().zip(&self.message).for_each(|(below, sent)| *below += sent);
-            }
-        }
-        for (&node, &(parent, pair)) in self.forest.iter().zip(&self.links) {
-            self.given.clear();
-            self.given.extend_from_slice(&self.below[span(node)]);
-            if parent != ROOT {
-                pairs.kernel(problem, pair, parent).add_energies(labels[parent as usize], &mut self.given);
-            }
-            // The label that a node has wins ties, so that nothing changes without a gain.
-            let (label, old) = (first_smallest(&self.given), labels[node as usize]);
-            if self.given[label] < self.given[old as usize] {
-                labels[node as usize] = label as u32;
-            }
-        }
+        self.random.shuffle(&mut self.all);
+        self.forest.relabel(problem, pairs, &self.all, labels);
     }
 
-    /// Draws an induced forest: nodes in random order, each unless it would close a cycle.
-    fn draw(&mut self, pairs: &Pairs, nodes: usize) {
-        if self.shuffled.len() != nodes {
-            self.shuffled = (0..nodes as u32).collect();
-        }
-        for last in (1..nodes).rev() {
-            // SplitMix64, with a state of our own: the same calls give the same forests.
-            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let other = ((u128::from(bits ^ (bits >> 31)) * (last as u128 + 1)) >> 64) as usize;
-            self.shuffled.swap(last, other);
-        }
-        self.trees.clear();
-        self.trees.extend(0..nodes as u32);
-        self.ranks.clear();
-        self.ranks.resize(nodes, OUTSIDE);
-        let mut seen = Vec::new();
-        for &node in &self.shuffled {
-            seen.clear();
-            for arc in pairs.arcs(node).iter().filter(|arc| self.ranks[arc.node as usize] != OUTSIDE) {
-                seen.push(crate::pairs::root(&mut self.trees, arc.node));
-            }
-            seen.sort_unstable();
-            if seen.windows(2).all(|two| two[0] != two[1]) {
-                self.ranks[node as usize] = 0;
-                seen.iter().for_each(|&tree| self.trees[tree as usize] = node);
+    /// Shakes a random region; returns by how much that lowered the energy.
+    pub(super) fn shake(&mut self, problem: &Mrf, pairs: &Pairs, labels: &mut [u32]) -> f64 {
+        self.draw_region(pairs, labels.len());
+        self.before.clear();
+        self.before.extend(self.region.iter().map(|&node| labels[node as usize]));
+        let before = self.energy(problem, pairs, labels);
+        let shaken = (1 + self.random.below(SHAKEN) as usize).min(self.region.len());
+        for &node in &self.region[..shaken] {
+            let label = self.random.below(problem.labels(node) as u32);
+            if problem.unary(node)[label as usize].is_finite() {
+                labels[node as usize] = label;
             }
         }
+        for round in 0..FORESTS {
+            self.shuffled.clear();
+            self.shuffled.extend_from_slice(&self.region[if round == 0 { shaken } else { 0 }..]);
+            self.random.shuffle(&mut self.shuffled);
+            self.forest.relabel(problem, pairs, &self.shuffled, labels);
+        }
+        let after = self.energy(problem, pairs, labels);
+        let gained = after < before;
+        for (&node, &label) in self.region.iter().zip(&self.before) {
+            self.inside[node as usize] = false;
+            if !gained {
+                labels[node as usize] = label;
+            }
+        }
+        if gained { before - after } else { 0.0 }
     }
 
-    /// Orders the forest by parents before children.
-    fn root(&mut self, pairs: &Pairs, nodes: usize) {
-        self.forest.clear();
-        self.links.clear();
-        const UNSEEN: u32 = 0;
-        const SEEN: u32 = 1;
-        for start in 0..nodes as u32 {
-            if self.ranks[start as usize] != UNSEEN {
-                continue;
-            }
-            let mut next = self.forest.len();
-            self.ranks[start as usize] = SEEN;
-            self.forest.push(start);
-            self.links.push((ROOT, 0));
-            while next < self.forest.len() {
-                let parent = self.forest[next];
-                next += 1;
-                for arc in pairs.arcs(parent) {
-                    if self.ranks[arc.node as usize] == UNSEEN {
-                        self.ranks[arc.node as usize] = SEEN;
-                        self.forest.push(arc.node);
-                        self.links.push((parent, arc.pair));
-                    }
+    /// The nodes nearest to a random one.
+    fn draw_region(&mut self, pairs: &Pairs, nodes: usize) {
+        let size = 1 + self.random.below(REGION) as usize;
+        let centre = self.random.below(nodes as u32);
+        self.region.clear();
+        self.region.push(centre);
+        self.inside[centre as usize] = true;
+        let mut next = 0;
+        while next < self.region.len() && self.region.len() < size {
+            for arc in pairs.arcs(self.region[next]) {
+                if self.region.len() < size && !std::mem::replace(&mut self.inside[arc.node as usize], true) {
+                    self.region.push(arc.node);
                 }
             }
+            next += 1;
+        }
+    }
+
+    /// The energy of everything that touches the region.
+    fn energy(&self, problem: &Mrf, pairs: &Pairs, labels: &[u32]) -> f64 {
+        let mut energy = 0.0;
+        for &node in &self.region {
+            energy += problem.unary(node)[labels[node as usize] as usize];
+            for arc in pairs.arcs(node).iter().filter(|arc| arc.node > node || !self.inside[arc.node as usize]) {
+                let kernel = pairs.kernel(problem, arc.pair, node);
+                energy += kernel.energy(labels[node as usize], labels[arc.node as usize]);
+            }
+        }
+        energy
+    }
+}
+
+/// Random choices that are the same in every run (SplitMix64).
+#[derive(Clone, Debug, Default)]
+struct Random(u64);
+
+impl Random {
+    /// Uniform below a positive number, up to 1 in 2^32.
+    fn below(&mut self, end: u32) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((((bits ^ (bits >> 31)) >> 32) * u64::from(end)) >> 32) as u32
+    }
+
+    fn shuffle(&mut self, nodes: &mut [u32]) {
+        for last in (1..nodes.len()).rev() {
+            nodes.swap(last, self.below(last as u32 + 1) as usize);
         }
     }
 }
