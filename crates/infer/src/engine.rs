@@ -78,9 +78,7 @@ impl Answer {
     /// An answer from an energy and a proven bound. The bound meets the energy, so that the labelling is optimal, if
     /// it is within rounding of it ([`proof_slack`]) or, with integral energies, less than 1 below.
     pub fn new(problem: &Mrf, energy: f64, bound: f64, iterations: u64) -> Self {
-        let whole = problem.is_integral() && energy.abs() < 1e15;
-        let slack = if whole { 1.0 - 1e-6 } else { proof_slack(energy) };
-        let bound = if energy == bound || energy - bound <= slack { energy } else { bound };
+        let bound = if meets(problem.is_integral(), energy, bound) { energy } else { bound };
         Answer { energy, bound, iterations }
     }
 
@@ -114,6 +112,12 @@ pub enum Quality {
     UpperBound(f64),
     /// Nothing is proven.
     Heuristic,
+}
+
+/// Whether a bound proves that no energy is lower, for a model whose energies are integral or not.
+pub(crate) fn meets(integral: bool, energy: f64, bound: f64) -> bool {
+    let slack = if integral && energy.abs() < 1e15 { 1.0 - 1e-6 } else { proof_slack(energy) };
+    energy == bound || (energy.is_finite() && energy - bound <= slack)
 }
 
 /// Largest difference of energy and bound that counts as rounding: 1e-9 of the energy, at least 1e-9.

@@ -6,6 +6,8 @@
 //!
 //! | engine | problem | answer |
 //! |---|---|---|
+//! | [`tree`] | forests | exact: max-product; also the M best labellings |
+//! | [`trws`] | anything | a lower bound and a labelling: tree-reweighted message passing |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
 //! Chains have engines of their own, which maximise scores:
@@ -21,10 +23,14 @@ pub mod engine;
 pub mod error;
 pub mod lattice;
 pub mod maxflow;
+mod messages;
 pub mod mrf;
+mod pairs;
 pub mod registry;
 pub mod several;
 pub mod term;
+pub mod tree;
+pub mod trws;
 pub mod viterbi;
 
 pub use engine::{Answer, Engine, Progress, Watch};

@@ -4,6 +4,8 @@ use crate::brute::Brute;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::tree::Tree;
+use crate::trws::Trws;
 
 /// An engine as the registry knows it.
 #[derive(Clone, Copy, Debug)]
@@ -17,11 +19,19 @@ pub struct Kind {
 }
 
 /// The engines, in the order in which [`automatic`] tries them: exact ones before approximate ones.
-pub const ENGINES: &[Kind] = &[Kind {
-    name: "brute",
-    summary: "any model of at most 10^8 labellings, by enumeration: exact",
-    make: || Box::new(Brute),
-}];
+pub const ENGINES: &[Kind] = &[
+    Kind { name: "tree", summary: "graphs without cycles, by max-product: exact", make: || Box::new(Tree::default()) },
+    Kind {
+        name: "trws",
+        summary: "any model, by tree-reweighted message passing: a lower bound, exact where it meets the energy",
+        make: || Box::new(Trws::default()),
+    },
+    Kind {
+        name: "brute",
+        summary: "any model of at most 10^8 labellings, by enumeration: exact",
+        make: || Box::new(Brute),
+    },
+];
 
 /// The engine of a name.
 pub fn find(name: &str) -> Option<&'static Kind> {

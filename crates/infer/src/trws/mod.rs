@@ -1,0 +1,199 @@
+//! Sequential tree-reweighted message passing (TRW-S): a lower bound on the energy of any model, and a labelling.
+//!
+//! The model is covered by chains along an order of its nodes, and the bound is the sum of the chains' minima. A sweep
+//! visits the nodes in that order, and the next one in the reverse order; each node levels out what the chains through
+//! it think of its labels, which never lowers the bound. Labels are chosen on the way, each given those chosen before
+//! it, and the best labelling seen is improved by local search (`polish`). The bound stalls where the linear
+//! programming relaxation, or a little less, is reached: it meets the optimum on trees and most models whose energies
+//! are submodular, and often not elsewhere.
+//!
+//! One message per edge and sweep: O(k) or O(k^2) by the edge's term, see `messages`; one message is kept per edge.
+//! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
+
+mod forest;
+mod polish;
+mod search;
+mod sweep;
+
+use crate::engine::{Answer, Engine, Progress, Watch, meets};
+use crate::error::Error;
+use crate::messages::first_smallest;
+use crate::mrf::Mrf;
+use polish::Polish;
+use sweep::{Bound, Direction, Ended, Sweeps};
+
+/// The engine with its parameters and working memory. Applies to every model.
+///
+/// ```
+/// use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, trws::Trws};
+/// let mut mrf = Mrf::new();
+/// for unary in [[0.0, 4.0, 5.0], [3.0, 0.0, 5.0], [0.0, 5.0, 1.0]] {
+///     mrf.add_node(&unary)?;
+/// }
+/// let term = mrf.add_term(Term::Linear { cap: 2.0 })?;
+/// for (tail, head) in [(0, 1), (1, 2), (0, 2)] {
+///     mrf.add_edge(tail, head, term, 2.0)?;
+/// }
+/// let mut labels = Vec::new();
+/// let answer = Trws::default().solve(&mrf, &mut unwatched, &mut labels)?;
+/// assert_eq!((answer.energy, &labels[..]), (3.0, &[0, 0, 0][..]));
+/// assert!(answer.bound <= 3.0 && answer.is_exact());
+/// # Ok::<(), multiplane_infer::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trws {
+    /// Most iterations, of two sweeps each.
+    pub max_iterations: u64,
+    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last
+    /// [`WINDOW`] iterations.
+    pub tolerance: f64,
+    /// Iterations between local searches of single nodes and forests, from the best labelling seen.
+    pub polish_every: u64,
+    /// Small regions shaken in the last local search, of models whose bound does not meet the energy: at most this
+    /// many for each node...
+    pub shakes_per_node: usize,
+    /// ... and at most this many in all.
+    pub shakes: usize,
+    sweeps: Sweeps,
+    polish: Polish,
+    best: Vec<u32>,
+}
+
+/// Iterations over which the bound's gain is averaged.
+pub const WINDOW: u64 = 10;
+
+impl Default for Trws {
+    fn default() -> Self {
+        Trws {
+            max_iterations: 2000,
+            tolerance: 1e-7,
+            polish_every: 20,
+            shakes_per_node: 20,
+            shakes: 20_000,
+            sweeps: Sweeps::default(),
+            polish: Polish::default(),
+            best: Vec::new(),
+        }
+    }
+}
+
+impl Engine for Trws {
+    fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
+        self.sweeps.build(problem, (0..problem.nodes() as u32).collect());
+        Ok(())
+    }
+
+    /// Messages of an earlier solve of a model of the same shape are the start; they change no validity of the bound.
+    /// `watch` is asked several times in a long iteration.
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+        if !self.sweeps.pairs.fits(problem) {
+            self.prepare(problem)?;
+        }
+        self.sweeps.start(problem);
+        self.polish.fit(problem);
+        let mut state = State::new(problem, &mut self.best);
+        if self.iterate(problem, watch, &mut state) && !state.is_optimal() {
+            self.search(problem, watch, &mut state);
+        }
+        labels.clone_from(&self.best);
+        let energy = problem.energy(labels);
+        Ok(Answer::new(problem, energy, state.bound().min(energy), state.iteration))
+    }
+}
+
+/// How far a solve has come.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    iteration: u64,
+    /// Of the best labelling seen.
+    energy: f64,
+    bound: f64,
+    integral: bool,
+}
+
+impl State {
+    /// The labels of the lowest unary energies are the first labelling.
+    fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
+        best.clear();
+        best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
+        State { iteration: 0, energy: problem.energy(best), bound: f64::NEG_INFINITY, integral: problem.is_integral() }
+    }
+
+    fn is_optimal(&self) -> bool {
+        meets(self.integral, self.energy, self.bound)
+    }
+
+    /// The bound proven; where energies are integral, the next integer.
+    fn bound(&self) -> f64 {
+        let whole = self.integral && self.bound.abs() < 1e15;
+        if whole { (self.bound - 1e-6).ceil() + 0.0 } else { self.bound }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { iteration: self.iteration, energy: self.energy, bound: self.bound().min(self.energy) }
+    }
+}
+
+impl Trws {
+    /// Iterates while the bound grows; false if the caller wishes to stop.
+    fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+        let mut gains = Gains::default();
+        while state.iteration < self.max_iterations {
+            for direction in [Direction::Forward, Direction::Backward] {
+                match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
+                    Ended::Stopped => return false,
+                    Ended::Infeasible => {
+                        state.bound = f64::INFINITY;
+                        return true;
+                    }
+                    Ended::Done { energy, bound } => self.take(problem, energy, bound, state),
+                }
+            }
+            state.iteration += 1;
+            if state.iteration.is_multiple_of(self.polish_every.max(1)) && !self.polish(problem, watch, state) {
+                return false;
+            }
+            let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
+            let small = self.tolerance * scale.max(state.bound.abs());
+            if state.is_optimal() || gains.add(state.bound) <= small {
+                break;
+            }
+            if watch(state.progress()).is_break() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes over what a sweep found.
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Bound, state: &mut State) {
+        // Sweeps never lower the bound, but for what rounding does.
+        debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
+        state.bound = state.bound.max(bound.value - bound.rounding);
+        if energy < state.energy {
+            // The sweep summed in another order; the best labelling is the best by the model's own sum.
+            let energy = problem.energy(&self.sweeps.labels);
+            if energy < state.energy {
+                state.energy = energy;
+                self.best.clone_from(&self.sweeps.labels);
+            }
+        }
+    }
+}
+
+/// The bounds of the last iterations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gains {
+    bounds: [f64; WINDOW as usize],
+    count: usize,
+}
+
+impl Gains {
+    /// Mean gain of an iteration over the window; infinite while there were fewer.
+    fn add(&mut self, bound: f64) -> f64 {
+        let at = self.count % self.bounds.len();
+        let before = std::mem::replace(&mut self.bounds[at], bound);
+        self.count += 1;
+        if self.count > self.bounds.len() { (bound - before) / self.bounds.len() as f64 } else { f64::INFINITY }
+    }
+}

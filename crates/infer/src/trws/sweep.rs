@@ -1,0 +1,233 @@
+//! The sweeps of TRW-S over the nodes: messages, the bound that they prove, and labels chosen on the way.
+
+use std::ops::ControlFlow;
+
+use crate::messages::{Scratch, first_smallest, smallest, vectors};
+use crate::mrf::Mrf;
+use crate::pairs::{Arc, Pairs};
+
+/// Which way a sweep goes along the order of nodes. Sweeps alternate, forward first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Backward,
+}
+
+/// How a sweep ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ended {
+    /// Energy of the labels chosen, and the bound proven (`-inf` by forward sweeps, which prove none).
+    Done { energy: f64, bound: Bound },
+    /// No labelling has a finite energy.
+    Infeasible,
+    /// The caller wished it.
+    Stopped,
+}
+
+/// A sum that bounds the energy, and how far rounding may have lifted it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) value: f64,
+    pub(super) rounding: f64,
+}
+
+/// Label updates between two looks at whether to stop: some milliseconds of work.
+const WORK: usize = 1 << 19;
+
+/// Messages and what is needed to pass them on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sweeps {
+    pub(super) pairs: Pairs,
+    /// The labels that the last sweep chose.
+    pub(super) labels: Vec<u32>,
+    /// One message per pair, to the node which the sweep under way has not visited yet, or else the one before; with
+    /// room for the longer of both.
+    messages: Vec<f64>,
+    starts: Vec<usize>,
+    /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
+    whole: bool,
+    node: Node,
+}
+
+/// What a visit of a node works with, by label.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// The unary energies and all messages from nodes ahead; later also from those behind.
+    total: Vec<f64>,
+    /// The sum of the sizes of all that `total` sums.
+    sizes: Vec<f64>,
+    /// Energies of the labels given those chosen already.
+    given: Vec<f64>,
+    share: Vec<f64>,
+    scratch: Scratch,
+}
+
+/// Sums that grow with every visit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    energy: f64,
+    bound: f64,
+    /// What the bound's sum lost to rounding so far.
+    lost: f64,
+    /// Sum of the sizes of all that rounding errors are relative to.
+    sizes: f64,
+}
+
+impl Sums {
+    /// Adds to the bound; compensated (Neumaier), as there may be millions of terms.
+    fn lift(&mut self, value: f64) {
+        let sum = self.bound + value;
+        let (large, small) = if self.bound.abs() >= value.abs() { (self.bound, value) } else { (value, self.bound) };
+        self.lost += (large - sum) + small;
+        self.bound = sum;
+    }
+}
+
+impl Sweeps {
+    /// Lays out the messages of a model; they are all zero.
+    pub(super) fn build(&mut self, problem: &Mrf, order: Vec<u32>) {
+        self.pairs.build(problem, order);
+        self.starts.clear();
+        let mut end = 0;
+        for pair in &self.pairs.pairs {
+            self.starts.push(end);
+            end += problem.labels(pair.first).max(problem.labels(pair.second));
+        }
+        self.messages.clear();
+        self.messages.resize(end, 0.0);
+        self.starts.push(end);
+        self.labels.clear();
+        self.labels.resize(problem.nodes(), 0);
+        self.whole = true;
+    }
+
+    /// Takes over the energies of a model; keeps messages, of which any are allowed that are finite.
+    pub(super) fn start(&mut self, problem: &Mrf) {
+        self.pairs.refresh(problem);
+        if !self.whole {
+            self.messages.fill(0.0);
+            self.whole = true;
+        }
+        for ends in self.starts.windows(2) {
+            let message = &mut self.messages[ends[0]..ends[1]];
+            if !message.iter().all(|value| value.is_finite()) {
+                let finite = message.iter().copied().filter(|value| value.is_finite());
+                let most = finite.fold(0.0, f64::max);
+                message.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = most);
+            }
+        }
+    }
+
+    /// One sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
+    pub(super) fn run(
+        &mut self,
+        problem: &Mrf,
+        direction: Direction,
+        stop: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Ended {
+        self.whole = false;
+        let mut sums = Sums::default();
+        let mut work = 0;
+        let nodes = self.pairs.order.len();
+        for position in 0..nodes {
+            let node = match direction {
+                Direction::Forward => self.pairs.order[position],
+                Direction::Backward => self.pairs.order[nodes - 1 - position],
+            };
+            if !self.visit(problem, node, direction, &mut sums) {
+                return Ended::Infeasible;
+            }
+            work += (1 + self.pairs.arcs(node).len()) * problem.labels(node);
+            if work > WORK {
+                work = 0;
+                if stop().is_break() {
+                    return Ended::Stopped;
+                }
+            }
+        }
+        self.whole = direction == Direction::Backward;
+        let value = problem.constant() + (sums.bound + sums.lost);
+        let rounding = f64::EPSILON * (sums.sizes + value.abs());
+        Ended::Done { energy: problem.constant() + sums.energy, bound: Bound { value, rounding } }
+    }
+
+    /// Chooses a node's label and sends its messages ahead. False if all its labels are forbidden.
+    ///
+    /// With `n` chains through the node, `ahead` of which go on, each chain holds `total / n` here. A chain's minimum
+    /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message
+    /// goes into the bound instead; chains that end here add `min total / n`.
+    fn visit(&mut self, problem: &Mrf, node: u32, direction: Direction, sums: &mut Sums) -> bool {
+        let Sweeps { pairs, labels, messages, starts, node: at, .. } = self;
+        let (behind, ahead) = match (pairs.sides(node), direction) {
+            ((before, after), Direction::Forward) => (before, after),
+            ((before, after), Direction::Backward) => (after, before),
+        };
+        let unary = problem.unary(node);
+        let count = unary.len();
+        at.begin(unary);
+        for arc in ahead {
+            at.collect(&messages[starts[arc.pair as usize]..][..count]);
+        }
+        sums.energy += at.choose(problem, pairs, node, behind, labels);
+        for arc in behind {
+            at.collect(&messages[starts[arc.pair as usize]..][..count]);
+        }
+        let least = smallest(&at.total);
+        if least == f64::INFINITY {
+            return false;
+        }
+        let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
+        sums.lift((1.0 - share * ahead.len() as f64) * least);
+        let size = vectors::largest_finite(&at.sizes);
+        // Steps of rounding: one per summand of the total, one per label of a distance transform, a few more.
+        let steps = (behind.len() + ahead.len() + 16) as f64;
+        sums.sizes += steps * size;
+        for arc in ahead {
+            let pair = &pairs.pairs[arc.pair as usize];
+            let most_labels = count.max(problem.labels(arc.node));
+            let message = &mut messages[starts[arc.pair as usize]..][..most_labels];
+            vectors::remainder(share, &at.total, message, &mut at.share);
+            let message = &mut message[..problem.labels(arc.node)];
+            pairs.kernel(problem, arc.pair, node).send(&at.share, message, &mut at.scratch);
+            let least = smallest(message);
+            if least == f64::INFINITY {
+                return false;
+            }
+            vectors::subtract(least, message);
+            sums.lift(least);
+            sums.sizes += (steps + most_labels as f64) * (size + pair.size);
+        }
+        true
+    }
+}
+
+impl Node {
+    fn begin(&mut self, unary: &[f64]) {
+        self.total.clear();
+        self.total.extend_from_slice(unary);
+        self.sizes.clear();
+        self.sizes.extend(unary.iter().map(|value| value.abs()));
+        self.share.resize(unary.len(), 0.0);
+    }
+
+    fn collect(&mut self, message: &[f64]) {
+        vectors::add(message, &mut self.total, &mut self.sizes);
+    }
+
+    /// Chooses the label that is best given the labels behind, with the messages from ahead for what follows. Returns
+    /// what it adds to the energy.
+    fn choose(&mut self, problem: &Mrf, pairs: &Pairs, node: u32, behind: &[Arc], labels: &mut [u32]) -> f64 {
+        self.given.clear();
+        self.given.extend_from_slice(&self.total);
+        for arc in behind {
+            pairs.kernel(problem, arc.pair, arc.node).add_energies(labels[arc.node as usize], &mut self.given);
+        }
+        let label = first_smallest(&self.given) as u32;
+        labels[node as usize] = label;
+        let mut energy = problem.unary(node)[label as usize];
+        for arc in behind {
+            energy += pairs.kernel(problem, arc.pair, arc.node).energy(labels[arc.node as usize], label);
+        }
+        energy
+    }
+}

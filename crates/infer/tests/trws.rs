@@ -1,0 +1,151 @@
+//! TRW-S against enumeration: the bound is one, the energy is the labels', and both meet where the theory says so.
+
+mod common;
+mod models;
+
+use common::{Random, random_forest, random_graph, random_nodes};
+use models::{Traits, close, random_model, redraw_unary};
+use multiplane_infer::brute::Brute;
+use multiplane_infer::engine::unwatched;
+use multiplane_infer::tree::Tree;
+use multiplane_infer::trws::Trws;
+use multiplane_infer::{Answer, Engine, Mrf, Table, Term};
+use std::ops::ControlFlow;
+
+fn optimum(mrf: &Mrf) -> f64 {
+    Brute.solve(mrf, &mut unwatched, &mut Vec::new()).unwrap().energy
+}
+
+/// What must hold of every answer.
+fn assert_sound(mrf: &Mrf, answer: Answer, labels: &[u32], optimum: f64, what: &str) {
+    assert_eq!(answer.energy, mrf.energy(labels), "{what}: the energy is not the labels'");
+    assert!(answer.bound <= answer.energy, "{what}: {answer:?} has its bound above its energy");
+    let slack = if optimum.is_finite() { 1e-9 * optimum.abs().max(1.0) } else { 0.0 };
+    assert!(answer.bound <= optimum + slack, "{what}: {answer:?} is above {optimum}");
+    assert!(answer.energy >= optimum - slack, "{what}: {answer:?} is below {optimum}");
+    assert!(!answer.is_exact() || close(answer.energy, optimum), "{what}: {answer:?} is not the optimum {optimum}");
+}
+
+/// bound <= optimum <= energy on random graphs with all kinds of energies: cold, and from the messages that solves
+/// with other energies, allowed labels and terms left.
+#[test]
+fn bounds_the_optimum() {
+    let (mut trws, mut labels, mut exact, mut best, mut models) = (Trws::default(), Vec::new(), 0, 0, 0);
+    for seed in 0..3000 {
+        let mut random = Random(seed);
+        let (nodes, density) = (random.within(0, 6), (random.real() + 1.0) / 2.0);
+        let ends = random_graph(&mut random, nodes, density);
+        let traits = Traits::random(&mut random);
+        let mut mrf = random_model(&mut random, nodes, &ends, traits);
+        for change in 0..3 {
+            let answer = trws.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+            let optimum = optimum(&mrf);
+            assert_sound(&mrf, answer, &labels, optimum, &format!("seed {seed}, change {change}"));
+            models += 1;
+            exact += usize::from(answer.is_exact());
+            best += usize::from(close(answer.energy, optimum));
+            for node in 0..nodes as u32 {
+                redraw_unary(&mut random, &mut mrf, node, traits);
+            }
+        }
+    }
+    println!("{models} models: {best} solved to the optimum, {exact} of them proven");
+    assert!(best as f64 > 0.99 * models as f64, "{best} of {models} solved to the optimum");
+    assert!(exact as f64 > 0.7 * models as f64, "{exact} of {models} proven");
+}
+
+/// On forests the bound meets the optimum, which is max-product's.
+#[test]
+fn is_exact_on_forests() {
+    let (mut trws, mut tree, mut labels) = (Trws::default(), Tree::default(), Vec::new());
+    for seed in 0..2000 {
+        let mut random = Random(seed);
+        let (nodes, drop) = (random.within(1, 6), [0.0, 0.3][random.within(0, 1)]);
+        let ends = random_forest(&mut random, nodes, drop);
+        let traits = Traits::random(&mut random);
+        let mrf = random_model(&mut random, nodes, &ends, traits);
+        let answer = trws.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        let best = optimum(&mrf);
+        assert_sound(&mrf, answer, &labels, best, &format!("seed {seed}"));
+        assert!(answer.is_exact(), "seed {seed}: {answer:?}");
+        let exact = tree.solve(&mrf, &mut unwatched, &mut labels).unwrap().energy;
+        assert!(close(answer.energy, exact) && close(exact, best), "seed {seed}: {answer:?}, {exact}, {best}");
+    }
+}
+
+/// Two labels and submodular energies: the bound reaches the optimum (Kolmogorov and Wainwright 2005).
+#[test]
+fn meets_submodular_optima() {
+    let (mut trws, mut labels, mut proven) = (Trws::default(), Vec::new(), 0);
+    trws.tolerance = 0.0;
+    for seed in 0..1000 {
+        let mut random = Random(seed);
+        let (nodes, density) = (random.within(1, 12), (random.real() + 1.0) / 2.0);
+        let integral = random.chance(0.5);
+        let mut mrf = random_nodes(&mut random, nodes, integral, |_| 2);
+        for (tail, head) in random_graph(&mut random, nodes, density) {
+            let mut values: Vec<f64> = (0..4).map(|_| random.energy(integral)).collect();
+            values[1] += (values[0] + values[3] - values[1] - values[2]).max(0.0);
+            let term = mrf.add_term(Term::Table(Table::new(2, values).unwrap())).unwrap();
+            mrf.add_edge(tail, head, term, 1.0).unwrap();
+        }
+        let answer = trws.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        let best = optimum(&mrf);
+        assert_sound(&mrf, answer, &labels, best, &format!("seed {seed}"));
+        assert!(best - answer.bound <= 1e-3 * best.abs().max(1.0), "seed {seed}: {answer:?} is far from {best}");
+        proven += usize::from(answer.is_exact());
+    }
+    println!("{proven} of 1000 proven");
+    assert!(proven > 950, "{proven} of 1000 proven");
+}
+
+/// The bound never falls from iteration to iteration, and no labelling is worse than the one before.
+#[test]
+fn progress_is_monotone() {
+    for seed in 0..200 {
+        let mut random = Random(seed);
+        let ends = random_graph(&mut random, 12, 0.5);
+        let traits = Traits { integral: false, forbids: seed % 2 == 0 };
+        let mrf = random_model(&mut random, 12, &ends, traits);
+        let mut last: Option<multiplane_infer::Progress> = None;
+        let mut watch = |now: multiplane_infer::Progress| {
+            if let Some(last) = last {
+                let monotone = now.bound >= last.bound && now.energy <= last.energy;
+                assert!(monotone, "seed {seed}: {now:?} after {last:?}");
+            }
+            last = Some(now);
+            ControlFlow::Continue(())
+        };
+        Trws::default().solve(&mrf, &mut watch, &mut Vec::new()).unwrap();
+    }
+}
+
+/// A watch ends a solve at any time, with a sound answer, and the next solve is sound too.
+#[test]
+fn stops_when_told() {
+    let mut mrf = Mrf::new();
+    let mut random = Random(5);
+    for _ in 0..40_000 {
+        let unary: Vec<f64> = (0..20).map(|_| random.real()).collect();
+        mrf.add_node(&unary).unwrap();
+    }
+    let term = mrf.add_term(Term::Potts).unwrap();
+    for node in 0..40_000 {
+        for next in [node + 1, node + 200] {
+            if next < 40_000 && (next % 200 != 0 || next == node + 200) {
+                mrf.add_edge(node, next, term, 0.5).unwrap();
+            }
+        }
+    }
+    let (mut trws, mut labels) = (Trws::default(), Vec::new());
+    for calls in [1, 2, 7, 30] {
+        let mut left = calls;
+        let mut watch = |_: multiplane_infer::Progress| {
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let answer = trws.solve(&mrf, &mut watch, &mut labels).unwrap();
+        assert_eq!(left, 0, "asked {calls} times");
+        assert!(answer.bound <= answer.energy && answer.energy == mrf.energy(&labels), "after {calls}: {answer:?}");
+    }
+}
