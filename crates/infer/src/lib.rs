@@ -19,6 +19,7 @@ pub mod brute;
 pub mod chain;
 pub mod engine;
 pub mod error;
+pub mod file;
 pub mod lattice;
 pub mod maxflow;
 pub mod mrf;
