@@ -20,6 +20,7 @@ pub mod chain;
 pub mod engine;
 pub mod error;
 pub mod file;
+pub mod format;
 pub mod lattice;
 pub mod maxflow;
 pub mod mrf;

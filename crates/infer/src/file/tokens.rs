@@ -157,7 +157,12 @@ impl Tokens {
         self.word.push(byte);
         self.place = self.next;
         self.source.consume(1);
-        self.pass(byte);
+        advance(&mut self.next, byte);
+    }
+
+    /// Says that the last word began there.
+    pub(crate) fn mark(&mut self, place: Place) {
+        self.place = place;
     }
 
     /// Skips bytes.
@@ -220,10 +225,6 @@ impl Tokens {
         let before = self.word[..at].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
         let place = Place { column: self.place.column + before, ..self.place };
         self.error_at(place, format!("found byte 0x{:02x}, expected UTF-8 text", self.word[at]))
-    }
-
-    fn pass(&mut self, byte: u8) {
-        advance(&mut self.next, byte);
     }
 }
 
