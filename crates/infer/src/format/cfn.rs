@@ -347,28 +347,30 @@ impl Reader {
     }
 }
 
-/// Writes a model so that [`read`] gives back one of the same energies, to the bit, but for tables that are sums.
+/// Writes a model so that [`read`] gives back one of the same energies: to the bit without `digits`, else rounded to so
+/// many after the point.
 ///
-/// The bound is above the energy of every allowed labelling. Its digits after the point are as many as the energies
-/// need, at most 9: toulbar2 computes with so many.
+/// The bound is above the energy of every allowed labelling. It has `digits` after the point, which is the precision
+/// that toulbar2 computes with; a cost with more digits than its bound toulbar2 (1.1.1) takes without its fraction, so
+/// give it at most 9.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(mrf: &Mrf, out: &mut dyn Write) -> io::Result<()> {
-    let all = (0..mrf.nodes() as u32).flat_map(|node| mrf.unary(node).iter().copied());
-    let all = all.chain(mrf.edges().iter().flat_map(|edge| pairwise(mrf, edge))).chain([mrf.constant()]);
-    let digits = all.filter(|energy| energy.is_finite()).map(digits_after_point).max().unwrap_or(0);
+pub fn write(mrf: &Mrf, digits: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |value: f64| match digits {
+        None => value.to_string(), // never with an exponent
+        Some(digits) => format!("{value:.digits$}"),
+    };
     let bound = greatest_sum(mrf);
-    let bound = (bound + 1.0).max(bound * (1.0 + 1e-9)).ceil();
-    let bound = format!("{bound:.digits$}");
+    let bound = shown((bound + 1.0).max(bound * (1.0 + 1e-9)).ceil());
     writeln!(out, "{{ \"problem\": {{ \"name\": \"multiplane\", \"mustbe\": \"<{bound}\" }},\n  \"variables\": {{")?;
-    let comma = |at: usize, count: usize| if at + 1 < count { "," } else { "" };
     for node in 0..mrf.nodes() {
-        writeln!(out, "    \"x{node}\": {}{}", mrf.labels(node as u32), comma(node, mrf.nodes()))?;
+        let comma = if node + 1 < mrf.nodes() { "," } else { "" };
+        writeln!(out, "    \"x{node}\": {}{comma}", mrf.labels(node as u32))?;
     }
     writeln!(out, "  }},\n  \"functions\": {{")?;
     let list = |energies: &mut dyn Iterator<Item = f64>| {
-        let text = |energy: f64| if energy == f64::INFINITY { bound.clone() } else { energy.to_string() };
+        let text = |energy: f64| if energy == f64::INFINITY { bound.clone() } else { shown(energy) };
         energies.map(text).collect::<Vec<_>>().join(", ")
     };
     for node in 0..mrf.nodes() {
@@ -383,11 +385,5 @@ pub fn write(mrf: &Mrf, out: &mut dyn Write) -> io::Result<()> {
             edge.tail, edge.head
         )?;
     }
-    writeln!(out, "    \"constant\": {{ \"scope\": [], \"costs\": [{}] }}\n  }}\n}}", mrf.constant())
-}
-
-/// How many digits after the point a number needs, at most 9.
-fn digits_after_point(energy: f64) -> usize {
-    let text = energy.to_string(); // never with an exponent
-    text.split_once('.').map_or(0, |(_, digits)| digits.len()).min(9)
+    writeln!(out, "    \"constant\": {{ \"scope\": [], \"costs\": [{}] }}\n  }}\n}}", shown(mrf.constant()))
 }

@@ -218,27 +218,18 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a network so that [`read`] gives it back: edges in order, each as one arc or two.
+/// Writes a network so that [`read`] gives it back: edges in order, each as one arc or two. Doubles without a fraction
+/// read back as integers if all are.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write<C: Capacity>(network: &Network<C>, out: &mut dyn Write) -> io::Result<()> {
-    let lines = |edge: &super::network::Edge<C>| {
-        // An edge without capacity is still an edge.
-        (edge.forward > C::ZERO || edge.backward == C::ZERO, edge.backward > C::ZERO)
-    };
-    let count = |edge| {
-        let (forward, backward) = lines(edge);
-        usize::from(forward) + usize::from(backward)
-    };
-    writeln!(out, "p max {} {}", network.nodes(), network.edges().iter().map(count).sum::<usize>())?;
+    let back = network.edges().iter().filter(|edge| edge.backward > C::ZERO).count();
+    writeln!(out, "p max {} {}", network.nodes(), network.edges().len() + back)?;
     writeln!(out, "n {} s\nn {} t", network.source() + 1, network.sink() + 1)?;
     for edge in network.edges() {
-        let (forward, backward) = lines(edge);
-        if forward {
-            writeln!(out, "a {} {} {}", edge.tail + 1, edge.head + 1, edge.forward)?;
-        }
-        if backward {
+        writeln!(out, "a {} {} {}", edge.tail + 1, edge.head + 1, edge.forward)?;
+        if edge.backward > C::ZERO {
             writeln!(out, "a {} {} {}", edge.head + 1, edge.tail + 1, edge.backward)?;
         }
     }
