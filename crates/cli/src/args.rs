@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
     name = "multiplane",
     version,
     about = "Train, certify and use structural support vector machines",
-    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses and formats.\n\
+    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses, formats and engines.\n\
                   Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model and checkpoint saved)."
 )]
 pub(crate) struct Cli {
@@ -35,9 +35,8 @@ pub(crate) enum Command {
     Data(DataArgs),
     /// Follow the regularisation path, or search a grid: certified models at every lambda of a range
     Path(Box<PathArgs>),
-    /// Solve one MAP or min-cut instance (not built yet)
-    #[command(disable_help_flag = true)]
-    Infer(Rest),
+    /// Solve one MAP or min-cut problem from a file: the labelling of least energy, or the maximum flow
+    Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
     Check(CheckArgs),
     /// Rerun an experiment of a paper (not built yet)
@@ -267,8 +266,33 @@ pub(crate) struct VerifyArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct InferArgs {
+    /// The problem: a .uai, .wcsp, .cfn or .max file; .gz is read directly
+    #[arg(long, value_name = "F")]
+    pub(crate) data: PathBuf,
+    /// An engine (see `describe engine`) [default: the first that applies, exact ones before approximate ones]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// Stop each solve after S seconds, with the best labelling so far (not for .max)
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub(crate) seconds: Option<f64>,
+    /// Solve R times from the beginning and report the median time
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    pub(crate) repeat: usize,
+    /// Where to write the labels, one per line, in the order of the variables
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object at the end, and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress line and no summary
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, oracle, loss or format [default: everything, in short]
+    /// solver, task, oracle, loss, format or engine [default: everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,

@@ -5,6 +5,7 @@ mod axis;
 mod chart;
 mod commands;
 mod demo_report;
+mod infer_watch;
 mod interrupt;
 mod letters;
 mod path_progress;
@@ -59,7 +60,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Describe(args) => commands::describe::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Path(args) => commands::path::run(&args),
-        Command::Infer(_) => commands::not_built("infer (MAP inference on .uai, .wcsp, .cfn, .max files)"),
+        Command::Infer(args) => commands::infer::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Reproduce(_) => commands::not_built("reproduce (experiments of the papers)"),
     }

@@ -21,6 +21,8 @@ pub mod brute;
 pub mod chain;
 pub mod engine;
 pub mod error;
+pub mod file;
+pub mod format;
 pub mod lattice;
 pub mod maxflow;
 mod messages;

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! The parts: [`multiplane_core`] optimises and knows no labels, [`multiplane_tasks`] turns data into max-oracles,
-//! and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
+//! [`infer`] solves single problems, and this crate puts them together: [`RunSpec`] says what to do, [`Session`] does it, [`Model`] keeps the result.
 
 mod abort;
 mod checkpoint;
@@ -63,6 +63,7 @@ pub use lock::lock_path;
 pub use model::{Model, ModelInfo};
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
+pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};
 pub use names::unknown as unknown_name;

@@ -8,7 +8,7 @@ const CRATES: [(&str, &[&str]); 6] = [
     ("infer", &[]),
     ("core", &[]),
     ("tasks", &["infer", "core"]),
-    ("multiplane", &["core", "tasks"]),
+    ("multiplane", &["infer", "core", "tasks"]),
     ("cli", &["multiplane", "tasks"]),
     ("testkit", &["infer", "core", "tasks", "multiplane"]),
 ];

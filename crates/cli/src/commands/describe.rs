@@ -4,14 +4,15 @@ use multiplane::data::Format;
 use multiplane::params::{Kind, Param, from_schema};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
-use multiplane::{Error, find_solver, find_task, format_by_name, unknown_name};
+use multiplane::{Error, find_solver, find_task, infer, unknown_name};
 use serde_json::{Value, json};
 
 use crate::args::DescribeArgs;
 use crate::commands::Done;
+use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::terminal::print;
 
-const KINDS: [&str; 5] = ["solver", "task", "oracle", "loss", "format"];
+const KINDS: [&str; 6] = ["solver", "task", "oracle", "loss", "format", "engine"];
 
 /// One thing that can be described.
 struct Item {
@@ -75,8 +76,8 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         ("task", None) => TASKS.iter().map(task).collect(),
         ("oracle", name) => oracles(name)?,
         ("loss", name) => losses(name)?,
-        (_, Some(name)) => vec![format(format_by_name(name)?)],
-        (_, None) => Format::ALL.into_iter().map(format).collect(),
+        ("format", name) => pick(formats(), "format", name)?,
+        (_, name) => pick(engines(), "engine", name)?,
     })
 }
 
@@ -105,8 +106,19 @@ fn task(entry: &multiplane::tasks::TaskEntry) -> Item {
     }
 }
 
-fn format(format: Format) -> Item {
-    Item::short(format.name(), format.description().into())
+/// Formats of data sets, and of the single problems that `infer` solves.
+fn formats() -> Vec<Item> {
+    let data = Format::ALL.into_iter().map(|format| Item::short(format.name(), format.description().into()));
+    let problems = infer::format::Format::ALL.into_iter().map(|format| Item {
+        facts: vec![("read by", "infer, known by the ending of the file's name".into())],
+        ..Item::short(format.name(), format.description().into())
+    });
+    data.chain(problems).collect()
+}
+
+fn engines() -> Vec<Item> {
+    let listed = infer::registry::ENGINES.iter().map(|kind| Item::short(kind.name, kind.summary.into()));
+    listed.chain([Item::short(MAX_FLOW, MAX_FLOW_SUMMARY.into())]).collect()
 }
 
 fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {

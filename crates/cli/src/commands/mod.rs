@@ -5,6 +5,7 @@ pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod evaluate;
+pub(crate) mod infer;
 mod job;
 pub(crate) mod path;
 pub(crate) mod predict;

@@ -3,9 +3,9 @@
 //! A first line of which no field is a number is taken for a header and left out: one with a number in it is a row,
 //! and a fault in it is told. There is no quoting, as there are only numbers.
 
-use super::error::DataError;
 use super::rows::{Classified, SparseRows};
-use super::text::{Line, Lines};
+use super::text::{Line, Lines, label};
+use multiplane_infer::file::DataError;
 use std::path::Path;
 
 /// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
@@ -79,7 +79,7 @@ fn row(line: &Line<'_>, features: usize, indices: &mut Vec<u32>, values: &mut Ve
         let inner = field.trim_ascii();
         let at = start + field.len() - field.trim_ascii_start().len();
         if column == features {
-            return line.label(at, inner);
+            return label(line, at, inner);
         }
         let value = line.finite(at, inner, "value")?;
         if value != 0.0 {

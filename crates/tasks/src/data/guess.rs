@@ -1,7 +1,7 @@
 //! Which format a data file has, judged by its first line and, where that says nothing, by its name.
 
-use super::error::{DataError, quote};
 use super::text::Lines;
+use multiplane_infer::file::{DataError, quote};
 use std::path::Path;
 
 /// A text format with a reader of its own.

@@ -3,12 +3,12 @@
 //! Consecutive tokens of the same qid are a sequence; qids ascend. Tags are numbers or any other words. Indices are as
 //! in LIBSVM text; memory follows what the file holds, never the size of its indices.
 
-use super::error::{DataError, quote};
 use super::libsvm;
 use super::rows::SparseRows;
 use super::strings::Strings;
 use super::text::{Line, Lines, push_number};
 use super::words_of;
+use multiplane_infer::file::{DataError, quote};
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::ops::Range;

@@ -3,10 +3,10 @@
 //! Columns, separated by tabs: `id letter next_id word_id position fold p_0_0 p_0_1 ...`. A word ends where
 //! `next_id` is -1. The ids are checked and dropped; the order of the lines is the order of the letters.
 
-use super::error::{DataError, quote};
 use super::rows::{Row, SparseRows};
 use super::text::{Line, Lines, push_number};
 use super::words::Words;
+use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
 use std::iter::repeat_n;
 use std::path::Path;

@@ -3,10 +3,10 @@
 //! Indices count from 1 and ascend; a value that is not named is zero. `qid:` tokens of ranking data are checked
 //! and left out. Memory follows what the file holds, never the size of its indices.
 
-use super::error::{DataError, human_bytes, quote};
 use super::rows::{Classified, MAX_FEATURES};
-use super::text::{Line, Lines, push_number};
+use super::text::{self, Line, Lines, push_number};
 use super::words_of;
+use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
         let Some((at, label)) = tokens.next() else {
             continue;
         };
-        let label = line.label(at, label)?;
+        let label = text::label(&line, at, label)?;
         indices.clear();
         values.clear();
         for (at, token) in tokens {

@@ -6,7 +6,6 @@
 
 pub mod conll;
 pub mod csv;
-mod error;
 pub mod guess;
 pub mod hmm;
 pub mod letter;
@@ -18,9 +17,9 @@ mod text;
 mod words;
 
 pub use conll::Columns;
-pub use error::DataError;
 pub use guess::{Format, guess};
 pub use hmm::Tagged;
+pub use multiplane_infer::file::DataError;
 pub use opaque::Opaque;
 pub use rows::{Classified, MAX_FEATURES, Row, SparseRows};
 pub use strings::Strings;

@@ -59,7 +59,7 @@ fn place(path: &Path, line: Option<u64>, column: Option<u64>) -> String {
 
 /// Text from a file, fit for a message: in backticks, control characters escaped, at most 40 characters of it,
 /// and `nothing` for nothing.
-pub(super) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     if text.is_empty() {
         return "nothing".to_owned();
     }
@@ -81,7 +81,7 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 /// A number of bytes for people: `2.0 GiB`.
-pub(super) fn human_bytes(bytes: u128) -> String {
+pub fn human_bytes(bytes: u128) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (mut size, mut unit) = (bytes as f64, 0);
     while size >= 1024.0 && unit + 1 < UNITS.len() {

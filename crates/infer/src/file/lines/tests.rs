@@ -1,6 +1,7 @@
 //! Lines of any kind of text, and numbers with their places.
 
 use super::*;
+use std::io::Read;
 
 fn all(mut lines: Lines) -> Result<Vec<String>, DataError> {
     let mut texts = Vec::new();
@@ -71,7 +72,22 @@ fn limits_hold() {
     assert_eq!(long, "f:1:1: found a line longer than 16 MiB, expected shorter ones");
 
     let mut bomb = Lines::from_bytes("f", &gzip(&b"0123456\n".repeat(1000))).unwrap();
-    bomb.expanded_limit = 4096; // the real one takes seconds to reach
+    bomb.source.expanded_limit = 4096; // the real one takes seconds to reach
     let message = "f: found gzip data that expands to more than 4 KiB (after line 512), expected at most 1 GiB or 200 times the compressed size";
     assert_eq!(all(bomb).unwrap_err().to_string(), message);
+}
+
+/// The bytes as one gzip member.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut encoder = flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast());
+    encoder.read_to_end(&mut out).unwrap();
+    out
+}
+
+fn assert_errors(parse: fn(Lines) -> Result<Vec<String>, DataError>, cases: &[(&[u8], &str)]) {
+    for (bytes, expected) in cases {
+        let found = Lines::from_bytes("f", bytes).and_then(parse).unwrap_err();
+        assert_eq!(found.to_string(), *expected, "for {:?}", String::from_utf8_lossy(bytes));
+    }
 }

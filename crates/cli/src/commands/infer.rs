@@ -1,0 +1,251 @@
+//! `multiplane infer`: one problem from a file, solved and reported with how far the answer is proven.
+
+use std::path::Path;
+
+use multiplane::infer::engine::Answer;
+use multiplane::infer::format::network::{Flow, Network};
+use multiplane::infer::format::{self, Instance};
+use multiplane::infer::maxflow::Capacity;
+use multiplane::infer::{Engine, Mrf, registry};
+use multiplane::{Error, check_writable, durable_write, unknown_name};
+use serde_json::{Value, json};
+
+use crate::args::InferArgs;
+use crate::commands::{Done, refuse_overwriting};
+use crate::infer_watch::{Ending, Stopwatch, Watcher, median};
+use crate::terminal::{complain, number, print};
+
+/// The engine of .max files, which is not one of the registry: it solves no energies.
+pub(crate) const MAX_FLOW: &str = "max-flow";
+/// What it does, in one line.
+pub(crate) const MAX_FLOW_SUMMARY: &str = "flow networks (.max): maximum flow and minimum cut, exact";
+
+/// Most labels that are shown to people.
+const SHOWN_LABELS: usize = 40;
+
+/// What was found, in the words of the JSON object.
+struct Report {
+    engine: &'static str,
+    energy: f64,
+    bound: f64,
+    exact: bool,
+    flow: Option<Value>,
+    labels: Vec<u32>,
+    edges: usize,
+    seconds: f64,
+    solves: usize,
+    ending: Ending,
+}
+
+pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
+    check(args)?;
+    let report = match format::read(&args.data)? {
+        Instance::Mrf(mrf) => minimise(args, &mrf)?,
+        Instance::Flow(flow) => {
+            check_flow_engine(args)?;
+            match flow {
+                Flow::Whole(network) => cut(args, &network, |flow| json!(flow), |flow| flow as f64),
+                Flow::Real(network) => cut(args, &network, |flow| json!(flow), |flow| flow),
+            }
+        }
+    };
+    let found = report.energy.is_finite();
+    if let (Some(path), true) = (&args.out, found) {
+        let text: String = report.labels.iter().map(|label| format!("{label}\n")).collect();
+        durable_write(path, text.as_bytes())
+            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+    }
+    if args.json {
+        print(&format!("{}\n", report.json()))?;
+    } else if !args.quiet {
+        print(&report.text(args))?;
+    }
+    if !found {
+        let data = args.data.display();
+        complain(&match report.exact {
+            true => format!("error: {data}: every labelling is forbidden"),
+            false => format!("error: {data}: no labelling was found that is not forbidden"),
+        });
+    }
+    Ok(match (report.ending, found) {
+        (Ending::Interrupted, _) => Done::Interrupted,
+        (_, true) => Done::Finished,
+        (_, false) => Done::Failed,
+    })
+}
+
+/// What can be refused before the file is read.
+fn check(args: &InferArgs) -> Result<(), Error> {
+    if args.repeat == 0 {
+        return Err(Error::input("repeat = 0: must be at least 1"));
+    }
+    if let Some(seconds) = args.seconds.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
+        return Err(Error::input(format!("seconds = {seconds}: must be greater than 0")));
+    }
+    if let Some(name) = &args.engine
+        && name != MAX_FLOW
+        && registry::find(name).is_none()
+    {
+        let known = registry::ENGINES.iter().map(|kind| kind.name).chain([MAX_FLOW]);
+        return Err(Error::input(unknown_name("engine", name, known)));
+    }
+    refuse_overwriting([&args.data], &args.out)?;
+    if let Some(path) = &args.out {
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+/// A min-cut of the file's own graph is what the engine `min-cut` would do, too.
+fn check_flow_engine(args: &InferArgs) -> Result<(), Error> {
+    match args.engine.as_deref() {
+        None | Some(MAX_FLOW | "min-cut") => Ok(()),
+        Some(other) => {
+            Err(refused(&args.data, &format!("it holds a flow network: engine {MAX_FLOW} solves it, not {other}")))
+        }
+    }
+}
+
+fn refused(path: &Path, reason: &str) -> Error {
+    Error::input(format!("{}: {reason}", path.display()))
+}
+
+/// Solves a pairwise model.
+fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
+    let refuse = |error: multiplane::infer::Error| refused(&args.data, &error.to_string());
+    let (kind, mut engine): (_, Box<dyn Engine>) = match args.engine.as_deref() {
+        None => registry::automatic(mrf).map_err(refuse)?,
+        Some(name) => {
+            let reason = format!("it holds an energy: engine {MAX_FLOW} solves flow networks (.max)");
+            let kind = registry::find(name).ok_or_else(|| refused(&args.data, &reason))?;
+            let mut engine = (kind.make)();
+            engine.prepare(mrf).map_err(refuse)?;
+            (kind, engine)
+        }
+    };
+    let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet || args.json);
+    let (mut labels, mut times) = (Vec::new(), Vec::new());
+    let mut answer: Option<Answer> = None;
+    while times.len() < args.repeat && watcher.ending() != Ending::Interrupted {
+        if !times.is_empty() {
+            engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
+        }
+        watcher.restart();
+        let watch = Stopwatch::start();
+        answer = Some(engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?);
+        times.push(watch.seconds());
+    }
+    let answer = answer.ok_or_else(|| Error::failed("interrupted before the first solve"))?;
+    Ok(Report {
+        engine: kind.name,
+        energy: answer.energy,
+        bound: answer.bound,
+        exact: answer.is_exact(),
+        flow: None,
+        labels,
+        edges: mrf.edges().len(),
+        seconds: median(&mut times),
+        solves: times.len(),
+        ending: watcher.ending(),
+    })
+}
+
+/// Solves a flow network. A signal ends it at once: there is nothing to keep before the end.
+fn cut<C: Capacity>(
+    args: &InferArgs,
+    network: &Network<C>,
+    shown: impl Fn(C) -> Value,
+    value: impl Fn(C) -> f64,
+) -> Report {
+    let built = network.cut();
+    let (mut labels, mut times) = (Vec::new(), Vec::new());
+    let mut flow = C::ZERO;
+    for _ in 0..args.repeat {
+        let mut cut = built.clone();
+        let watch = Stopwatch::start();
+        flow = cut.solve();
+        times.push(watch.seconds());
+        cut.labels(&mut labels);
+    }
+    Report {
+        engine: MAX_FLOW,
+        energy: value(flow),
+        bound: value(flow),
+        exact: true,
+        flow: Some(shown(flow)),
+        labels,
+        edges: network.edges().len(),
+        seconds: median(&mut times),
+        solves: times.len(),
+        ending: Ending::Done,
+    }
+}
+
+impl Report {
+    /// Numbers that are not finite are null.
+    fn json(&self) -> Value {
+        json!({
+            "engine": self.engine,
+            "energy": self.energy,
+            "bound": self.bound,
+            "exact": self.exact,
+            "flow": self.flow,
+            "labels": self.energy.is_finite().then_some(&self.labels),
+            "variables": self.labels.len(),
+            "edges": self.edges,
+            "seconds": self.seconds,
+        })
+    }
+
+    fn text(&self, args: &InferArgs) -> String {
+        let mut text = format!(
+            "{}: {} variables, {} edges, engine {}\n",
+            args.data.display(),
+            self.labels.len(),
+            self.edges,
+            self.engine
+        );
+        match &self.flow {
+            Some(flow) => text += &format!("  flow    {flow} (exact)\n"),
+            None => {
+                text += &format!("  energy  {}\n", number(self.energy));
+                text += &format!("  bound   {}\n", self.bound_text());
+            }
+        }
+        text += &match self.solves {
+            1 => format!("  time    {} s\n", number(self.seconds)),
+            solves => format!("  time    {} s (median of {solves} solves)\n", number(self.seconds)),
+        };
+        match (&args.out, self.energy.is_finite()) {
+            (_, false) => {}
+            (Some(path), true) => text += &format!("  labels  saved to {}\n", path.display()),
+            (None, true) => text += &format!("  labels  {}\n", self.labels_text()),
+        }
+        match self.ending {
+            Ending::Done => {}
+            Ending::Seconds => text += "  stopped: the seconds are spent\n",
+            Ending::Interrupted => text += "  stopped: interrupted\n",
+        }
+        text
+    }
+
+    fn bound_text(&self) -> String {
+        match (self.exact, self.bound.is_finite()) {
+            (true, _) => format!("{} (the labelling is proven optimal)", number(self.bound)),
+            (false, false) => "none: this engine proves nothing".into(),
+            (false, true) => {
+                let gap = self.energy - self.bound;
+                let share = 100.0 * gap / self.energy.abs().max(f64::MIN_POSITIVE);
+                format!("{} (the optimum is at most {} lower, {share:.2} %)", number(self.bound), number(gap))
+            }
+        }
+    }
+
+    fn labels_text(&self) -> String {
+        if self.labels.len() > SHOWN_LABELS {
+            return format!("{} of them: --out FILE or --json gives them", self.labels.len());
+        }
+        self.labels.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+    }
+}

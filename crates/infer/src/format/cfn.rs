@@ -1,0 +1,389 @@
+//! The cfn format of cost function networks, as of toulbar2: decimal costs, and names for variables and values, in a
+//! free form of JSON.
+//!
+//! ```text
+//! { "problem": { "name": "example", "mustbe": "<100.0" },
+//!   "variables": { "x": ["low", "high"], "y": 3 },
+//!   "functions": {
+//!     "f": { "scope": ["x"], "costs": [0.5, -1.25] },
+//!     "g": { "scope": ["x", "y"], "costs": [0, 1, 2, 1, 0, 1] },
+//!     "h": { "scope": ["x", "y"], "defaultcost": 0, "costs": ["high", 2, 100.0] },
+//!     "i": { "scope": ["x", "y"], "costs": "g" } } }
+//! ```
+//!
+//! Tables are lists in which the last variable's value changes fastest or, with a default, tuples of values and cost.
+//! Values and variables go by name or by index; a function's costs may be another one's, by its name. `<` minimises
+//! and costs that reach the bound forbid; `>` maximises, energies are negative costs, and costs down to the bound
+//! forbid. The bound counts for single costs, not for their sum. Functions of a `type` (global and arithmetic ones) are
+//! refused.
+//!
+//! Reading costs O(bytes + sizes of tables).
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::build::{Build, Fault, greatest_sum, pairwise};
+use super::lexer::{Lexer, Piece};
+use super::words::Scope;
+use crate::file::{DataError, Place, Tokens, quote};
+use crate::mrf::Mrf;
+
+/// Reads a file, plain or gzip.
+///
+/// # Errors
+/// Names the place of whatever breaks the format, of functions of three or more variables, of functions that are no
+/// tables, and of a variable with every value forbidden.
+pub fn read(path: &Path) -> Result<Mrf, DataError> {
+    parse(Tokens::open(path)?)
+}
+
+pub(super) fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
+    let mut lexer = Lexer::of(tokens);
+    lexer.open("the file's object")?;
+    let bound = Bound::read(&mut lexer)?;
+    let (variables, labels) = Variables::read(&mut lexer)?;
+    let build = Build::new(labels);
+    let mut reader = Reader { lexer, bound, variables, build, named: BTreeMap::new(), pending: Vec::new(), count: 0 };
+    reader.lexer.skip("functions")?;
+    reader.lexer.open("the functions")?;
+    while *reader.lexer.peek()? != Piece::Close {
+        reader.function()?;
+    }
+    reader.lexer.close("the functions")?;
+    reader.lexer.close("the file's object")?;
+    match reader.lexer.take()? {
+        Piece::End => reader.finish(),
+        other => Err(reader.lexer.unexpected(&other, "the end of the file")),
+    }
+}
+
+/// The direction of optimisation, and the costs that forbid.
+#[derive(Clone, Copy)]
+struct Bound {
+    maximise: bool,
+    value: f64,
+}
+
+impl Bound {
+    fn read(lexer: &mut Lexer) -> Result<Bound, DataError> {
+        lexer.skip("problem")?;
+        lexer.open("the problem's properties")?;
+        let mut bound = None;
+        while *lexer.peek()? != Piece::Close {
+            let word = lexer.word(|| "`mustbe` and a bound".into())?;
+            if let Some(rest) = word.strip_prefix(['<', '>']) {
+                let value = rest.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+                let value = value.ok_or_else(|| lexer.bad(&word, "bound", "< or > and a finite number"))?;
+                bound = Some(Bound { maximise: word.starts_with('>'), value });
+            } else if word == "name" {
+                lexer.word(|| "the problem's name".into())?;
+            }
+        }
+        lexer.close("the problem's properties")?;
+        bound.ok_or_else(|| lexer.error("found no bound, expected \"mustbe\" with < or > and a number"))
+    }
+
+    fn energy(&self, cost: f64) -> f64 {
+        match self.maximise {
+            true if cost <= self.value => f64::INFINITY,
+            true => 0.0 - cost,
+            false if cost >= self.value => f64::INFINITY,
+            false => cost,
+        }
+    }
+}
+
+/// The names of variables and their values.
+struct Variables {
+    by_name: BTreeMap<String, u32>,
+    values: Vec<BTreeMap<String, u32>>,
+}
+
+impl Variables {
+    /// The variables, and their numbers of labels.
+    fn read(lexer: &mut Lexer) -> Result<(Variables, Vec<u32>), DataError> {
+        let mut variables = Variables { by_name: BTreeMap::new(), values: Vec::new() };
+        let mut labels = Vec::new();
+        lexer.skip("variables")?;
+        lexer.open("the variables")?;
+        while *lexer.peek()? != Piece::Close {
+            let index = labels.len() as u32; // each takes a byte of the file, and more of memory
+            let mut size = None;
+            if let Piece::Word(_) = lexer.peek()? {
+                let word = lexer.word(|| "a variable".into())?;
+                if is_number(&word) {
+                    size = Some(domain_size(lexer, &word)?);
+                } else if variables.by_name.insert(word.clone(), index).is_some() {
+                    return Err(lexer.bad(&word, "a variable for the second time", "different names"));
+                }
+            }
+            let (count, values) = match size {
+                Some(size) => (size, BTreeMap::new()),
+                None => domain(lexer, index)?,
+            };
+            labels.push(count);
+            variables.values.push(values);
+        }
+        lexer.close("the variables")?;
+        Ok((variables, labels))
+    }
+}
+
+/// The values of a variable: a list of names, or how many.
+fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32>), DataError> {
+    let what = || format!("the values of variable {variable}: a list or a number");
+    match lexer.take()? {
+        Piece::Word(word) => Ok((domain_size(lexer, &word)?, BTreeMap::new())),
+        Piece::Open => {
+            let mut values = BTreeMap::new();
+            while *lexer.peek()? != Piece::Close {
+                let value = lexer.word(|| format!("a value of variable {variable}"))?;
+                let index = values.len() as u32;
+                if let Some(first) = values.insert(value.clone(), index) {
+                    let what = format!("value {index} of variable {variable}");
+                    return Err(lexer.bad(&value, &what, &format!("another name than that of value {first}")));
+                }
+            }
+            lexer.close("the values")?;
+            match values.is_empty() {
+                true => Err(lexer.error(format!("found no value of variable {variable}, expected at least one"))),
+                false => Ok((values.len() as u32, values)),
+            }
+        }
+        other => Err(lexer.unexpected(&other, &what())),
+    }
+}
+
+/// A number of values; a negative one is that of an interval from 0.
+fn domain_size(lexer: &Lexer, word: &str) -> Result<u32, DataError> {
+    let size = word.parse::<i64>().ok().map(i64::unsigned_abs);
+    let size = size.and_then(|size| u32::try_from(size).ok()).filter(|&size| size > 0);
+    size.ok_or_else(|| lexer.bad(word, "a number of values", "a number from 1 to 4294967295"))
+}
+
+/// Whether a word stands for a number: names do not begin so.
+fn is_number(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
+}
+
+/// A function that others may share the costs of.
+struct Named {
+    scope: Scope,
+    /// Of at most one variable.
+    energies: Vec<f64>,
+    /// Of two variables: its number among the pairwise ones.
+    pair: usize,
+}
+
+/// A function with the costs of another one.
+struct Pending {
+    scope: Scope,
+    source: String,
+    place: Place,
+}
+
+struct Reader {
+    lexer: Lexer,
+    bound: Bound,
+    variables: Variables,
+    build: Build,
+    named: BTreeMap<String, Named>,
+    pending: Vec<Pending>,
+    /// Functions so far.
+    count: u64,
+}
+
+impl Reader {
+    fn function(&mut self) -> Result<(), DataError> {
+        let name = match self.lexer.peek()? {
+            Piece::Word(_) => Some(self.lexer.word(|| "a function".into())?),
+            _ => None,
+        };
+        let shown = name
+            .clone()
+            .map_or_else(|| format!("function {}", self.count), |name| format!("function {}", quote(&name)));
+        self.count += 1;
+        self.lexer.open(&shown)?;
+        let place = self.lexer.place();
+        let scope = self.scope(&shown)?;
+        let default = match self.lexer.skip("defaultcost")? {
+            true => Some(self.lexer.number(|| format!("the default cost of {shown}"))?),
+            false => None,
+        };
+        let tagged = self.lexer.skip("costs")?;
+        match self.lexer.take()? {
+            Piece::Open => {
+                let energies = match default {
+                    Some(default) => self.sparse(&scope, default, &shown)?,
+                    None => self.dense(&scope, &shown)?,
+                };
+                let pair = self.build.pairs();
+                let added = self.build.add(scope.as_slice(), &energies);
+                added.map_err(|fault| self.lexer.error_at(place, format!("{fault} ({shown})")))?;
+                if let Some(name) = name {
+                    let energies = if scope.as_slice().len() < 2 { energies } else { Vec::new() };
+                    self.named.entry(name).or_insert(Named { scope, energies, pair });
+                }
+            }
+            Piece::Word(source) if tagged => self.pending.push(Pending { scope, source, place: self.lexer.place() }),
+            Piece::Word(word) if word.starts_with("type") => {
+                return Err(self.lexer.error(format!(
+                    "found {shown} with a type, expected a table of costs: no global or arithmetic functions are read"
+                )));
+            }
+            other => return Err(self.lexer.unexpected(&other, &format!("`defaultcost` or `costs` of {shown}"))),
+        }
+        self.lexer.close(&shown)
+    }
+
+    fn scope(&mut self, shown: &str) -> Result<Scope, DataError> {
+        self.lexer.skip("scope")?;
+        self.lexer.open(&format!("the scope of {shown}"))?;
+        let mut scope = Scope::default();
+        while *self.lexer.peek()? != Piece::Close {
+            let word = self.lexer.word(|| format!("a variable of {shown}"))?;
+            let variables = self.build.variables();
+            let index = match is_number(&word) {
+                true => word.parse::<u64>().ok().filter(|&index| index < variables as u64).map(|index| index as u32),
+                false => self.variables.by_name.get(&word).copied(),
+            };
+            let rule = || format!("the name of a variable, or a number below {variables}");
+            let index = index.ok_or_else(|| self.lexer.bad(&word, &format!("a variable of {shown}"), &rule()))?;
+            if scope.as_slice().contains(&index) {
+                return Err(self.lexer.bad(&word, &format!("a variable of {shown}"), "different ones"));
+            }
+            if !scope.push(index) {
+                let message =
+                    format!("found {shown} of more than two variables, expected at most 2: models here are pairwise");
+                return Err(self.lexer.error(message));
+            }
+        }
+        self.lexer.close("the scope")?;
+        Ok(scope)
+    }
+
+    /// All costs; the bracket is open.
+    fn dense(&mut self, scope: &Scope, shown: &str) -> Result<Vec<f64>, DataError> {
+        let expected = self.build.entries(scope.as_slice());
+        let mut energies = Vec::new();
+        while *self.lexer.peek()? != Piece::Close {
+            let cost = self.lexer.number(|| format!("cost {} of {shown}", energies.len()))?;
+            energies.push(self.bound.energy(cost));
+            if energies.len() as u64 > expected {
+                let message = format!("found more than {expected} costs of {shown}, expected as many as it has tuples");
+                return Err(self.lexer.error(message));
+            }
+        }
+        self.lexer.close("the costs")?;
+        match energies.len() as u64 == expected {
+            true => Ok(energies),
+            false => {
+                let message =
+                    format!("found {} costs of {shown}, expected {expected}: one of each tuple", energies.len());
+                Err(self.lexer.error(message))
+            }
+        }
+    }
+
+    /// Tuples and their costs; the bracket is open. Of a tuple that is given twice the last cost counts.
+    fn sparse(&mut self, scope: &Scope, default: f64, shown: &str) -> Result<Vec<f64>, DataError> {
+        let entries = self.build.entries(scope.as_slice());
+        self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
+        let mut energies = vec![self.bound.energy(default); entries as usize];
+        while *self.lexer.peek()? != Piece::Close {
+            let mut at = 0;
+            for &variable in scope.as_slice() {
+                let labels = u64::from(self.build.labels(variable));
+                let word = self.lexer.word(|| format!("a value of variable {variable} in a tuple of {shown}"))?;
+                let value = match is_number(&word) {
+                    true => word.parse::<u64>().ok().filter(|&value| value < labels),
+                    false => self.variables.values[variable as usize].get(&word).map(|&value| u64::from(value)),
+                };
+                let rule = || format!("the name of a value, or a number below {labels}");
+                let what = || format!("a value of variable {variable}");
+                at = at * labels + value.ok_or_else(|| self.lexer.bad(&word, &what(), &rule()))?;
+            }
+            let cost = self.lexer.number(|| format!("the cost of a tuple of {shown}"))?;
+            energies[at as usize] = self.bound.energy(cost);
+        }
+        self.lexer.close("the tuples")?;
+        Ok(energies)
+    }
+
+    fn finish(mut self) -> Result<Mrf, DataError> {
+        for pending in std::mem::take(&mut self.pending) {
+            let added = self.share(&pending);
+            added.map_err(|fault| self.lexer.error_at(pending.place, fault))?;
+        }
+        let lexer = self.lexer;
+        self.build.finish().map_err(|fault| lexer.file_error(fault))
+    }
+
+    /// Adds a function with the costs of another one.
+    fn share(&mut self, pending: &Pending) -> Result<(), Fault> {
+        let source = quote(&pending.source);
+        let Some(named) = self.named.get(&pending.source) else {
+            return Err(format!(
+                "found {source} in the place of costs, expected the name of a function with costs of its own"
+            ));
+        };
+        let labels =
+            |scope: &Scope| scope.as_slice().iter().map(|&variable| self.build.labels(variable)).collect::<Vec<_>>();
+        let (found, expected) = (labels(&pending.scope), labels(&named.scope));
+        if found != expected {
+            return Err(format!(
+                "found a function on {found:?} values with the costs of {source} on {expected:?}, expected the same numbers"
+            ));
+        }
+        match pending.scope.as_slice() {
+            &[tail, head] => self.build.add_again(named.pair, tail, head),
+            few => {
+                self.build.imply(named.energies.len() as u64)?;
+                self.build.add(few, &named.energies)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a model so that [`read`] gives back one of the same energies: to the bit without `digits`, else rounded to so
+/// many after the point.
+///
+/// The bound is above the energy of every allowed labelling. It has `digits` after the point, which is the precision
+/// that toulbar2 computes with; a cost with more digits than its bound toulbar2 (1.1.1) takes without its fraction, so
+/// give it at most 9.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(mrf: &Mrf, digits: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |value: f64| match digits {
+        None => value.to_string(), // never with an exponent
+        Some(digits) => format!("{value:.digits$}"),
+    };
+    let bound = greatest_sum(mrf);
+    let bound = shown((bound + 1.0).max(bound * (1.0 + 1e-9)).ceil());
+    writeln!(out, "{{ \"problem\": {{ \"name\": \"multiplane\", \"mustbe\": \"<{bound}\" }},\n  \"variables\": {{")?;
+    for node in 0..mrf.nodes() {
+        let comma = if node + 1 < mrf.nodes() { "," } else { "" };
+        writeln!(out, "    \"x{node}\": {}{comma}", mrf.labels(node as u32))?;
+    }
+    writeln!(out, "  }},\n  \"functions\": {{")?;
+    let list = |energies: &mut dyn Iterator<Item = f64>| {
+        let text = |energy: f64| if energy == f64::INFINITY { bound.clone() } else { shown(energy) };
+        energies.map(text).collect::<Vec<_>>().join(", ")
+    };
+    for node in 0..mrf.nodes() {
+        let costs = list(&mut mrf.unary(node as u32).iter().copied());
+        writeln!(out, "    \"u{node}\": {{ \"scope\": [\"x{node}\"], \"costs\": [{costs}] }},")?;
+    }
+    for (at, edge) in mrf.edges().iter().enumerate() {
+        let costs = list(&mut pairwise(mrf, edge));
+        writeln!(
+            out,
+            "    \"p{at}\": {{ \"scope\": [\"x{}\", \"x{}\"], \"costs\": [{costs}] }},",
+            edge.tail, edge.head
+        )?;
+    }
+    writeln!(out, "    \"constant\": {{ \"scope\": [], \"costs\": [{}] }}\n  }}\n}}", shown(mrf.constant()))
+}

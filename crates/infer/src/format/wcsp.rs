@@ -1,0 +1,212 @@
+//! The wcsp format of weighted constraint satisfaction problems, as of toulbar2 and its benchmarks: cost functions with
+//! a default and the tuples that differ from it.
+//!
+//! ```text
+//! name 3 4 2 100      name, variables, largest number of labels, cost functions, upper bound
+//! 4 4 2               numbers of labels
+//! 2 0 1 0 2           arity, scope, default cost, tuples that differ from it
+//! 0 0 5                 labels and cost
+//! 3 3 100               a cost that reaches the upper bound forbids
+//! 1 2 7 0
+//! ```
+//!
+//! Costs are integers; toulbar2 takes them as such and may not take negative ones. A function whose arity is negative
+//! can be used again: later ones with a negative number of tuples, -1 for the first such function, have its costs.
+//! Global cost functions (a default of -1 and a keyword) are refused. The upper bound counts for single costs, not for
+//! the sum of all: an optimum that reaches it is found and reported.
+//!
+//! Reading costs O(bytes + sizes of tables).
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::build::{Build, Fault, greatest_sum};
+use super::words::{Scope, domains, scope};
+use crate::file::{DataError, Tokens};
+use crate::mrf::Mrf;
+
+/// Largest integer of which all smaller ones are doubles.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Reads a file, plain or gzip.
+///
+/// # Errors
+/// Names the place of whatever breaks the format, of functions of three or more variables, of global cost functions, of
+/// costs that are no integers, and of a variable with every label forbidden.
+pub fn read(path: &Path) -> Result<Mrf, DataError> {
+    parse(Tokens::open(path)?)
+}
+
+/// A function for further ones to use.
+struct Shared {
+    scope: Scope,
+    /// Of at most one variable.
+    energies: Vec<f64>,
+    /// Of two variables: its number among the pairwise ones.
+    pair: usize,
+}
+
+struct Reader {
+    tokens: Tokens,
+    build: Build,
+    bound: f64,
+    shared: Vec<Shared>,
+    /// The function in hand and how many there are.
+    function: u64,
+    functions: u64,
+}
+
+pub(super) fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
+    tokens.expect(|| "the problem's name".into())?;
+    let variables = tokens.whole(|| "the number of variables".into())?;
+    tokens.whole(|| "the largest number of labels".into())?;
+    let functions = tokens.whole(|| "the number of cost functions".into())?;
+    let bound = integer(&mut tokens, || "the upper bound".into())?;
+    let build = Build::new(domains(&mut tokens, variables)?);
+    let mut reader = Reader { tokens, build, bound, shared: Vec::new(), function: 0, functions };
+    for function in 0..functions {
+        reader.function = function;
+        reader.function()?;
+    }
+    reader.tokens.end("the last cost function")?;
+    let Reader { tokens, build, .. } = reader;
+    build.finish().map_err(|fault| DataError::file(tokens.path(), fault))
+}
+
+impl Reader {
+    fn name(&self) -> String {
+        format!("cost function {} of {}", self.function, self.functions)
+    }
+
+    fn function(&mut self) -> Result<(), DataError> {
+        let name = self.name();
+        let arity = integer(&mut self.tokens, || format!("the arity of {name}"))?;
+        let place = self.tokens.place();
+        let scope = scope(&mut self.tokens, arity.abs() as u64, self.build.variables(), &|| name.clone())?;
+        let default = integer(&mut self.tokens, || format!("the default cost of {name}"))?;
+        let word = self.tokens.expect(|| format!("the number of tuples of {name}"))?;
+        let tuples = word.parse::<i64>();
+        let added = match tuples {
+            Ok(tuples @ 0..) => {
+                let energies = self.table(&scope, default, tuples as u64)?;
+                if arity < 0.0 {
+                    let kept = if scope.as_slice().len() < 2 { energies.clone() } else { Vec::new() };
+                    self.shared.push(Shared { scope, energies: kept, pair: self.build.pairs() });
+                }
+                self.build.add(scope.as_slice(), &energies)
+            }
+            Ok(again) => self.again(&scope, again.unsigned_abs())?,
+            Err(_) if default == -1.0 => {
+                return Err(self.tokens.bad("global cost function", "tables of costs: no other functions are read"));
+            }
+            Err(_) => return Err(self.tokens.bad(&format!("the number of tuples of {name}"), "a whole number")),
+        };
+        added.map_err(|fault| self.tokens.error_at(place, format!("{fault} ({name})")))
+    }
+
+    /// A default and the tuples that differ from it; of one that is given twice the last cost counts.
+    fn table(&mut self, scope: &Scope, default: f64, tuples: u64) -> Result<Vec<f64>, DataError> {
+        let entries = self.build.entries(scope.as_slice());
+        self.build.imply(entries).map_err(|fault| self.tokens.error(fault))?;
+        let name = self.name();
+        let mut energies = vec![self.energy(default); entries as usize];
+        for tuple in 0..tuples {
+            let mut at = 0;
+            for &variable in scope.as_slice() {
+                let what = || format!("label of variable {variable} in tuple {tuple} of {tuples} of {name}");
+                let (label, labels) = (self.tokens.whole(what)?, u64::from(self.build.labels(variable)));
+                if label >= labels {
+                    return Err(self.tokens.bad(&what(), &format!("a label below {labels}")));
+                }
+                at = at * labels + label;
+            }
+            let cost = integer(&mut self.tokens, || format!("the cost of tuple {tuple} of {tuples} of {name}"))?;
+            energies[at as usize] = self.energy(cost);
+        }
+        Ok(energies)
+    }
+
+    /// Adds the costs of an earlier function that may be used again, counted from 1.
+    fn again(&mut self, scope: &Scope, number: u64) -> Result<Result<(), Fault>, DataError> {
+        let Some(shared) = self.shared.get(number as usize - 1) else {
+            let count = self.shared.len();
+            let message =
+                format!("found {} with the costs of shared function {number}, but there are {count}", self.name());
+            return Err(self.tokens.error(message));
+        };
+        let labels =
+            |scope: &Scope| scope.as_slice().iter().map(|&variable| self.build.labels(variable)).collect::<Vec<_>>();
+        let (found, expected) = (labels(scope), labels(&shared.scope));
+        if found != expected {
+            let message = format!(
+                "found {} on {found:?} labels with the costs of a function on {expected:?}, expected the same numbers",
+                self.name()
+            );
+            return Err(self.tokens.error(message));
+        }
+        Ok(match scope.as_slice() {
+            &[tail, head] => {
+                self.build.add_again(shared.pair, tail, head);
+                Ok(())
+            }
+            few => {
+                let implied = self.build.imply(shared.energies.len() as u64);
+                implied.and_then(|()| self.build.add(few, &shared.energies))
+            }
+        })
+    }
+
+    /// A cost that reaches the upper bound forbids.
+    fn energy(&self, cost: f64) -> f64 {
+        if cost >= self.bound { f64::INFINITY } else { cost }
+    }
+}
+
+fn integer(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataError> {
+    let parsed = tokens.expect(&what)?.parse::<f64>();
+    match parsed {
+        Ok(value) if value.fract() == 0.0 && value.is_finite() => Ok(value),
+        _ => Err(tokens.bad(&what(), "an integer")),
+    }
+}
+
+/// Writes a model of integers so that [`read`] gives back one of the same energies.
+///
+/// The upper bound is above the energy of every allowed labelling. toulbar2 may refuse negative costs.
+///
+/// # Errors
+/// Those of `out`; and energies that are no integers, or that add up to more than 2^53.
+pub fn write(mrf: &Mrf, out: &mut dyn Write) -> io::Result<()> {
+    let refuse = |message: String| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    let bound = 1.0 + greatest_sum(mrf);
+    if !mrf.is_integral() {
+        return refuse("the model has energies that are no integers: .wcsp holds none (.cfn does)".into());
+    }
+    if bound >= EXACT {
+        return refuse(format!("the model's energies add up to {bound}: .wcsp holds costs up to 2^53"));
+    }
+    let functions = mrf.nodes() + mrf.edges().len() + usize::from(mrf.constant() != 0.0);
+    writeln!(out, "multiplane {} {} {functions} {bound}", mrf.nodes(), mrf.most_labels())?;
+    let labels: Vec<String> = (0..mrf.nodes()).map(|node| mrf.labels(node as u32).to_string()).collect();
+    writeln!(out, "{}", labels.join(" "))?;
+    if mrf.constant() != 0.0 {
+        writeln!(out, "0 {} 0", mrf.constant())?;
+    }
+    let cost = |energy: f64| if energy == f64::INFINITY { bound } else { energy };
+    for node in 0..mrf.nodes() as u32 {
+        writeln!(out, "1 {node} 0 {}", mrf.labels(node))?;
+        for (label, &energy) in mrf.unary(node).iter().enumerate() {
+            writeln!(out, "{label} {}", cost(energy))?;
+        }
+    }
+    for edge in mrf.edges() {
+        let (rows, columns) = (mrf.labels(edge.tail) as u32, mrf.labels(edge.head) as u32);
+        writeln!(out, "2 {} {} 0 {}", edge.tail, edge.head, rows * columns)?;
+        for a in 0..rows {
+            for b in 0..columns {
+                writeln!(out, "{a} {b} {}", cost(mrf.edge_energy(edge, a, b)))?;
+            }
+        }
+    }
+    Ok(())
+}
