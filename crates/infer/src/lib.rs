@@ -6,6 +6,7 @@
 //!
 //! | engine | problem | answer |
 //! |---|---|---|
+//! | [`min_cut`] | two labels, submodular edges | exact, by one minimum cut |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
 //! Chains have engines of their own, which maximise scores:
@@ -21,8 +22,10 @@ pub mod engine;
 pub mod error;
 pub mod lattice;
 pub mod maxflow;
+pub mod min_cut;
 pub mod mrf;
 pub mod registry;
+mod shape;
 pub mod term;
 pub mod viterbi;
 

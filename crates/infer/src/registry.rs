@@ -3,6 +3,7 @@
 use crate::brute::Brute;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::min_cut::MinCut;
 use crate::mrf::Mrf;
 
 /// An engine as the registry knows it.
@@ -17,11 +18,18 @@ pub struct Kind {
 }
 
 /// The engines, in the order in which [`automatic`] tries them: exact ones before approximate ones.
-pub const ENGINES: &[Kind] = &[Kind {
-    name: "brute",
-    summary: "any model of at most 10^8 labellings, by enumeration: exact",
-    make: || Box::new(Brute),
-}];
+pub const ENGINES: &[Kind] = &[
+    Kind {
+        name: "min-cut",
+        summary: "two labels per node and submodular edges, by one minimum cut: exact",
+        make: || Box::new(MinCut::default()),
+    },
+    Kind {
+        name: "brute",
+        summary: "any model of at most 10^8 labellings, by enumeration: exact",
+        make: || Box::new(Brute),
+    },
+];
 
 /// The engine of a name.
 pub fn find(name: &str) -> Option<&'static Kind> {
