@@ -7,7 +7,10 @@
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`min_cut`] | two labels, submodular edges | exact, by one minimum cut |
+//! | [`expansion`] | Potts and metric edges, any number of labels | approximate: no expansion move lowers the energy |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
+//!
+//! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest.
 //!
 //! Chains have engines of their own, which maximise scores:
 //!
@@ -20,10 +23,12 @@ pub mod brute;
 pub mod chain;
 pub mod engine;
 pub mod error;
+pub mod expansion;
 pub mod lattice;
 pub mod maxflow;
 pub mod min_cut;
 pub mod mrf;
+pub mod persistency;
 pub mod registry;
 mod shape;
 pub mod term;

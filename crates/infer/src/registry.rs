@@ -3,6 +3,7 @@
 use crate::brute::Brute;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::expansion::Expansion;
 use crate::min_cut::MinCut;
 use crate::mrf::Mrf;
 
@@ -23,6 +24,11 @@ pub const ENGINES: &[Kind] = &[
         name: "min-cut",
         summary: "two labels per node and submodular edges, by one minimum cut: exact",
         make: || Box::new(MinCut::default()),
+    },
+    Kind {
+        name: "expansion",
+        summary: "Potts and other metric edges, by moves of many nodes to one label: approximate",
+        make: || Box::new(Expansion::default()),
     },
     Kind {
         name: "brute",

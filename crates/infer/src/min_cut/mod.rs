@@ -25,7 +25,8 @@ use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::mrf::Mrf;
 use crate::shape::Shape;
-use terms::{Decomposed, corners};
+use terms::Decomposed;
+pub(crate) use terms::corners;
 
 /// The engine of binary submodular models.
 ///

@@ -39,9 +39,16 @@ impl Corners {
         }
         let excess = (both_zero - head_one) + (both_one - tail_one);
         let largest = both_zero.abs().max(both_one.abs()).max(head_one.abs()).max(tail_one.abs());
-        if excess > ROUNDING * largest {
-            return Err(excess);
+        match excess > ROUNDING * largest {
+            true => Err(excess),
+            false => Ok(self.decompose_near()),
         }
+    }
+
+    /// The decomposition of the nearest submodular energy, for entries on the diagonal that are finite.
+    pub(crate) fn decompose_near(&self) -> Decomposed {
+        let Corners { both_zero, head_one, tail_one, both_one } = *self;
+        let excess = (both_zero - head_one) + (both_one - tail_one);
         let (room, neglected) = ((-excess).max(0.0), excess.max(0.0));
         let middle = both_zero / 2.0 + both_one / 2.0;
         let (forward, backward) = if tail_one < f64::INFINITY {
@@ -56,6 +63,6 @@ impl Corners {
             (false, true) => whole - (head_one - both_zero - backward),
             (false, false) => whole / 2.0,
         };
-        Ok(Decomposed { tail, head: whole - tail, forward, backward, neglected })
+        Decomposed { tail, head: whole - tail, forward, backward, neglected }
     }
 }
