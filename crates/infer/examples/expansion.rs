@@ -9,6 +9,7 @@
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
+use multiplane_infer::persistency::{Claim, Persistency, Splits};
 use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion};
 
 type Failure = Box<dyn std::error::Error>;
@@ -23,7 +24,10 @@ fn main() -> Result<(), Failure> {
         let (request, index) = line.split_once(' ').ok_or("expected a request and a number")?;
         let problem = problems.get(index.parse::<usize>()?).ok_or("there is no such problem")?;
         match request {
-            "expand" => writeln!(out, "{}", expand(problem)?)?,
+            "expand" => writeln!(out, "{}", expand(problem, false)?)?,
+            "settle" => writeln!(out, "{}", expand(problem, true)?)?,
+            "kovtun" => writeln!(out, "{}", prove(problem, Splits::OneByOne)?)?,
+            "halving" => writeln!(out, "{}", prove(problem, Splits::Halving)?)?,
             other => return Err(format!("found request {other}, expected expand").into()),
         }
         out.flush()?;
@@ -31,10 +35,11 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn expand(problem: &Mrf) -> Result<String, Failure> {
+fn expand(problem: &Mrf, partial_optimality: bool) -> Result<String, Failure> {
     let mut labels = Vec::new();
     let start = Instant::now();
     let mut engine = Expansion::default();
+    engine.partial_optimality = partial_optimality;
     engine.prepare(problem)?;
     let answer = engine.solve(problem, &mut unwatched, &mut labels)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -44,6 +49,17 @@ fn expand(problem: &Mrf) -> Result<String, Failure> {
         answer.bound,
         answer.is_exact(),
         answer.iterations
+    ))
+}
+
+fn prove(problem: &Mrf, splits: Splits) -> Result<String, Failure> {
+    let mut labels = Vec::new();
+    let start = Instant::now();
+    let proven = Persistency::default().solve(problem, splits, Claim::SomeOptimum, &mut labels)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(format!(
+        r#"{{"seconds": {seconds:e}, "proven": {}, "bound": {}, "cuts": {}}}"#,
+        proven.count, proven.bound, proven.cuts
     ))
 }
 

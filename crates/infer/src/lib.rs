@@ -10,7 +10,8 @@
 //! | [`expansion`] | Potts and metric edges, any number of labels | approximate: no expansion move lowers the energy |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
-//! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest.
+//! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest, and
+//! [`restricted`] puts known labellings together to a better one.
 //!
 //! Chains have engines of their own, which maximise scores:
 //!
@@ -30,6 +31,7 @@ pub mod min_cut;
 pub mod mrf;
 pub mod persistency;
 pub mod registry;
+pub mod restricted;
 mod shape;
 pub mod term;
 pub mod viterbi;

@@ -23,9 +23,10 @@ mod moves;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::persistency::{Claim, Persistency, Splits};
 use crate::shape::Shape;
 use moves::{Move, Network};
 
@@ -60,6 +61,11 @@ impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Expansion {
+    /// Whether nodes of Potts models whose label [`persistency`](crate::persistency) proves are settled first. The
+    /// bound is better then, and small at all.
+    pub partial_optimality: bool,
+    persistency: Persistency,
+    proven: Vec<Option<u32>>,
     shape: Shape,
     /// One per label, or one for all.
     networks: Vec<Network>,
@@ -90,24 +96,54 @@ impl Engine for Expansion {
 
     /// An iteration is a move that needed a cut; `watch` is asked after each cycle of moves.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
-        if self.shape.fits(problem) {
-            metric::check(problem, &mut self.checked)?;
-        } else {
-            self.prepare(problem)?;
-        }
+        self.ready(problem)?;
         labels.clear();
         labels.extend((0..problem.nodes()).map(|node| lowest(problem.unary(node as u32))));
         if self.labels.len() == labels.len() && problem.energy(&self.labels) < problem.energy(labels) {
             labels.clone_from(&self.labels);
         }
-        let bound = trivial_bound(problem);
-        let iterations = self.improve(problem, |_, _| true, bound, watch, labels)?;
+        let mut bound = trivial_bound(problem);
+        self.proven.clear();
+        self.proven.resize(labels.len(), None);
+        if self.partial_optimality {
+            let proven = self.persistency.solve(problem, Splits::Halving, Claim::SomeOptimum, &mut self.proven)?;
+            bound = bound.max(proven.bound);
+            for (label, proven) in labels.iter_mut().zip(&self.proven) {
+                *label = proven.unwrap_or(*label);
+            }
+        }
+        let proven = std::mem::take(&mut self.proven);
+        let iterations = self.improve(problem, |node, _| proven[node].is_none(), bound, watch, labels)?;
+        self.proven = proven;
         self.labels.clone_from(labels);
         Ok(Answer::new(problem, problem.energy(labels), bound, iterations))
     }
 }
 
 impl Expansion {
+    /// Lowers the energy of `labels` by moves in which nodes take allowed labels only, until none does; returns how
+    /// many moves needed a cut.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Engine::solve).
+    pub(crate) fn improve_among(
+        &mut self,
+        problem: &Mrf,
+        allowed: impl Allowed,
+        labels: &mut [u32],
+    ) -> Result<u64, Error> {
+        self.ready(problem)?;
+        self.improve(problem, allowed, f64::NEG_INFINITY, &mut unwatched, labels)
+    }
+
+    /// Checks a model, and builds networks if it has another shape than the last one.
+    fn ready(&mut self, problem: &Mrf) -> Result<(), Error> {
+        if self.shape.fits(problem) {
+            return metric::check(problem, &mut self.checked);
+        }
+        self.prepare(problem)
+    }
+
     /// Makes moves to allowed labels until none lowers the energy of `labels`; returns how many needed a cut.
     fn improve(
         &mut self,

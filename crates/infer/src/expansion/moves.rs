@@ -68,7 +68,9 @@ impl Move {
         network: &mut Network,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
-        self.start(problem, label, allowed, labels);
+        if !self.start(problem, label, allowed, labels) {
+            return Ok(0.0);
+        }
         self.add_edges(problem, label, labels);
         if self.slope.iter().all(|&slope| slope >= 0.0) {
             return Ok(0.0); // the cut that moves nobody costs nothing
@@ -90,17 +92,20 @@ impl Move {
         Ok(gain)
     }
 
-    /// Unary part: the energy of taking the label minus that of staying.
-    fn start(&mut self, problem: &Mrf, label: u32, allowed: impl Allowed, labels: &[u32]) {
+    /// Unary part: the energy of taking the label minus that of staying. Whether any node may take it.
+    fn start(&mut self, problem: &Mrf, label: u32, allowed: impl Allowed, labels: &[u32]) -> bool {
+        let mut any = false;
         self.active.clear();
         self.slope.clear();
         for (node, &current) in labels.iter().enumerate() {
             let unary = problem.unary(node as u32);
             let target = unary.get(label as usize).copied().unwrap_or(f64::INFINITY);
             let active = current != label && target < f64::INFINITY && allowed(node, label);
+            any |= active;
             self.active.push(active);
             self.slope.push(if active { target - unary[current as usize] } else { 0.0 });
         }
+        any
     }
 
     /// Pairwise part: to slopes and capacities.
