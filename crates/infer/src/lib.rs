@@ -7,8 +7,13 @@
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`tree`] | forests | exact: max-product; also the M best labellings |
+//! | [`min_cut`] | two labels, submodular edges | exact, by one minimum cut |
 //! | [`trws`] | anything | a lower bound and a labelling: tree-reweighted message passing |
+//! | [`expansion`] | Potts and metric edges, any number of labels | approximate: no expansion move lowers the energy |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
+//!
+//! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest, and
+//! [`restricted`] puts known labellings together to a better one.
 //!
 //! Chains have engines of their own, which maximise scores:
 //!
@@ -21,15 +26,20 @@ pub mod brute;
 pub mod chain;
 pub mod engine;
 pub mod error;
+pub mod expansion;
 pub mod file;
 pub mod format;
 pub mod lattice;
 pub mod maxflow;
 mod messages;
+pub mod min_cut;
 pub mod mrf;
 mod pairs;
+pub mod persistency;
 pub mod registry;
+pub mod restricted;
 pub mod several;
+mod shape;
 pub mod term;
 pub mod tree;
 pub mod trws;

@@ -3,6 +3,8 @@
 use crate::brute::Brute;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::expansion::Expansion;
+use crate::min_cut::MinCut;
 use crate::mrf::Mrf;
 use crate::tree::Tree;
 use crate::trws::Trws;
@@ -22,9 +24,19 @@ pub struct Kind {
 pub const ENGINES: &[Kind] = &[
     Kind { name: "tree", summary: "graphs without cycles, by max-product: exact", make: || Box::new(Tree::default()) },
     Kind {
+        name: "min-cut",
+        summary: "two labels per node and submodular edges, by one minimum cut: exact",
+        make: || Box::new(MinCut::default()),
+    },
+    Kind {
         name: "trws",
         summary: "any model, by tree-reweighted message passing: a lower bound, exact where it meets the energy",
         make: || Box::new(Trws::default()),
+    },
+    Kind {
+        name: "expansion",
+        summary: "Potts and other metric edges, by moves of many nodes to one label: approximate",
+        make: || Box::new(Expansion::default()),
     },
     Kind {
         name: "brute",

@@ -3,11 +3,14 @@
 //! Boykov and Kolmogorov, "An experimental comparison of min-cut/max-flow algorithms" (PAMI 2004).
 
 mod capacity;
-mod search;
+mod forest;
+mod network;
 
 pub use capacity::Capacity;
 
 use crate::error::Error;
+use forest::{Forest, Search};
+use network::{Edge, Network};
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,28 +37,22 @@ pub enum Side {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Graph<C: Capacity = f64> {
-    /// Residual from the source if positive, to the sink if negative.
-    terminal: Vec<C>,
-    first: Vec<u32>,
-    /// Arc `a` and its reverse `a ^ 1`.
-    arcs: Vec<Arc<C>>,
-    flow: C,
-    /// Capacities as given: (from source, to sink) of nodes, (forward, backward) of edges.
+    /// Capacities as given: from the source and to the sink.
     terminals: Vec<(C, C)>,
-    edges: Vec<(C, C)>,
-    /// Whether capacities changed since residuals were made.
-    stale: bool,
-    search: search::Search,
+    edges: Vec<Edge<C>>,
+    network: Network<C>,
+    forest: Forest,
+    state: State,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Arc<C> {
-    head: u32,
-    next: u32,
-    residual: C,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The network is not laid out for the nodes and edges.
+    Unbuilt,
+    /// No flow in the network, no trees.
+    Cold,
+    Warm,
 }
-
-const NONE: u32 = u32::MAX;
 
 impl<C: Capacity> Default for Graph<C> {
     fn default() -> Self {
@@ -67,39 +64,32 @@ impl<C: Capacity> Graph<C> {
     /// A network without nodes.
     pub fn new() -> Self {
         Graph {
-            terminal: Vec::new(),
-            first: Vec::new(),
-            arcs: Vec::new(),
-            flow: C::ZERO,
             terminals: Vec::new(),
             edges: Vec::new(),
-            stale: false,
-            search: Default::default(),
+            network: Network::new(),
+            forest: Forest::default(),
+            state: State::Unbuilt,
         }
     }
 
     /// Removes all nodes and edges and keeps the memory.
     pub fn clear(&mut self) {
-        self.terminal.clear();
-        self.first.clear();
-        self.arcs.clear();
         self.terminals.clear();
         self.edges.clear();
-        self.flow = C::ZERO;
+        self.state = State::Unbuilt;
     }
 
     /// Adds nodes and returns the index of the first of them.
     pub fn add_nodes(&mut self, count: usize) -> u32 {
-        let first = self.terminal.len();
-        self.terminal.resize(first + count, C::ZERO);
+        let first = self.terminals.len();
         self.terminals.resize(first + count, (C::ZERO, C::ZERO));
-        self.first.resize(first + count, NONE);
+        self.state = State::Unbuilt;
         first as u32
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.terminal.len()
+        self.terminals.len()
     }
 
     /// Adds capacity from the source to a node and from it to the sink.
@@ -112,7 +102,7 @@ impl<C: Capacity> Graph<C> {
         check_capacity(sink)?;
         let (from, to) = self.terminals[node as usize];
         self.terminals[node as usize] = (from + source, to + sink);
-        self.stale = true;
+        self.state = State::Unbuilt;
         Ok(())
     }
 
@@ -137,8 +127,9 @@ impl<C: Capacity> Graph<C> {
         if edge as usize >= edges {
             return Err(Error::invalid(format!("found edge {edge}, but there are only {edges}")));
         }
-        self.edges[edge as usize] = (forward, backward);
-        self.stale = true;
+        self.edges[edge as usize].forward = forward;
+        self.edges[edge as usize].backward = backward;
+        self.state = State::Unbuilt;
         Ok(())
     }
 
@@ -154,42 +145,39 @@ impl<C: Capacity> Graph<C> {
         if tail == head {
             return Err(Error::invalid(format!("found an edge from node {tail} to itself")));
         }
-        let arc = self.arcs.len() as u32;
-        self.arcs.push(Arc { head, next: self.first[tail as usize], residual: forward });
-        self.arcs.push(Arc { head: tail, next: self.first[head as usize], residual: backward });
-        self.first[tail as usize] = arc;
-        self.first[head as usize] = arc + 1;
-        self.edges.push((forward, backward));
-        Ok(arc / 2)
+        self.edges.push(Edge { tail, head, forward, backward });
+        self.state = State::Unbuilt;
+        Ok(self.edges.len() as u32 - 1)
+    }
+
+    /// Takes all flow out.
+    pub fn reset(&mut self) {
+        match self.state {
+            State::Unbuilt => self.network.build(&self.terminals, &self.edges),
+            State::Warm => self.network.reset(&self.terminals, &self.edges),
+            State::Cold => {}
+        }
+        self.state = State::Cold;
     }
 
     /// Sends the largest flow from source to sink and returns its value: also that of a smallest cut.
     pub fn solve(&mut self) -> C {
-        if self.stale {
-            self.restart();
-        }
-        search::maximise(&mut self.terminal, &self.first, &mut self.arcs, &mut self.flow, &mut self.search);
-        self.flow
+        self.reset();
+        let mut search = Search { network: &mut self.network, forest: &mut self.forest };
+        search.send_to_neighbours();
+        search.plant();
+        search.run();
+        self.state = State::Warm;
+        let nodes = self.network.nodes.iter().zip(&self.terminals);
+        nodes.fold(C::ZERO, |sum, (node, &(source, _))| {
+            sum + if node.excess > C::ZERO { source - node.excess } else { source }
+        })
     }
 
     /// Side of a node in the minimum cut found by the last [`solve`](Graph::solve): the source side is as small as
     /// any.
     pub fn side(&self, node: u32) -> Side {
-        if self.search.reached[node as usize] { Side::Source } else { Side::Sink }
-    }
-
-    /// Residuals of no flow but what goes straight through nodes.
-    fn restart(&mut self) {
-        self.flow = C::ZERO;
-        for (residual, &(source, sink)) in self.terminal.iter_mut().zip(&self.terminals) {
-            self.flow = self.flow + source.min(sink);
-            *residual = source - sink;
-        }
-        for (pair, &(forward, backward)) in self.arcs.chunks_exact_mut(2).zip(&self.edges) {
-            pair[0].residual = forward;
-            pair[1].residual = backward;
-        }
-        self.stale = false;
+        if self.network.nodes[node as usize].level > 0 { Side::Source } else { Side::Sink }
     }
 
     fn check_node(&self, node: u32) -> Result<(), Error> {

@@ -1,0 +1,168 @@
+//! One expansion move: the best set of nodes to take a label, by one minimum cut.
+
+use super::Allowed;
+use crate::error::Error;
+use crate::maxflow::{Graph, Side};
+use crate::min_cut::corners;
+use crate::mrf::Mrf;
+use crate::term::Term;
+
+/// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    graph: Graph<f64>,
+    slope: Vec<f64>,
+    capacities: Vec<(f64, f64)>,
+}
+
+/// The move in hand: what its network shall have, and what changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Move {
+    /// Whether a node may take the label and does not have it.
+    active: Vec<bool>,
+    slope: Vec<f64>,
+    capacities: Vec<(f64, f64)>,
+    taking: Vec<bool>,
+}
+
+impl Network {
+    /// The network of a model, without capacities.
+    pub(super) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+        self.graph.clear();
+        self.graph.add_nodes(problem.nodes());
+        for edge in problem.edges() {
+            self.graph.add_edge(edge.tail, edge.head, 0.0, 0.0)?;
+        }
+        self.slope.clear();
+        self.slope.resize(problem.nodes(), 0.0);
+        self.capacities.clear();
+        self.capacities.resize(problem.edges().len(), (0.0, 0.0));
+        Ok(())
+    }
+
+    /// Sets the capacities that differ.
+    fn update(&mut self, wanted: &Move) -> Result<(), Error> {
+        for (node, (&slope, loaded)) in wanted.slope.iter().zip(&mut self.slope).enumerate() {
+            if slope != *loaded {
+                self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
+                *loaded = slope;
+            }
+        }
+        for (edge, (&capacities, loaded)) in wanted.capacities.iter().zip(&mut self.capacities).enumerate() {
+            if capacities != *loaded {
+                self.graph.set_edge(edge as u32, capacities.0, capacities.1)?;
+                *loaded = capacities;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Move {
+    /// Moves the best set of nodes to `label`, if that lowers the energy, and returns by how much.
+    pub(super) fn expand(
+        &mut self,
+        problem: &Mrf,
+        label: u32,
+        allowed: impl Allowed,
+        network: &mut Network,
+        labels: &mut [u32],
+    ) -> Result<f64, Error> {
+        if !self.start(problem, label, allowed, labels) {
+            return Ok(0.0);
+        }
+        self.add_edges(problem, label, labels);
+        if self.slope.iter().all(|&slope| slope >= 0.0) {
+            return Ok(0.0); // the cut that moves nobody costs nothing
+        }
+        network.update(self)?;
+        network.graph.solve();
+        self.taking.clear();
+        let sides = self.active.iter().enumerate();
+        self.taking.extend(sides.map(|(node, &active)| active && network.graph.side(node as u32) == Side::Source));
+        let (gain, scale) = self.gain(problem, label, labels);
+        if gain <= 1e-13 * scale {
+            return Ok(0.0); // rounding must not make moves go round in circles
+        }
+        for (current, &taking) in labels.iter_mut().zip(&self.taking) {
+            if taking {
+                *current = label;
+            }
+        }
+        Ok(gain)
+    }
+
+    /// Unary part: the energy of taking the label minus that of staying. Whether any node may take it.
+    fn start(&mut self, problem: &Mrf, label: u32, allowed: impl Allowed, labels: &[u32]) -> bool {
+        let mut any = false;
+        self.active.clear();
+        self.slope.clear();
+        for (node, &current) in labels.iter().enumerate() {
+            let unary = problem.unary(node as u32);
+            let target = unary.get(label as usize).copied().unwrap_or(f64::INFINITY);
+            let active = current != label && target < f64::INFINITY && allowed(node, label);
+            any |= active;
+            self.active.push(active);
+            self.slope.push(if active { target - unary[current as usize] } else { 0.0 });
+        }
+        any
+    }
+
+    /// Pairwise part: to slopes and capacities.
+    fn add_edges(&mut self, problem: &Mrf, label: u32, labels: &[u32]) {
+        self.capacities.clear();
+        for edge in problem.edges() {
+            let (tail, head) = (edge.tail as usize, edge.head as usize);
+            let (a, b) = (labels[tail], labels[head]);
+            let mut capacities = (0.0, 0.0);
+            match (self.active[tail], self.active[head], problem.term(edge)) {
+                (false, false, _) => {}
+                (true, true, Term::Potts) if a == b => capacities = (edge.weight, edge.weight),
+                (true, true, Term::Potts) => {
+                    let half = 0.5 * edge.weight;
+                    self.slope[tail] -= half;
+                    self.slope[head] -= half;
+                    capacities = (half, half);
+                }
+                (true, true, _) => {
+                    let pick = |moved: u32, stays: u32, at: u32| if moved == 1 { at } else { stays };
+                    let entries =
+                        corners(|tail, head| problem.edge_energy(edge, pick(tail, a, label), pick(head, b, label)));
+                    let parts = entries.decompose_near();
+                    self.slope[tail] += parts.tail;
+                    self.slope[head] += parts.head;
+                    capacities = (parts.forward, parts.backward);
+                }
+                (true, false, _) => {
+                    self.slope[tail] += problem.edge_energy(edge, label, b) - problem.edge_energy(edge, a, b);
+                }
+                (false, true, _) => {
+                    self.slope[head] += problem.edge_energy(edge, a, label) - problem.edge_energy(edge, a, b);
+                }
+            }
+            self.capacities.push(capacities);
+        }
+    }
+
+    /// By how much the move lowers the energy, and the sum of absolute values that it was computed from.
+    fn gain(&self, problem: &Mrf, label: u32, labels: &[u32]) -> (f64, f64) {
+        let (mut gain, mut scale) = (0.0, 0.0);
+        let mut add = |before: f64, after: f64| {
+            gain += before - after;
+            scale += before.abs() + after.abs();
+        };
+        for (node, &current) in labels.iter().enumerate().filter(|&(node, _)| self.taking[node]) {
+            let unary = problem.unary(node as u32);
+            add(unary[current as usize], unary[label as usize]);
+        }
+        for edge in problem.edges() {
+            let (tail, head) = (edge.tail as usize, edge.head as usize);
+            if self.taking[tail] || self.taking[head] {
+                let (a, b) = (labels[tail], labels[head]);
+                let after = |node: usize, current| if self.taking[node] { label } else { current };
+                add(problem.edge_energy(edge, a, b), problem.edge_energy(edge, after(tail, a), after(head, b)));
+            }
+        }
+        (gain, scale)
+    }
+}

@@ -1,0 +1,174 @@
+//! How the residual network lies in memory: the arcs of a node side by side, each with the place of its reverse.
+//!
+//! A search reads all arcs of a node at a time, so these are contiguous (16 bytes per arc: a grid's node has one cache
+//! line of them). Laid out by a counting sort over the edges: O(nodes + edges).
+
+use super::capacity::Capacity;
+
+/// No node, no arc.
+pub(super) const NONE: u32 = u32::MAX;
+/// As a parent: the node hangs on its own terminal.
+pub(super) const ROOT: u32 = u32::MAX;
+/// As a parent: there is none.
+pub(super) const ORPHAN: u32 = u32::MAX - 1;
+
+/// An edge as it was given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge<C> {
+    pub(super) tail: u32,
+    pub(super) head: u32,
+    pub(super) forward: C,
+    pub(super) backward: C,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arc<C> {
+    /// What may still be sent.
+    pub(super) residual: C,
+    pub(super) head: u32,
+    /// Index of the reverse arc; the highest bit tells whether that one has a residual, so that a search against the
+    /// arcs' direction need not look there.
+    reverse: u32,
+}
+
+const OPEN: u32 = 1 << 31;
+
+impl<C: Capacity> Arc<C> {
+    #[inline(always)]
+    pub(super) fn reverse(&self) -> u32 {
+        self.reverse & !OPEN
+    }
+
+    #[inline(always)]
+    pub(super) fn reverse_is_open(&self) -> bool {
+        self.reverse & OPEN != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        self.residual > C::ZERO
+    }
+}
+
+/// A node with its state in the search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node<C> {
+    /// What the source can still send into the node if positive, what the sink can still take from it if negative.
+    pub(super) excess: C,
+    /// Its arcs: `first..end`.
+    pub(super) first: u32,
+    pub(super) end: u32,
+    /// Arc to its parent in its tree, [`ROOT`] or [`ORPHAN`].
+    pub(super) parent: u32,
+    /// Its level: positive in the source's forest, negative in the sink's, 0 in none.
+    pub(super) level: i32,
+    /// Arcs before this one lead to no parent of a lower level.
+    pub(super) current: u32,
+    /// The next in a list of orphans.
+    pub(super) next: u32,
+}
+
+/// Nodes and arcs.
+#[derive(Clone, Debug)]
+pub(super) struct Network<C> {
+    pub(super) nodes: Vec<Node<C>>,
+    pub(super) arcs: Vec<Arc<C>>,
+    /// By edge, its forward arc.
+    pub(super) arc_of: Vec<u32>,
+}
+
+impl<C: Capacity> Network<C> {
+    pub(super) fn new() -> Self {
+        Network { nodes: Vec::new(), arcs: Vec::new(), arc_of: Vec::new() }
+    }
+
+    /// Lays out a graph with its residuals at its capacities.
+    pub(super) fn build(&mut self, terminals: &[(C, C)], edges: &[Edge<C>]) {
+        let fresh = |&(source, sink): &(C, C)| Node {
+            excess: source - sink,
+            first: 0,
+            end: 0,
+            parent: ORPHAN,
+            level: 0,
+            current: 0,
+            next: NONE,
+        };
+        self.nodes.clear();
+        self.nodes.extend(terminals.iter().map(fresh));
+        for edge in edges {
+            self.nodes[edge.tail as usize].end += 1;
+            self.nodes[edge.head as usize].end += 1;
+        }
+        let mut start = 0;
+        for node in &mut self.nodes {
+            let degree = node.end;
+            (node.first, node.end, node.current) = (start, start, start);
+            start += degree;
+        }
+        self.arcs.resize(edges.len() * 2, Arc { residual: C::ZERO, head: 0, reverse: 0 });
+        self.arc_of.clear();
+        self.arc_of.reserve(edges.len());
+        for edge in edges {
+            let there = take_slot(&mut self.nodes[edge.tail as usize]);
+            let back = take_slot(&mut self.nodes[edge.head as usize]);
+            self.arcs[there as usize] =
+                Arc { residual: edge.forward, head: edge.head, reverse: back | open(edge.backward) };
+            self.arcs[back as usize] =
+                Arc { residual: edge.backward, head: edge.tail, reverse: there | open(edge.forward) };
+            self.arc_of.push(there);
+        }
+    }
+
+    /// Takes all flow out.
+    pub(super) fn reset(&mut self, terminals: &[(C, C)], edges: &[Edge<C>]) {
+        for (node, &(source, sink)) in self.nodes.iter_mut().zip(terminals) {
+            node.excess = source - sink;
+        }
+        for (index, edge) in edges.iter().enumerate() {
+            self.set_residuals(self.arc_of[index], edge.forward, edge.backward);
+        }
+    }
+
+    /// Sets the residuals of an arc and its reverse.
+    pub(super) fn set_residuals(&mut self, arc: u32, forward: C, backward: C) {
+        let back = self.arcs[arc as usize].reverse();
+        let there = &mut self.arcs[arc as usize];
+        (there.residual, there.reverse) = (forward, back | open(backward));
+        let reverse = &mut self.arcs[back as usize];
+        (reverse.residual, reverse.reverse) = (backward, arc | open(forward));
+    }
+
+    /// Sends flow along an arc; whether the arc is full then.
+    #[inline(always)]
+    pub(super) fn push(&mut self, arc: u32, amount: C) -> bool {
+        let there = &mut self.arcs[arc as usize];
+        there.residual = there.residual - amount;
+        there.reverse |= OPEN;
+        let full = !there.is_open();
+        let back = there.reverse();
+        let reverse = &mut self.arcs[back as usize];
+        reverse.residual = reverse.residual + amount;
+        if full {
+            reverse.reverse &= !OPEN;
+        }
+        full
+    }
+
+    /// The node that an arc leaves.
+    #[inline(always)]
+    pub(super) fn tail(&self, arc: u32) -> u32 {
+        self.arcs[self.arcs[arc as usize].reverse() as usize].head
+    }
+}
+
+#[inline(always)]
+fn take_slot<C>(node: &mut Node<C>) -> u32 {
+    let slot = node.end;
+    node.end += 1;
+    slot
+}
+
+#[inline(always)]
+fn open<C: Capacity>(residual: C) -> u32 {
+    if residual > C::ZERO { OPEN } else { 0 }
+}

@@ -1,0 +1,276 @@
+//! Partial optimality for Potts models: nodes whose label is proven, without solving the rest.
+//!
+//! For a set A of labels, the *split* of A against all others is a binary problem: the inside of a node costs its lowest
+//! energy in A, the outside its lowest energy elsewhere, and an edge that is cut its weight. Kovtun, "Partial optimal
+//! labeling search for a NP-hard subclass of (max,+) problems" (DAGM 2003): where A is a single label, nodes inside a
+//! smallest cut have this label in an optimum. That takes one cut per label. Gridchyn and Kolmogorov, "Potts model,
+//! parametric maxflow and k-submodular functions" (ICCV 2013): the splits are nested, so halving the label set again and
+//! again takes `ceil(1 + log2 labels)` cuts: nodes inside half A are split once more among themselves, with all others
+//! outside. What is proven to hold in every optimum is the same for both.
+//!
+//! Cost: O(nodes * labels + edges) per cut, and the cuts, in one network whose flow is kept from cut to cut.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::maxflow::{Graph, Side};
+use crate::mrf::Mrf;
+use crate::shape::Shape;
+use crate::term::Term;
+
+/// How the labels are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Splits {
+    /// Each label against all others (Kovtun): as many cuts as labels.
+    OneByOne,
+    /// Halves of halves (Gridchyn and Kolmogorov): logarithmically many cuts.
+    Halving,
+}
+
+/// What a proven label means where several labellings are optimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// All optima have it.
+    EveryOptimum,
+    /// Some optimum has all proven labels together. Never fewer nodes, and more only where optima tie.
+    SomeOptimum,
+}
+
+/// What is proven about a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proven {
+    /// Nodes with a proven label.
+    pub count: usize,
+    /// A number that no labelling's energy is below, up to rounding: the largest value of a split's cut
+    /// ([`Splits::OneByOne`]), or the smallest energy of the relaxation with unlabelled nodes ([`Splits::Halving`]).
+    pub bound: f64,
+    /// Cuts made.
+    pub cuts: u64,
+}
+
+/// Finds labels that an optimum has; keeps its memory from call to call.
+///
+/// ```
+/// use multiplane_infer::{Mrf, Term, persistency::{Claim, Persistency, Splits}};
+/// let mut mrf = Mrf::new();
+/// let potts = mrf.add_term(Term::Potts)?;
+/// let sure = mrf.add_node(&[0.0, 5.0, 5.0])?;
+/// let unsure = mrf.add_node(&[1.0, 0.8, 0.9])?;
+/// mrf.add_edge(sure, unsure, potts, 1.0)?;
+/// let mut labels = Vec::new();
+/// let proven = Persistency::default().solve(&mrf, Splits::Halving, Claim::EveryOptimum, &mut labels)?;
+/// assert_eq!((proven.count, labels), (2, vec![Some(0), Some(0)]));
+/// # Ok::<(), multiplane_infer::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Persistency {
+    shape: Shape,
+    graph: Graph<f64>,
+    /// What the network has: energies of the source's side less the sink's, and weights of edges.
+    loaded_slope: Vec<f64>,
+    loaded: Vec<f64>,
+    /// The labels among which a node's is sought, and those that the split in hand puts inside. No labels: settled.
+    group: Vec<Range<u32>>,
+    inner: Vec<Range<u32>>,
+    slope: Vec<f64>,
+    /// Sum of the weights of each node's edges.
+    reach: Vec<f64>,
+    inside: Vec<bool>,
+}
+
+impl Persistency {
+    /// Writes the proven labels, `None` where nothing is proven.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotApply`] where an edge is not Potts or its weight is negative.
+    pub fn solve(
+        &mut self,
+        problem: &Mrf,
+        splits: Splits,
+        claim: Claim,
+        labels: &mut Vec<Option<u32>>,
+    ) -> Result<Proven, Error> {
+        check(problem)?;
+        self.build(problem)?;
+        labels.clear();
+        labels.resize(problem.nodes(), None);
+        let (bound, cuts) = match splits {
+            Splits::OneByOne => self.one_by_one(problem, claim, labels)?,
+            Splits::Halving => self.halving(problem, claim, labels)?,
+        };
+        Ok(Proven { count: labels.iter().flatten().count(), bound: bound + problem.constant(), cuts })
+    }
+
+    /// Each label against the rest. A node that has its label is outside from then on, so that where labels tie no two
+    /// claim the same node.
+    fn one_by_one(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+        let most = problem.most_labels() as u32;
+        let mut bound = f64::NEG_INFINITY;
+        for label in 0..most {
+            for (inner, group) in self.inner.iter_mut().zip(&self.group) {
+                *inner = if group.is_empty() { 0..0 } else { label..label + 1 };
+            }
+            self.split(problem, claim)?;
+            bound = bound.max(self.split_energy(problem));
+            for (node, proven) in labels.iter_mut().enumerate().filter(|&(node, _)| self.inside[node]) {
+                *proven = Some(label);
+                self.group[node] = 0..0;
+            }
+        }
+        Ok((if most == 0 { 0.0 } else { bound }, u64::from(most)))
+    }
+
+    /// Halves of halves; a half of one label is split against all others once more.
+    fn halving(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+        let mut cuts = 0;
+        while self.group.iter().any(|group| !group.is_empty()) {
+            for (inner, group) in self.inner.iter_mut().zip(&self.group) {
+                *inner = group.start..group.start + (group.len() as u32).div_ceil(2);
+            }
+            self.split(problem, claim)?;
+            cuts += 1;
+            for (node, group) in self.group.iter_mut().enumerate() {
+                let (inside, inner) = (self.inside[node], self.inner[node].clone());
+                *group = match (inside, group.len()) {
+                    (_, 0) => 0..0,
+                    (true, 1) => {
+                        labels[node] = Some(inner.start);
+                        0..0
+                    }
+                    (true, _) => inner,
+                    (false, _) => inner.end..group.end,
+                };
+            }
+        }
+        Ok((relaxed_energy(problem, labels), cuts))
+    }
+
+    /// A network of the model's edges, and all labels in one group.
+    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+        let nodes = problem.nodes();
+        if !self.shape.fits(problem) {
+            self.shape.forget();
+            self.graph.clear();
+            self.graph.add_nodes(nodes);
+            for edge in problem.edges() {
+                self.graph.add_edge(edge.tail, edge.head, 0.0, 0.0)?;
+            }
+            self.loaded_slope.clear();
+            self.loaded_slope.resize(nodes, 0.0);
+            self.loaded.clear();
+            self.loaded.resize(problem.edges().len(), 0.0);
+            self.shape.record(problem);
+        }
+        self.reach.clear();
+        self.reach.resize(nodes, 0.0);
+        for edge in problem.edges() {
+            self.reach[edge.tail as usize] += edge.weight;
+            self.reach[edge.head as usize] += edge.weight;
+        }
+        self.group.clear();
+        self.group.resize(nodes, 0..problem.most_labels() as u32);
+        self.inner.clear();
+        self.inner.resize(nodes, 0..0);
+        Ok(())
+    }
+
+    /// Finds which nodes are inside: within each group those of a smallest cut, with all other groups outside.
+    fn split(&mut self, problem: &Mrf, claim: Claim) -> Result<(), Error> {
+        // The source's side is the smallest possible: what is certain inside, or what is certain outside.
+        let sign = if claim == Claim::EveryOptimum { 1.0 } else { -1.0 };
+        self.slope.clear();
+        for (node, inner) in self.inner.iter().enumerate() {
+            // Beyond the weights of all its edges a preference decides alone.
+            let most = 2.0 * self.reach[node] + 1.0;
+            let (inside, outside) = split_energies(problem.unary(node as u32), inner);
+            self.slope.push(if inner.is_empty() { 0.0 } else { (inside - outside).clamp(-most, most) });
+        }
+        for (index, edge) in problem.edges().iter().enumerate() {
+            let (tail, head) = (edge.tail as usize, edge.head as usize);
+            let mut capacity = 0.0;
+            if self.group[tail] == self.group[head] {
+                capacity = if self.group[tail].is_empty() { 0.0 } else { edge.weight };
+            } else {
+                self.slope[tail] += edge.weight;
+                self.slope[head] += edge.weight;
+            }
+            if capacity != self.loaded[index] {
+                self.graph.set_edge(index as u32, capacity, capacity)?;
+                self.loaded[index] = capacity;
+            }
+        }
+        for (node, (slope, loaded)) in self.slope.iter_mut().zip(&mut self.loaded_slope).enumerate() {
+            let wanted = if self.inner[node].is_empty() { 0.0 } else { sign * *slope };
+            if wanted != *loaded {
+                self.graph.set_terminal(node as u32, (-wanted).max(0.0), wanted.max(0.0))?;
+                *loaded = wanted;
+            }
+        }
+        self.graph.solve();
+        self.inside.clear();
+        let sides = self.inner.iter().enumerate();
+        self.inside.extend(sides.map(|(node, inner)| {
+            let source = self.graph.side(node as u32) == Side::Source;
+            !inner.is_empty() && source == (claim == Claim::EveryOptimum)
+        }));
+        Ok(())
+    }
+
+    /// Energy of the split's own binary problem.
+    fn split_energy(&self, problem: &Mrf) -> f64 {
+        let nodes = self.inner.iter().enumerate().map(|(node, inner)| {
+            let (inside, outside) = split_energies(problem.unary(node as u32), inner);
+            if self.inside[node] { inside } else { outside }
+        });
+        let cut =
+            problem.edges().iter().filter(|edge| self.inside[edge.tail as usize] != self.inside[edge.head as usize]);
+        nodes.sum::<f64>() + cut.map(|edge| edge.weight).sum::<f64>()
+    }
+}
+
+/// Lowest energies of the labels in a range and of the others; `+inf` where there are none.
+fn split_energies(unary: &[f64], inner: &Range<u32>) -> (f64, f64) {
+    let lowest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+    let end = (inner.end as usize).min(unary.len());
+    let start = (inner.start as usize).min(end);
+    (lowest(&unary[start..end]), lowest(&unary[..start]).min(lowest(&unary[end..])))
+}
+
+/// The relaxation that halving minimises: a node without label costs the mean of its two lowest energies, one with a
+/// label other than its best the mean of this label's and the second lowest; an edge with one such end costs half.
+fn relaxed_energy(problem: &Mrf, labels: &[Option<u32>]) -> f64 {
+    let nodes = labels.iter().enumerate().map(|(node, &label)| {
+        let unary = problem.unary(node as u32);
+        let (mut first, mut second) = (f64::INFINITY, f64::INFINITY);
+        for &energy in unary {
+            second = second.min(energy.max(first));
+            first = first.min(energy);
+        }
+        match label.map(|label| unary[label as usize]) {
+            Some(energy) if energy == first => first,
+            Some(energy) => (energy + second) / 2.0,
+            None => (first + second) / 2.0,
+        }
+    });
+    let edges = problem.edges().iter().map(|edge| match (labels[edge.tail as usize], labels[edge.head as usize]) {
+        (a, b) if a == b => 0.0,
+        (Some(_), Some(_)) => edge.weight,
+        _ => edge.weight / 2.0,
+    });
+    nodes.sum::<f64>() + edges.sum::<f64>()
+}
+
+/// Refuses what is not Potts with weights of at least 0.
+fn check(problem: &Mrf) -> Result<(), Error> {
+    for (index, edge) in problem.edges().iter().enumerate() {
+        let found = match problem.term(edge) {
+            Term::Potts if edge.weight >= 0.0 => continue,
+            Term::Potts => format!("weight {}, expected at least 0", edge.weight),
+            _ => "a term that is not Potts".to_string(),
+        };
+        let (tail, head) = (edge.tail, edge.head);
+        let reason = format!("edge {index} of nodes {tail} and {head} has {found}");
+        return Err(Error::DoesNotApply { engine: "persistency", reason });
+    }
+    Ok(())
+}

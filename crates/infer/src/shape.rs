@@ -1,0 +1,32 @@
+//! What engines remember of a model to tell whether the next one fits what they have built.
+
+use crate::mrf::Mrf;
+
+/// Label counts and edges of a model, without its numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    offsets: Vec<usize>,
+    /// Tail, head and term of each edge.
+    edges: Vec<(u32, u32, u32)>,
+}
+
+impl Shape {
+    /// Whether a model has the shape recorded last ([`Mrf::has_shape_of`]); never before anything is recorded.
+    pub(crate) fn fits(&self, problem: &Mrf) -> bool {
+        self.offsets == problem.offsets()
+            && self.edges.len() == problem.edges().len()
+            && self.edges.iter().zip(problem.edges()).all(|(&known, edge)| known == (edge.tail, edge.head, edge.term))
+    }
+
+    pub(crate) fn record(&mut self, problem: &Mrf) {
+        self.offsets.clear();
+        self.offsets.extend_from_slice(problem.offsets());
+        self.edges.clear();
+        self.edges.extend(problem.edges().iter().map(|edge| (edge.tail, edge.head, edge.term)));
+    }
+
+    /// Fits nothing from now on.
+    pub(crate) fn forget(&mut self) {
+        self.offsets.clear();
+    }
+}
