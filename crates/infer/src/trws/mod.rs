@@ -166,10 +166,12 @@ impl Trws {
     }
 
     /// Takes over what a sweep found.
-    fn take(&mut self, problem: &Mrf, energy: f64, bound: Bound, state: &mut State) {
-        // Sweeps never lower the bound, but for what rounding does.
-        debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
-        state.bound = state.bound.max(bound.value - bound.rounding);
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<Bound>, state: &mut State) {
+        if let Some(bound) = bound {
+            // Sweeps never lower the bound, but for what rounding does.
+            debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
+            state.bound = state.bound.max(bound.value - bound.rounding);
+        }
         if energy < state.energy {
             // The sweep summed in another order; the best labelling is the best by the model's own sum.
             let energy = problem.energy(&self.sweeps.labels);
