@@ -5,7 +5,7 @@
 
 Build the program with `cargo build --release -p multiplane-infer --example vision`. DIR holds mrf/stereo and
 mrf/denoise. Writes raw.jsonl (one line per run, added to what is there), and the labels as <instance>-<engine>.png.
-Every energy is computed again here from the labels, and must agree. Needs requirements.txt and pillow.
+Every energy is computed again here from the labels, and must agree. Needs requirements.txt.
 
 The settings are that paper's; where it leaves a choice, this was taken:
 - Birchfield-Tomasi cost: symmetric, intervals of half pixels along the line, absolute difference, sum of the channels,
