@@ -49,14 +49,16 @@ pub struct Trws {
     pub tolerance: f64,
     /// Iterations between local searches of single nodes and forests, from the best labelling seen.
     pub polish_every: u64,
-    /// Small regions shaken in the last local search, of models whose bound does not meet the energy: at most this
-    /// many for each node...
+    /// Small regions shaken in the last local search, where the bound does not meet the energy: this many for each
+    /// node...
     pub shakes_per_node: usize,
-    /// ... and at most this many in all.
+    /// ... but no more than this in all.
     pub shakes: usize,
     sweeps: Sweeps,
     polish: Polish,
     best: Vec<u32>,
+    /// Where the last search is, which need not be at the best.
+    current: Vec<u32>,
 }
 
 /// Iterations over which the bound's gain is averaged.
@@ -73,6 +75,7 @@ impl Default for Trws {
             sweeps: Sweeps::default(),
             polish: Polish::default(),
             best: Vec::new(),
+            current: Vec::new(),
         }
     }
 }
@@ -92,8 +95,12 @@ impl Engine for Trws {
         self.sweeps.start(problem);
         self.polish.fit(problem);
         let mut state = State::new(problem, &mut self.best);
-        if self.iterate(problem, watch, &mut state) && !state.is_optimal() {
-            self.search(problem, watch, &mut state);
+        let going = self.iterate(problem, watch, &mut state);
+        if !state.is_optimal() {
+            self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
+            if going {
+                self.search(problem, watch, &mut state);
+            }
         }
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
