@@ -104,6 +104,7 @@ impl Engine for Trws {
         }
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
+        debug_assert!(state.bound <= energy + 1e-12 * energy.abs(), "a bound above the energy {energy}: {state:?}");
         Ok(Answer::new(problem, energy, state.bound().min(energy), state.iteration))
     }
 }
