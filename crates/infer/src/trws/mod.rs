@@ -8,6 +8,13 @@
 //! are submodular, and often not elsewhere.
 //!
 //! One message per edge and sweep: O(k) or O(k^2) by the edge's term, see `messages`; one message is kept per edge.
+//! The order is that of the nodes' indices: orders by degree, in breadth or depth, or at random led to bounds within
+//! 0.02 % of each other on the side-chain problems of the benchmarks, after much the same number of iterations.
+//!
+//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding do
+//! not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and taken
+//! off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its energy.
+//!
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
 mod forest;
