@@ -52,8 +52,10 @@ pub struct Trws {
     /// Most iterations, of two sweeps each.
     pub max_iterations: u64,
     /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last
-    /// [`WINDOW`] iterations.
+    /// [`WINDOW`] iterations, unless that would still bring the bound to the energy within `patience` iterations.
     pub tolerance: f64,
+    /// See `tolerance`.
+    pub patience: u64,
     /// Iterations between local searches of single nodes and forests, from the best labelling seen.
     pub polish_every: u64,
     /// Small regions shaken in the last local search, where the bound does not meet the energy: this many for each
@@ -76,8 +78,9 @@ impl Default for Trws {
         Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
+            patience: 1000,
             polish_every: 20,
-            shakes_per_node: 20,
+            shakes_per_node: 50,
             shakes: 20_000,
             sweeps: Sweeps::default(),
             polish: Polish::default(),
@@ -168,9 +171,7 @@ impl Trws {
             if state.iteration.is_multiple_of(self.polish_every.max(1)) && !self.polish(problem, watch, state) {
                 return false;
             }
-            let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
-            let small = self.tolerance * scale.max(state.bound.abs());
-            if state.is_optimal() || gains.add(state.bound) <= small {
+            if state.is_optimal() || self.is_stalled(gains.add(state.bound), state) {
                 break;
             }
             if watch(state.progress()).is_break() {
@@ -178,6 +179,13 @@ impl Trws {
             }
         }
         true
+    }
+
+    /// Whether so small a gain an iteration is not worth more of them.
+    fn is_stalled(&self, gain: f64, state: &State) -> bool {
+        let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
+        let small = self.tolerance * scale.max(state.bound.abs());
+        gain <= small && gain * self.patience as f64 <= state.energy - state.bound
     }
 
     /// Takes over what a sweep found.
