@@ -9,6 +9,8 @@ mod table;
 mod transform;
 pub(crate) mod vectors;
 
+pub(crate) use vectors::smallest;
+
 /// The energies between two nodes, seen from the one whose label is known: the sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kernel<'a> {
@@ -79,7 +81,8 @@ impl Kernel<'_> {
                     out[x as usize] = agreeing;
                 }
             }
-            _ => out.iter_mut().zip(0u32..).for_each(|(out, y)| *out += self.energy(x, y)),
+            Kernel::Linear { weight, cap } => vectors::add_linear(x, weight, cap, out),
+            Kernel::Quadratic { weight, cap } => vectors::add_quadratic(x, weight, cap, out),
         }
     }
 
@@ -144,19 +147,6 @@ fn windowed(
     scratch.values.extend_from_slice(from);
     scratch.values.resize(from.len().max(out.len()) + 2 * reach, f64::INFINITY);
     table::window(&scratch.values, &scratch.profile, beyond, out);
-}
-
-/// The smallest of some values; `+inf` of none.
-#[inline]
-pub(crate) fn smallest(values: &[f64]) -> f64 {
-    let mut least = [f64::INFINITY; 8];
-    let (chunks, rest) = values.as_chunks::<8>();
-    for chunk in chunks {
-        for (least, &value) in least.iter_mut().zip(chunk) {
-            *least = if value < *least { value } else { *least };
-        }
-    }
-    least.iter().chain(rest).copied().fold(f64::INFINITY, |a, b| if b < a { b } else { a })
 }
 
 /// The first position of the smallest value; 0 if all are `+inf`.

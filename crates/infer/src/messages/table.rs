@@ -2,8 +2,9 @@
 
 use multiversion::multiversion;
 
-/// Labels treated at once: four AVX-512 registers.
-const WIDTH: usize = 32;
+/// Labels treated at once: four AVX-512 registers, and one of them for what is left.
+const WIDE: usize = 32;
+const NARROW: usize = 8;
 
 #[inline(always)]
 fn lower(value: f64, least: &mut f64) {
@@ -13,27 +14,44 @@ fn lower(value: f64, least: &mut f64) {
 /// `out[y] = min_x (from[x] + weight * values[x][y])`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn by_rows(values: &[f64], columns: usize, weight: f64, from: &[f64], out: &mut [f64]) {
-    let full = out.len() / WIDTH * WIDTH;
-    for start in (0..full).step_by(WIDTH) {
-        let mut least = [f64::INFINITY; WIDTH];
-        for (&sent, row) in from.iter().zip(values.chunks_exact(columns)) {
-            let row = &row[start..start + WIDTH];
-            for k in 0..WIDTH {
-                lower(sent + weight * row[k], &mut least[k]);
-            }
-        }
-        out[start..start + WIDTH].copy_from_slice(&least);
+    let wide = out.len() / WIDE * WIDE;
+    let narrow = out.len() / NARROW * NARROW;
+    for start in (0..wide).step_by(WIDE) {
+        rows_of_block::<WIDE>(values, columns, weight, from, start, out);
     }
-    let out = &mut out[full..];
+    for start in (wide..narrow).step_by(NARROW) {
+        rows_of_block::<NARROW>(values, columns, weight, from, start, out);
+    }
+    let out = &mut out[narrow..];
     if out.is_empty() {
         return;
     }
     out.fill(f64::INFINITY);
     for (&sent, row) in from.iter().zip(values.chunks_exact(columns)) {
-        for (least, value) in out.iter_mut().zip(&row[full..]) {
+        for (least, value) in out.iter_mut().zip(&row[narrow..]) {
             lower(sent + weight * value, least);
         }
     }
+}
+
+/// The labels of one block, whose minima stay in registers.
+#[inline(always)]
+fn rows_of_block<const WIDTH: usize>(
+    values: &[f64],
+    columns: usize,
+    weight: f64,
+    from: &[f64],
+    start: usize,
+    out: &mut [f64],
+) {
+    let mut least = [f64::INFINITY; WIDTH];
+    for (&sent, row) in from.iter().zip(values.chunks_exact(columns)) {
+        let row = &row[start..start + WIDTH];
+        for k in 0..WIDTH {
+            lower(sent + weight * row[k], &mut least[k]);
+        }
+    }
+    out[start..start + WIDTH].copy_from_slice(&least);
 }
 
 /// `out[y] = min_x (from[x] + weight * values[y][x])`.
@@ -60,22 +78,32 @@ pub(super) fn by_columns(values: &[f64], columns: usize, weight: f64, from: &[f6
 /// `out[y] = min(beyond, min_d (padded[y + d] + profile[d]))`: `padded` is longer than `out` by a profile less one.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn window(padded: &[f64], profile: &[f64], beyond: f64, out: &mut [f64]) {
-    let full = out.len() / WIDTH * WIDTH;
-    for start in (0..full).step_by(WIDTH) {
-        let mut least = [beyond; WIDTH];
-        for (d, &energy) in profile.iter().enumerate() {
-            let sent = &padded[start + d..start + d + WIDTH];
-            for k in 0..WIDTH {
-                lower(sent[k] + energy, &mut least[k]);
-            }
-        }
-        out[start..start + WIDTH].copy_from_slice(&least);
+    let wide = out.len() / WIDE * WIDE;
+    let narrow = out.len() / NARROW * NARROW;
+    for start in (0..wide).step_by(WIDE) {
+        window_of_block::<WIDE>(padded, profile, beyond, start, out);
     }
-    let out = &mut out[full..];
+    for start in (wide..narrow).step_by(NARROW) {
+        window_of_block::<NARROW>(padded, profile, beyond, start, out);
+    }
+    let out = &mut out[narrow..];
     out.fill(beyond);
     for (d, &energy) in profile.iter().enumerate() {
-        for (least, sent) in out.iter_mut().zip(&padded[full + d..]) {
+        for (least, sent) in out.iter_mut().zip(&padded[narrow + d..]) {
             lower(sent + energy, least);
         }
     }
+}
+
+/// The labels of one block, whose minima stay in registers.
+#[inline(always)]
+fn window_of_block<const WIDTH: usize>(padded: &[f64], profile: &[f64], beyond: f64, start: usize, out: &mut [f64]) {
+    let mut least = [beyond; WIDTH];
+    for (d, &energy) in profile.iter().enumerate() {
+        let sent = &padded[start + d..start + d + WIDTH];
+        for k in 0..WIDTH {
+            lower(sent[k] + energy, &mut least[k]);
+        }
+    }
+    out[start..start + WIDTH].copy_from_slice(&least);
 }

@@ -1,15 +1,13 @@
 //! Messages in time linear in the labels: Potts, and the distance transforms of Felzenszwalb and Huttenlocher (2012).
 
-use super::smallest;
+use super::vectors::{capped, smallest};
 
 /// Messages of Potts energies, of either sign.
 pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
     let shared = from.len().min(out.len());
     let least = smallest(from);
     let other = least + weight;
-    for (out, &same) in out.iter_mut().zip(from) {
-        *out = if same < other { same } else { other };
-    }
+    capped(from, other, out);
     out[shared..].fill(other);
     if weight < 0.0 {
         // To differ is a gain, and the best label cannot differ from itself: it looks at the second best.
@@ -37,9 +35,7 @@ pub(super) fn linear(weight: f64, cap: f64, from: &[f64], out: &mut [f64], value
         carried = if *value < carried + weight { *value } else { carried + weight };
         *value = carried;
     }
-    for (out, &value) in out.iter_mut().zip(values.iter()) {
-        *out = if value < beyond { value } else { beyond };
-    }
+    capped(values, beyond, out);
 }
 
 /// The parabolas of a lower envelope, and the label from which each is the lowest.

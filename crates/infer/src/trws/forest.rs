@@ -37,7 +37,6 @@ impl Forest {
         self.places.clear();
         self.places.resize(problem.nodes(), Place::Outside);
         self.trees.resize(problem.nodes(), 0);
-        self.below.resize(problem.unaries().len(), 0.0);
     }
 
     /// Relabels a forest of the candidates: each in turn unless it would close a cycle with those before it.
@@ -94,6 +93,7 @@ impl Forest {
     }
 
     fn collect(&mut self, problem: &Mrf, pairs: &Pairs, labels: &[u32]) {
+        self.below.resize(problem.unaries().len(), 0.0);
         let span = |node: u32| problem.offsets()[node as usize]..problem.offsets()[node as usize + 1];
         for &node in &self.order {
             let below = &mut self.below[span(node)];

@@ -8,6 +8,13 @@
 //! are submodular, and often not elsewhere.
 //!
 //! One message per edge and sweep: O(k) or O(k^2) by the edge's term, see `messages`; one message is kept per edge.
+//! The order is that of the nodes' indices: orders by degree, in breadth or depth, or at random led to bounds within
+//! 0.02 % of each other on the side-chain problems of the benchmarks, after much the same number of iterations.
+//!
+//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding do
+//! not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and taken
+//! off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its energy.
+//!
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
 mod forest;
@@ -45,18 +52,22 @@ pub struct Trws {
     /// Most iterations, of two sweeps each.
     pub max_iterations: u64,
     /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last
-    /// [`WINDOW`] iterations.
+    /// [`WINDOW`] iterations, unless that would still bring the bound to the energy within `patience` iterations.
     pub tolerance: f64,
+    /// See `tolerance`.
+    pub patience: u64,
     /// Iterations between local searches of single nodes and forests, from the best labelling seen.
     pub polish_every: u64,
-    /// Small regions shaken in the last local search, of models whose bound does not meet the energy: at most this
-    /// many for each node...
+    /// Small regions shaken in the last local search, where the bound does not meet the energy: this many for each
+    /// node...
     pub shakes_per_node: usize,
-    /// ... and at most this many in all.
+    /// ... but no more than this in all.
     pub shakes: usize,
     sweeps: Sweeps,
     polish: Polish,
     best: Vec<u32>,
+    /// Where the last search is, which need not be at the best.
+    current: Vec<u32>,
 }
 
 /// Iterations over which the bound's gain is averaged.
@@ -67,12 +78,14 @@ impl Default for Trws {
         Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
+            patience: 1000,
             polish_every: 20,
-            shakes_per_node: 20,
+            shakes_per_node: 50,
             shakes: 20_000,
             sweeps: Sweeps::default(),
             polish: Polish::default(),
             best: Vec::new(),
+            current: Vec::new(),
         }
     }
 }
@@ -92,11 +105,16 @@ impl Engine for Trws {
         self.sweeps.start(problem);
         self.polish.fit(problem);
         let mut state = State::new(problem, &mut self.best);
-        if self.iterate(problem, watch, &mut state) && !state.is_optimal() {
-            self.search(problem, watch, &mut state);
+        let going = self.iterate(problem, watch, &mut state);
+        if !state.is_optimal() {
+            self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
+            if going {
+                self.search(problem, watch, &mut state);
+            }
         }
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
+        debug_assert!(state.bound <= energy + 1e-12 * energy.abs(), "a bound above the energy {energy}: {state:?}");
         Ok(Answer::new(problem, energy, state.bound().min(energy), state.iteration))
     }
 }
@@ -153,9 +171,7 @@ impl Trws {
             if state.iteration.is_multiple_of(self.polish_every.max(1)) && !self.polish(problem, watch, state) {
                 return false;
             }
-            let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
-            let small = self.tolerance * scale.max(state.bound.abs());
-            if state.is_optimal() || gains.add(state.bound) <= small {
+            if state.is_optimal() || self.is_stalled(gains.add(state.bound), state) {
                 break;
             }
             if watch(state.progress()).is_break() {
@@ -165,11 +181,20 @@ impl Trws {
         true
     }
 
+    /// Whether so small a gain an iteration is not worth more of them.
+    fn is_stalled(&self, gain: f64, state: &State) -> bool {
+        let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
+        let small = self.tolerance * scale.max(state.bound.abs());
+        gain <= small && gain * self.patience as f64 <= state.energy - state.bound
+    }
+
     /// Takes over what a sweep found.
-    fn take(&mut self, problem: &Mrf, energy: f64, bound: Bound, state: &mut State) {
-        // Sweeps never lower the bound, but for what rounding does.
-        debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
-        state.bound = state.bound.max(bound.value - bound.rounding);
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<Bound>, state: &mut State) {
+        if let Some(bound) = bound {
+            // Sweeps never lower the bound, but for what rounding does.
+            debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
+            state.bound = state.bound.max(bound.value - bound.rounding);
+        }
         if energy < state.energy {
             // The sweep summed in another order; the best labelling is the best by the model's own sum.
             let energy = problem.energy(&self.sweeps.labels);

@@ -78,8 +78,9 @@ impl Polish {
         self.forest.relabel(problem, pairs, &self.all, labels);
     }
 
-    /// Shakes a random region; returns by how much that lowered the energy.
-    pub(super) fn shake(&mut self, problem: &Mrf, pairs: &Pairs, labels: &mut [u32]) -> f64 {
+    /// Shakes a random region and returns the change of energy; undoes it if that is an increase of more than a random
+    /// share of `tolerated`.
+    pub(super) fn shake(&mut self, problem: &Mrf, pairs: &Pairs, tolerated: f64, labels: &mut [u32]) -> f64 {
         self.draw_region(pairs, labels.len());
         self.before.clear();
         self.before.extend(self.region.iter().map(|&node| labels[node as usize]));
@@ -97,15 +98,16 @@ impl Polish {
             self.random.shuffle(&mut self.shuffled);
             self.forest.relabel(problem, pairs, &self.shuffled, labels);
         }
-        let after = self.energy(problem, pairs, labels);
-        let gained = after < before;
+        let change = self.energy(problem, pairs, labels) - before;
+        let share = f64::from(self.random.below(1 << 20)) / f64::from(1 << 20);
+        let kept = change < 0.0 || change < share * tolerated;
         for (&node, &label) in self.region.iter().zip(&self.before) {
             self.inside[node as usize] = false;
-            if !gained {
+            if !kept {
                 labels[node as usize] = label;
             }
         }
-        if gained { before - after } else { 0.0 }
+        if kept { change } else { 0.0 }
     }
 
     /// The nodes nearest to a random one.

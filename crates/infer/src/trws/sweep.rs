@@ -16,8 +16,8 @@ pub(super) enum Direction {
 /// How a sweep ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ended {
-    /// Energy of the labels chosen, and the bound proven (`-inf` by forward sweeps, which prove none).
-    Done { energy: f64, bound: Bound },
+    /// Energy of the labels chosen, and the bound that a backward sweep proves.
+    Done { energy: f64, bound: Option<Bound> },
     /// No labelling has a finite energy.
     Infeasible,
     /// The caller wished it.
@@ -148,7 +148,9 @@ impl Sweeps {
         self.whole = direction == Direction::Backward;
         let value = problem.constant() + (sums.bound + sums.lost);
         let rounding = f64::EPSILON * (sums.sizes + value.abs());
-        Ended::Done { energy: problem.constant() + sums.energy, bound: Bound { value, rounding } }
+        // Both directions prove one, but sizes are summed in one of them only.
+        let bound = (direction == Direction::Backward).then_some(Bound { value, rounding });
+        Ended::Done { energy: problem.constant() + sums.energy, bound }
     }
 
     /// Chooses a node's label and sends its messages ahead. False if all its labels are forbidden.
@@ -164,13 +166,14 @@ impl Sweeps {
         };
         let unary = problem.unary(node);
         let count = unary.len();
-        at.begin(unary);
+        let certify = direction == Direction::Backward;
+        at.begin(unary, certify);
         for arc in ahead {
-            at.collect(&messages[starts[arc.pair as usize]..][..count]);
+            at.collect(&messages[starts[arc.pair as usize]..][..count], certify);
         }
         sums.energy += at.choose(problem, pairs, node, behind, labels);
         for arc in behind {
-            at.collect(&messages[starts[arc.pair as usize]..][..count]);
+            at.collect(&messages[starts[arc.pair as usize]..][..count], certify);
         }
         let least = smallest(&at.total);
         if least == f64::INFINITY {
@@ -178,7 +181,7 @@ impl Sweeps {
         }
         let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
         sums.lift((1.0 - share * ahead.len() as f64) * least);
-        let size = vectors::largest_finite(&at.sizes);
+        let size = if certify { vectors::largest_finite(&at.sizes) } else { 0.0 };
         // Steps of rounding: one per summand of the total, one per label of a distance transform, a few more.
         let steps = (behind.len() + ahead.len() + 16) as f64;
         sums.sizes += steps * size;
@@ -189,11 +192,10 @@ impl Sweeps {
             vectors::remainder(share, &at.total, message, &mut at.share);
             let message = &mut message[..problem.labels(arc.node)];
             pairs.kernel(problem, arc.pair, node).send(&at.share, message, &mut at.scratch);
-            let least = smallest(message);
+            let least = vectors::normalise(message);
             if least == f64::INFINITY {
                 return false;
             }
-            vectors::subtract(least, message);
             sums.lift(least);
             sums.sizes += (steps + most_labels as f64) * (size + pair.size);
         }
@@ -202,16 +204,21 @@ impl Sweeps {
 }
 
 impl Node {
-    fn begin(&mut self, unary: &[f64]) {
+    fn begin(&mut self, unary: &[f64], certify: bool) {
         self.total.clear();
         self.total.extend_from_slice(unary);
         self.sizes.clear();
-        self.sizes.extend(unary.iter().map(|value| value.abs()));
+        if certify {
+            self.sizes.extend(unary.iter().map(|value| value.abs()));
+        }
         self.share.resize(unary.len(), 0.0);
     }
 
-    fn collect(&mut self, message: &[f64]) {
-        vectors::add(message, &mut self.total, &mut self.sizes);
+    fn collect(&mut self, message: &[f64], certify: bool) {
+        vectors::add(message, &mut self.total);
+        if certify {
+            vectors::add_sizes(message, &mut self.sizes);
+        }
     }
 
     /// Chooses the label that is best given the labels behind, with the messages from ahead for what follows. Returns
