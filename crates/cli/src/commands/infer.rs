@@ -127,7 +127,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
     let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet || args.json);
     let (mut labels, mut times) = (Vec::new(), Vec::new());
     let mut answer: Option<Answer> = None;
-    while times.len() < args.repeat && watcher.ending() != Ending::Interrupted {
+    while times.len() < args.repeat && !watcher.is_interrupted() {
         if !times.is_empty() {
             engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
         }
@@ -147,7 +147,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         edges: mrf.edges().len(),
         seconds: median(&mut times),
         solves: times.len(),
-        ending: watcher.ending(),
+        ending: if times.len() < args.repeat { Ending::Interrupted } else { watcher.ending() },
     })
 }
 
