@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use multiplane::infer::engine::Answer;
 use multiplane::infer::format::network::{Flow, Network};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
@@ -126,17 +125,18 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
     };
     let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet || args.json);
     let (mut labels, mut times) = (Vec::new(), Vec::new());
-    let mut answer: Option<Answer> = None;
-    while times.len() < args.repeat && !watcher.is_interrupted() {
-        if !times.is_empty() {
-            engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
-        }
+    let answer = loop {
         watcher.restart();
         let watch = Stopwatch::start();
-        answer = Some(engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?);
+        let answer = engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?;
         times.push(watch.seconds());
-    }
-    let answer = answer.ok_or_else(|| Error::failed("interrupted before the first solve"))?;
+        if times.len() == args.repeat || watcher.is_interrupted() {
+            break answer;
+        }
+        engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
+    };
+    let cut_short = times.len() < args.repeat;
+    let ending = if cut_short { Ending::Interrupted } else { watcher.ending() };
     Ok(Report {
         engine: kind.name,
         energy: answer.energy,
@@ -147,7 +147,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         edges: mrf.edges().len(),
         seconds: median(&mut times),
         solves: times.len(),
-        ending: if times.len() < args.repeat { Ending::Interrupted } else { watcher.ending() },
+        ending,
     })
 }
 
