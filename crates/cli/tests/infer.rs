@@ -65,6 +65,22 @@ fn gzip_and_decimals() {
     assert_eq!(scratch.json("infer --data e.max")["flow"], json!(7.5));
 }
 
+/// A pipe is read once, and its first word tells the format.
+#[test]
+#[cfg(unix)]
+fn pipes() {
+    let scratch = folder();
+    for (file, key, value) in
+        [("a.uai", "labels", json!([0, 0])), ("c.cfn", "energy", json!(5.25)), ("d.max", "flow", json!(8))]
+    {
+        let line = format!("cat {file} | \"$0\" infer --data /dev/stdin --json");
+        let ran = common::run(
+            std::process::Command::new("sh").args(["-c", &line, common::BINARY]).current_dir(scratch.path("")),
+        );
+        assert_eq!((ran.code, &ran.object()[key]), (Some(0), &value), "{file}: {}", ran.stderr);
+    }
+}
+
 /// Labels go to a file, one a line; people get a short table, `--quiet` nothing.
 #[test]
 fn other_outputs() {

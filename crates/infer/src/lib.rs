@@ -34,3 +34,8 @@ pub use engine::{Answer, Engine, Progress, Watch};
 pub use error::Error;
 pub use mrf::{Edge, Mrf};
 pub use term::{Table, Term};
+
+/// The examples of the page on inference.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/inference.md")]
+pub struct PageOnInference;

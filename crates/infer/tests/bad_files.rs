@@ -6,7 +6,13 @@ mod common;
 use std::io::Read;
 
 use common::Random;
+use multiplane_infer::file::{DataError, Source};
+use multiplane_infer::format::network::Flow;
 use multiplane_infer::format::{Format, Instance};
+
+fn read_bytes(format: Format, bytes: &[u8]) -> Result<Instance, DataError> {
+    format.read(Source::from_bytes("f", bytes)?)
+}
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -17,7 +23,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 /// That each text is refused with these words.
 fn assert_refused(format: Format, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
-        match format.read_bytes("f", text.as_bytes()) {
+        match read_bytes(format, text.as_bytes()) {
             Ok(_) => panic!("{text:?} was accepted, expected: {expected}"),
             Err(error) => assert_eq!(error.to_string(), *expected, "for {text:?}"),
         }
@@ -48,7 +54,7 @@ fn faults_of_uai_are_named() {
         ),
         (
             "MARKOV 1 1000000000 0".into(),
-            "f: found 1000000000 energies that the file implies without holding them, expected at most 67108864",
+            "f: found 1000000000 energies that the file implies without holding them, expected at most 33554432",
         ),
         (
             "MARKOV 2 2000000000 2000000000 1 2 0 1 4000000000000000000 1 2".into(),
@@ -164,7 +170,7 @@ fn faults_of_wcsp_are_named() {
             ),
             (
                 "x 2 2 1 9\n100000 100000\n2 0 1 5 0",
-                "f:3:9: found 10000000000 energies that the file implies without holding them, expected at most 67108864",
+                "f:3:9: found 10000000000 energies that the file implies without holding them, expected at most 33554432",
             ),
             ("x 1 2 1 9\n2\n1 0 0 0 7", "f:3:9: found `7` after the last cost function, expected the end of the file"),
         ],
@@ -193,7 +199,7 @@ fn faults_of_cfn_are_named() {
             ),
             (
                 "{{p <9} {x 1000000000} {}}",
-                "f: found 1000000000 energies that the file implies without holding them, expected at most 67108864",
+                "f: found 1000000000 energies that the file implies without holding them, expected at most 33554432",
             ),
             (
                 "{{p <9} {x 2} {f {[y]",
@@ -297,9 +303,7 @@ fn unreachable_terminals_have_no_flow() {
         "p max 4 2\nn 1 s\nn 4 t\na 1 2 3\na 3 4 5\n",
         "p max 2 1\nn 1 s\nn 2 t\na 2 1 9\n",
     ] {
-        let Ok(Instance::Flow(multiplane_infer::format::network::Flow::Whole(network))) =
-            Format::Max.read_bytes("f", text.as_bytes())
-        else {
+        let Ok(Instance::Flow(Flow::Whole(network))) = read_bytes(Format::Max, text.as_bytes()) else {
             panic!("{text}")
         };
         assert_eq!(network.cut().solve(), 0, "{text}");
@@ -368,7 +372,7 @@ fn mutated_files_never_panic() {
             bytes = gzip(&bytes);
         }
         mutate(&mut random, &mut bytes);
-        match format.read_bytes("f", &bytes) {
+        match read_bytes(format, &bytes) {
             Err(error) => {
                 let (text, message) = (error.to_string(), error.message());
                 assert!(message.starts_with("found ") && message.contains(", "), "seed {seed}: {text}");
@@ -378,11 +382,11 @@ fn mutated_files_never_panic() {
                 assert!(!mrf.energy(&labels).is_nan(), "seed {seed}");
                 accepted[which] += 1;
             }
-            Ok(Instance::Flow(multiplane_infer::format::network::Flow::Whole(network))) => {
+            Ok(Instance::Flow(Flow::Whole(network))) => {
                 assert!(network.cut().solve() >= 0, "seed {seed}");
                 accepted[which] += 1;
             }
-            Ok(Instance::Flow(multiplane_infer::format::network::Flow::Real(network))) => {
+            Ok(Instance::Flow(Flow::Real(network))) => {
                 assert!(network.cut().solve() >= 0.0, "seed {seed}");
                 accepted[which] += 1;
             }
@@ -398,13 +402,12 @@ fn cut_files_are_refused() {
     for (format, text) in SAMPLES {
         let whole = gzip(text.as_bytes());
         for end in 0..whole.len() {
-            let error =
-                format.read_bytes("f", &whole[..end]).err().unwrap_or_else(|| panic!("{format:?} cut at {end}"));
+            let error = read_bytes(format, &whole[..end]).err().unwrap_or_else(|| panic!("{format:?} cut at {end}"));
             assert!(end < 2 || error.to_string().contains("gzip data that is cut off"), "{format:?} {end}: {error}");
         }
         let last = text.trim_end().len() - text.trim_end().rsplit([' ', '}']).next().unwrap().len();
         for end in 0..last {
-            assert!(format.read_bytes("f", &text.as_bytes()[..end]).is_err(), "{format:?}: {:?}", &text[..end]);
+            assert!(read_bytes(format, &text.as_bytes()[..end]).is_err(), "{format:?}: {:?}", &text[..end]);
         }
     }
 }

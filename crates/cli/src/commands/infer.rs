@@ -227,7 +227,7 @@ impl Report {
     fn bound_text(&self) -> String {
         match (self.exact, self.bound.is_finite()) {
             (true, _) => format!("{} (the labelling is proven optimal)", number(self.bound)),
-            (false, false) => "none: this engine proves nothing".into(),
+            (false, false) => "none: nothing is proven".into(),
             (false, true) => {
                 let gap = self.energy - self.bound;
                 let share = 100.0 * gap / self.energy.abs().max(f64::MIN_POSITIVE);

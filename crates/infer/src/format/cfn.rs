@@ -188,6 +188,7 @@ impl Reader {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
         let mut energies = vec![self.bound.energy(default); entries as usize];
+        let mut tuples = 0;
         while *self.lexer.peek()? != Piece::Close {
             let mut at = 0;
             for &variable in scope.as_slice() {
@@ -203,7 +204,9 @@ impl Reader {
             }
             let cost = self.lexer.number(|| format!("the cost of a tuple of {shown}"))?;
             energies[at as usize] = self.bound.energy(cost);
+            tuples += 1;
         }
+        self.build.hold(entries.min(tuples));
         self.lexer.close("the tuples")?;
         Ok(energies)
     }
