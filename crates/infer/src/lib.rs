@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
-//! [`format`] reads and writes files of models and flow networks, [`file`] is how data files are opened.
+//! [`mod@format`] reads and writes files of models and flow networks, [`mod@file`] is how data files are opened.
 //!
 //! Chains have engines of their own, which maximise scores:
 //!
