@@ -197,3 +197,70 @@ fn signals_end_a_solve() {
         assert_eq!(scratch.text("labels").lines().count(), 26, "{signal}");
     }
 }
+
+/// A small model as .cfn: `kind` 0 a tree, 1 two labels and neighbours that agree, 2 anything, with what is forbidden.
+fn random_cfn(seed: u64, kind: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % bound
+    };
+    let labels: Vec<u64> = (0..6).map(|_| if kind == 1 { 2 } else { 1 + below(4) }).collect();
+    let mut functions = String::new();
+    for (node, &count) in labels.iter().enumerate() {
+        let costs: Vec<String> = (0..count).map(|_| format!("{}.{}", below(9), below(10))).collect();
+        functions += &format!(" {{[{node}] [{}]}}\n", costs.join(" "));
+    }
+    for head in 1..labels.len() {
+        for tail in 0..head {
+            let joined = if kind == 0 { tail == head / 2 } else { below(2) == 0 };
+            if !joined {
+                continue;
+            }
+            let cost = |a: u64, b: u64, below: &mut dyn FnMut(u64) -> u64| match kind {
+                1 if a == b => 0,
+                1 => 3,
+                _ if below(12) == 0 => 1000,
+                _ => below(9),
+            };
+            let pairs = (0..labels[tail]).flat_map(|a| (0..labels[head]).map(move |b| (a, b)));
+            let costs: Vec<String> = pairs.map(|(a, b)| cost(a, b, &mut below).to_string()).collect();
+            functions += &format!(" {{[{tail} {head}] [{}]}}\n", costs.join(" "));
+        }
+    }
+    let labels: Vec<String> = labels.iter().map(u64::to_string).collect();
+    format!("{{{{random <1000}}\n[{}]\n{{{functions}}}}}\n", labels.join(" "))
+}
+
+/// Whatever engine is asked, and the one that the program chooses: its bound is not above the least energy of all
+/// labellings, its energy not below, an answer that claims to be exact is, and solving again from the beginning gives
+/// the same labels.
+#[test]
+fn every_engine_keeps_its_word() {
+    let scratch = Scratch::new();
+    let all: Value = serde_json::from_str(&scratch.succeed("describe engine --json").stdout).unwrap();
+    let names = all["engine"].as_array().unwrap().iter().map(|engine| engine["name"].as_str().unwrap().to_owned());
+    let engines: Vec<String> = names.filter(|name| name != "max-flow").map(|name| format!("--engine {name}")).collect();
+    for seed in 0..12 {
+        scratch.write("a.cfn", random_cfn(seed, seed % 3));
+        let best = scratch.json("infer --data a.cfn --engine brute");
+        let least = number(&best, "energy");
+        for engine in engines.iter().map(String::as_str).chain([""]) {
+            let ran = scratch.run(&format!("infer --data a.cfn {engine} --json"));
+            let what = format!("seed {seed}, `{engine}`: {}{}", ran.stdout, ran.stderr);
+            if ran.code == Some(2) && ran.stderr.contains("does not apply") {
+                continue;
+            }
+            let answer = ran.object();
+            let energy = answer["energy"].as_f64().unwrap_or(f64::INFINITY);
+            assert_eq!(ran.code, Some(if energy.is_finite() { 0 } else { 1 }), "{what}");
+            assert!(energy >= least - 1e-9, "{what} but {least}");
+            assert!(answer["bound"].as_f64().is_none_or(|bound| bound <= least + 1e-9), "{what} but {least}");
+            assert!(answer["exact"] == false || energy <= least + 1e-9, "{what} but {least}");
+            let again = scratch.run(&format!("infer --data a.cfn {engine} --json --repeat 3")).object();
+            assert_eq!(again["labels"], answer["labels"], "{what}");
+        }
+        let chosen = scratch.json("infer --data a.cfn");
+        assert!(seed % 3 == 2 || chosen["exact"] == true, "seed {seed}: an exact engine applies, found {chosen:?}");
+    }
+}
