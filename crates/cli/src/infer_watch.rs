@@ -68,6 +68,12 @@ impl Watcher {
     /// A new solve begins.
     pub(crate) fn restart(&mut self) {
         self.started = Stopwatch::start();
+        self.ending = Ending::Done;
+    }
+
+    /// Whether a signal has come, also after an engine's last look.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// How the last solve ended.
@@ -85,7 +91,7 @@ impl Watcher {
             bar.set_message(line(progress, seconds));
             bar.tick();
         }
-        if self.asked.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             self.ending = Ending::Interrupted;
         } else if self.limit.is_some_and(|limit| seconds >= limit) {
             self.ending = Ending::Seconds;

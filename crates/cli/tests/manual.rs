@@ -1,4 +1,4 @@
-//! The examples of the manual and the README, run as they stand: every `console` block in order in one directory, its
+//! The examples of the manual, the page on inference and the README, run as they stand: every `console` block in order in one directory, its
 //! output compared; every `toml` block written to the file that the text names; the README's commands run.
 
 mod common;
@@ -85,21 +85,20 @@ fn skipped(text: &str) -> Option<&'static str> {
     text.contains("^C").then_some("somebody has to press Ctrl-C")
 }
 
-/// Every example of the manual gives the output that it shows, in the order of the page.
-#[test]
-fn the_manual_is_true() {
+/// Every example of a page gives the output that it shows, in the order of the page. Answers how many there are.
+fn assert_true(name: &str) -> usize {
     let scratch = Scratch::new();
     let mut ran = 0;
-    for block in blocks(&page("docs/manual.md")) {
+    for block in blocks(&page(name)) {
         let line = block.line;
         match block.language.as_str() {
-            "toml" => scratch.write(&block.file.unwrap_or_else(|| panic!("manual:{line}: no file named")), block.text),
+            "toml" => scratch.write(&block.file.unwrap_or_else(|| panic!("{name}:{line}: no file named")), block.text),
             "console" => match skipped(&block.text) {
-                Some(reason) => println!("skipped manual:{line}: {reason}"),
+                Some(reason) => println!("skipped {name}:{line}: {reason}"),
                 None => {
                     for (command, output) in commands(&block.text) {
                         let (_, found) = shell(&scratch, &command);
-                        assert_eq!(found, output, "manual:{line}: $ {command}");
+                        assert_eq!(found, output, "{name}:{line}: $ {command}");
                         ran += 1;
                     }
                 }
@@ -107,7 +106,19 @@ fn the_manual_is_true() {
             _ => {} // synopses, tables of machines, other languages
         }
     }
+    ran
+}
+
+#[test]
+fn the_manual_is_true() {
+    let ran = assert_true("docs/manual.md");
     assert!(ran > 20, "only {ran} commands were found");
+}
+
+#[test]
+fn the_page_on_inference_is_true() {
+    let ran = assert_true("docs/inference.md");
+    assert!(ran >= 9, "only {ran} commands were found");
 }
 
 /// The README's commands run, one after the other, but for those of cargo.
@@ -132,7 +143,7 @@ fn the_readme_runs() {
 /// No page for users sends them to data that they do not have.
 #[test]
 fn pages_name_no_data_of_ours() {
-    for name in ["README.md", "docs/manual.md", "docs/coverage.md", "docs/math.md"] {
+    for name in ["README.md", "docs/manual.md", "docs/inference.md", "docs/coverage.md", "docs/math.md"] {
         assert!(!page(name).contains("shared/data"), "{name}");
     }
 }

@@ -106,3 +106,46 @@ fn conll_chunking() {
     let verified = run(scratch.command("verify --model model --data").arg(&data));
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
 }
+
+/// The answer to a problem file of the public set; `None` where it is absent or no engine applies.
+fn inferred(test: &str, name: &str, arguments: &str) -> Option<Map<String, Value>> {
+    let path = file(test, name)?;
+    let scratch = Scratch::new();
+    let ran = run(scratch.command("infer --json --data").arg(path).args(arguments.split_whitespace()));
+    if ran.code == Some(2) && ran.stderr.contains("does not apply") {
+        eprintln!("SKIPPED {test}: {name}: {}", ran.stderr);
+        return None;
+    }
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{name}");
+    Some(ran.object())
+}
+
+/// Flows of networks are the published ones.
+#[test]
+fn published_flows() {
+    for (name, flow) in [("gl1", 156545), ("wlm3", 11875108), ("ak-4102", 8207)] {
+        let Some(answer) = inferred("published_flows", &format!("maxflow/{name}.max.gz"), "") else { return };
+        assert_eq!((answer["flow"].as_i64(), &answer["exact"]), (Some(flow), &true.into()), "{name}");
+    }
+}
+
+/// Whatever engine the program chooses: the bound is not above the proven optimum, the energy not below it, and an
+/// answer that claims to be exact is.
+#[test]
+fn answers_bracket_proven_optima() {
+    for (name, optimum) in [
+        ("seg_binary/10_14_s.binary.uai", 85.762023302),
+        ("seg_binary/11_3_s.binary.uai", 62.333204797),
+        ("grid/grid10x10.f10.uai", -695.824870439),
+        ("protein/1aie.uai", 4.635273362),
+        ("toulbar2/celar6sub0.wcsp", 159.0),
+        ("toulbar2/1aho.cfn", -33.729920),
+    ] {
+        let answer = inferred("answers_bracket_proven_optima", &format!("mrf/{name}.gz"), "--seconds 2");
+        let Some(answer) = answer else { continue };
+        let energy = number(&answer, "energy");
+        assert!(energy >= optimum - 1e-6, "{name}: {energy} is below the optimum");
+        assert!(answer["bound"].as_f64().is_none_or(|bound| bound <= optimum + 1e-6), "{name}: {}", answer["bound"]);
+        assert!(answer["exact"] == false || energy <= optimum + 1e-6, "{name}: {energy} is not exact");
+    }
+}

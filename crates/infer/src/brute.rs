@@ -1,11 +1,13 @@
 //! Exact maximisation by enumeration: the judge of every other engine, for problems of a few thousand labellings.
 
-use crate::engine::{Answer, Engine, Watch};
+use crate::engine::{Answer, Engine, Progress, Watch};
 use crate::error::Error;
 use crate::mrf::Mrf;
 
 /// Most labellings that [`Brute`] looks at.
 const LIMIT: f64 = 1e8;
+/// Labellings between two calls of the watch.
+const WATCHED: u64 = 1 << 14;
 
 /// Enumeration as an [`Engine`]: exact for every model of at most 10^8 labellings.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +26,7 @@ impl Engine for Brute {
     }
 
     /// Among equal labellings the first in lexicographic order wins.
-    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.prepare(problem)?;
         let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
         let mut labelling = vec![0; counts.len()];
@@ -37,6 +39,10 @@ impl Engine for Brute {
             if found < energy {
                 energy = found;
                 labels.clone_from(&labelling);
+            }
+            let progress = Progress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
+            if iterations % WATCHED == 0 && watch(progress).is_break() {
+                return Ok(Answer { energy, bound: f64::NEG_INFINITY, iterations });
             }
         }
         Ok(Answer { energy, bound: energy, iterations })

@@ -15,6 +15,8 @@
 //! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest, and
 //! [`restricted`] puts known labellings together to a better one.
 //!
+//! [`mod@format`] reads and writes files of models and flow networks, [`mod@file`] is how data files are opened.
+//!
 //! Chains have engines of their own, which maximise scores:
 //!
 //! | engine | problem | answer |
@@ -49,3 +51,8 @@ pub use engine::{Answer, Engine, Progress, Watch};
 pub use error::Error;
 pub use mrf::{Edge, Mrf};
 pub use term::{Table, Term};
+
+/// The examples of the page on inference.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/inference.md")]
+pub struct PageOnInference;

@@ -34,12 +34,6 @@ impl From<DataError> for Error {
     }
 }
 
-impl From<multiplane_infer::Error> for Error {
-    fn from(error: multiplane_infer::Error) -> Self {
-        Error::Input(error.to_string())
-    }
-}
-
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
         Error::Input(error.to_string())

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use multiplane::infer::engine::Answer;
 use multiplane::infer::format::network::{Flow, Network};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
 use multiplane::infer::{Engine, Mrf, registry};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::InferArgs;
@@ -23,17 +23,22 @@ pub(crate) const MAX_FLOW_SUMMARY: &str = "flow networks (.max): maximum flow an
 /// Most labels that are shown to people.
 const SHOWN_LABELS: usize = 40;
 
-/// What was found, in the words of the JSON object.
+/// What was found: the JSON object, in which numbers that are not finite are null, and what people are told beside it.
+#[derive(Serialize)]
 struct Report {
     engine: &'static str,
     energy: f64,
     bound: f64,
     exact: bool,
     flow: Option<Value>,
-    labels: Vec<u32>,
+    /// Absent where no allowed labelling was found.
+    labels: Option<Vec<u32>>,
+    variables: usize,
     edges: usize,
     seconds: f64,
+    #[serde(skip)]
     solves: usize,
+    #[serde(skip)]
     ending: Ending,
 }
 
@@ -44,22 +49,23 @@ pub(crate) fn run(args: &InferArgs) -> Result<Done, Error> {
         Instance::Flow(flow) => {
             check_flow_engine(args)?;
             match flow {
-                Flow::Whole(network) => cut(args, &network, |flow| json!(flow), |flow| flow as f64),
-                Flow::Real(network) => cut(args, &network, |flow| json!(flow), |flow| flow),
+                Flow::Whole(network) => cut(args, network, |flow| json!(flow), |flow| flow as f64),
+                Flow::Real(network) => cut(args, network, |flow| json!(flow), |flow| flow),
             }
         }
     };
-    let found = report.energy.is_finite();
-    if let (Some(path), true) = (&args.out, found) {
-        let text: String = report.labels.iter().map(|label| format!("{label}\n")).collect();
+    if let (Some(path), Some(labels)) = (&args.out, &report.labels) {
+        let text: String = labels.iter().map(|label| format!("{label}\n")).collect();
         durable_write(path, text.as_bytes())
             .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
     }
     if args.json {
-        print(&format!("{}\n", report.json()))?;
+        let json = serde_json::to_string(&report).map_err(|error| Error::failed(error.to_string()))?;
+        print(&(json + "\n"))?;
     } else if !args.quiet {
         print(&report.text(args))?;
     }
+    let found = report.labels.is_some();
     if !found {
         let data = args.data.display();
         complain(&match report.exact {
@@ -126,43 +132,45 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
     };
     let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet || args.json);
     let (mut labels, mut times) = (Vec::new(), Vec::new());
-    let mut answer: Option<Answer> = None;
-    while times.len() < args.repeat && watcher.ending() != Ending::Interrupted {
-        if !times.is_empty() {
-            engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
-        }
+    let answer = loop {
         watcher.restart();
         let watch = Stopwatch::start();
-        answer = Some(engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?);
+        let answer = engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?;
         times.push(watch.seconds());
-    }
-    let answer = answer.ok_or_else(|| Error::failed("interrupted before the first solve"))?;
+        if times.len() == args.repeat || watcher.is_interrupted() {
+            break answer;
+        }
+        engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
+    };
+    let cut_short = times.len() < args.repeat;
+    let ending = if cut_short { Ending::Interrupted } else { watcher.ending() };
     Ok(Report {
         engine: kind.name,
         energy: answer.energy,
         bound: answer.bound,
         exact: answer.is_exact(),
         flow: None,
-        labels,
+        labels: answer.energy.is_finite().then_some(labels),
+        variables: mrf.nodes(),
         edges: mrf.edges().len(),
         seconds: median(&mut times),
         solves: times.len(),
-        ending: watcher.ending(),
+        ending,
     })
 }
 
 /// Solves a flow network. A signal ends it at once: there is nothing to keep before the end.
 fn cut<C: Capacity>(
     args: &InferArgs,
-    network: &Network<C>,
+    network: Network<C>,
     shown: impl Fn(C) -> Value,
     value: impl Fn(C) -> f64,
 ) -> Report {
-    let built = network.cut();
+    let (edges, built) = (network.edges().len(), network.cut());
+    drop(network); // a large one should not stand beside its graph
     let (mut labels, mut times) = (Vec::new(), Vec::new());
     let mut flow = C::ZERO;
-    for _ in 0..args.repeat {
-        let mut cut = built.clone();
+    for mut cut in std::iter::repeat_n(built, args.repeat) {
         let watch = Stopwatch::start();
         flow = cut.solve();
         times.push(watch.seconds());
@@ -174,8 +182,9 @@ fn cut<C: Capacity>(
         bound: value(flow),
         exact: true,
         flow: Some(shown(flow)),
-        labels,
-        edges: network.edges().len(),
+        variables: labels.len(),
+        labels: Some(labels),
+        edges,
         seconds: median(&mut times),
         solves: times.len(),
         ending: Ending::Done,
@@ -183,26 +192,11 @@ fn cut<C: Capacity>(
 }
 
 impl Report {
-    /// Numbers that are not finite are null.
-    fn json(&self) -> Value {
-        json!({
-            "engine": self.engine,
-            "energy": self.energy,
-            "bound": self.bound,
-            "exact": self.exact,
-            "flow": self.flow,
-            "labels": self.energy.is_finite().then_some(&self.labels),
-            "variables": self.labels.len(),
-            "edges": self.edges,
-            "seconds": self.seconds,
-        })
-    }
-
     fn text(&self, args: &InferArgs) -> String {
         let mut text = format!(
             "{}: {} variables, {} edges, engine {}\n",
             args.data.display(),
-            self.labels.len(),
+            self.variables,
             self.edges,
             self.engine
         );
@@ -217,10 +211,10 @@ impl Report {
             1 => format!("  time    {} s\n", number(self.seconds)),
             solves => format!("  time    {} s (median of {solves} solves)\n", number(self.seconds)),
         };
-        match (&args.out, self.energy.is_finite()) {
-            (_, false) => {}
-            (Some(path), true) => text += &format!("  labels  saved to {}\n", path.display()),
-            (None, true) => text += &format!("  labels  {}\n", self.labels_text()),
+        match (&args.out, &self.labels) {
+            (_, None) => {}
+            (Some(path), Some(_)) => text += &format!("  labels  saved to {}\n", path.display()),
+            (None, Some(labels)) => text += &format!("  labels  {}\n", labels_text(labels)),
         }
         match self.ending {
             Ending::Done => {}
@@ -233,7 +227,7 @@ impl Report {
     fn bound_text(&self) -> String {
         match (self.exact, self.bound.is_finite()) {
             (true, _) => format!("{} (the labelling is proven optimal)", number(self.bound)),
-            (false, false) => "none: this engine proves nothing".into(),
+            (false, false) => "none: nothing is proven".into(),
             (false, true) => {
                 let gap = self.energy - self.bound;
                 let share = 100.0 * gap / self.energy.abs().max(f64::MIN_POSITIVE);
@@ -241,11 +235,11 @@ impl Report {
             }
         }
     }
+}
 
-    fn labels_text(&self) -> String {
-        if self.labels.len() > SHOWN_LABELS {
-            return format!("{} of them: --out FILE or --json gives them", self.labels.len());
-        }
-        self.labels.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+fn labels_text(labels: &[u32]) -> String {
+    if labels.len() > SHOWN_LABELS {
+        return format!("{} of them: --out FILE or --json gives them", labels.len());
     }
+    labels.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }

@@ -94,7 +94,7 @@ impl Source {
 
     /// Bytes that have been read and not consumed; none at the end of the file.
     #[inline]
-    pub(super) fn ready(&mut self, after: u64) -> Result<&[u8], DataError> {
+    pub(crate) fn ready(&mut self, after: u64) -> Result<&[u8], DataError> {
         if self.reader.buffer().is_empty() {
             let read = self.reader.fill_buf().map(<[u8]>::len);
             let read = read.map_err(|error| self.unreadable(&error, after))?;
@@ -105,7 +105,7 @@ impl Source {
 
     /// Takes that many of the bytes that [`ready`](Source::ready) showed.
     #[inline]
-    pub(super) fn consume(&mut self, bytes: usize) {
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.reader.consume(bytes);
     }
 

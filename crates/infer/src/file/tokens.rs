@@ -277,4 +277,18 @@ mod tests {
         assert_eq!(error(&endless), "f:2:2: found a word longer than 64 KiB, expected shorter ones");
         assert_eq!(error(b"a\nb\xff"), "f:2:2: found byte 0xff, expected UTF-8 text");
     }
+
+    /// A decompression bomb without any word is stopped, too.
+    #[test]
+    fn bombs_are_stopped() {
+        let mut packed = Vec::new();
+        let spaces = vec![b' '; 1 << 20];
+        let mut encoder = flate2::bufread::GzEncoder::new(spaces.as_slice(), flate2::Compression::fast());
+        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
+        let mut source = Source::from_bytes("f", &packed).unwrap();
+        source.expanded_limit = 1 << 19; // the real one takes seconds to reach
+        let error = Tokens::of(source).unwrap().word().map(|_| ()).unwrap_err().to_string();
+        let message = "f: found gzip data that expands to more than 512 KiB (after line 1), expected at most 1 GiB";
+        assert!(error.starts_with(message), "{error}");
+    }
 }

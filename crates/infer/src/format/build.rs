@@ -10,8 +10,8 @@ use std::hash::{DefaultHasher, Hasher};
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
 
-/// Most numbers that a file may imply without holding them: half a gigabyte.
-const IMPLIED_LIMIT: u64 = 1 << 26;
+/// Most numbers that a file may imply without holding them: a quarter of a gigabyte.
+const IMPLIED_LIMIT: u64 = 1 << 25;
 
 /// Why a function cannot be added: what was found, and the rule.
 pub(super) type Fault = String;
@@ -68,6 +68,11 @@ impl Build {
                 self.implied
             )),
         }
+    }
+
+    /// Takes back what turned out to stand in the file.
+    pub(super) fn hold(&mut self, numbers: u64) {
+        self.implied = self.implied.saturating_sub(numbers);
     }
 
     /// Adds a function of at most two different variables; the last one's label changes fastest.

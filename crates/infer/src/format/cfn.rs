@@ -19,11 +19,17 @@
 //!
 //! Reading costs O(bytes + sizes of tables).
 
+mod header;
+mod write;
+
+pub use write::write;
+
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::Path;
 
-use super::build::{Build, Fault, greatest_sum, pairwise};
+use header::{Bound, Variables, is_number};
+
+use super::build::{Build, Fault};
 use super::lexer::{Lexer, Piece};
 use super::words::Scope;
 use crate::file::{DataError, Place, Tokens, quote};
@@ -56,115 +62,6 @@ pub(super) fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
         Piece::End => reader.finish(),
         other => Err(reader.lexer.unexpected(&other, "the end of the file")),
     }
-}
-
-/// The direction of optimisation, and the costs that forbid.
-#[derive(Clone, Copy)]
-struct Bound {
-    maximise: bool,
-    value: f64,
-}
-
-impl Bound {
-    fn read(lexer: &mut Lexer) -> Result<Bound, DataError> {
-        lexer.skip("problem")?;
-        lexer.open("the problem's properties")?;
-        let mut bound = None;
-        while *lexer.peek()? != Piece::Close {
-            let word = lexer.word(|| "`mustbe` and a bound".into())?;
-            if let Some(rest) = word.strip_prefix(['<', '>']) {
-                let value = rest.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-                let value = value.ok_or_else(|| lexer.bad(&word, "bound", "< or > and a finite number"))?;
-                bound = Some(Bound { maximise: word.starts_with('>'), value });
-            } else if word == "name" {
-                lexer.word(|| "the problem's name".into())?;
-            }
-        }
-        lexer.close("the problem's properties")?;
-        bound.ok_or_else(|| lexer.error("found no bound, expected \"mustbe\" with < or > and a number"))
-    }
-
-    fn energy(&self, cost: f64) -> f64 {
-        match self.maximise {
-            true if cost <= self.value => f64::INFINITY,
-            true => 0.0 - cost,
-            false if cost >= self.value => f64::INFINITY,
-            false => cost,
-        }
-    }
-}
-
-/// The names of variables and their values.
-struct Variables {
-    by_name: BTreeMap<String, u32>,
-    values: Vec<BTreeMap<String, u32>>,
-}
-
-impl Variables {
-    /// The variables, and their numbers of labels.
-    fn read(lexer: &mut Lexer) -> Result<(Variables, Vec<u32>), DataError> {
-        let mut variables = Variables { by_name: BTreeMap::new(), values: Vec::new() };
-        let mut labels = Vec::new();
-        lexer.skip("variables")?;
-        lexer.open("the variables")?;
-        while *lexer.peek()? != Piece::Close {
-            let index = labels.len() as u32; // each takes a byte of the file, and more of memory
-            let mut size = None;
-            if let Piece::Word(_) = lexer.peek()? {
-                let word = lexer.word(|| "a variable".into())?;
-                if is_number(&word) {
-                    size = Some(domain_size(lexer, &word)?);
-                } else if variables.by_name.insert(word.clone(), index).is_some() {
-                    return Err(lexer.bad(&word, "a variable for the second time", "different names"));
-                }
-            }
-            let (count, values) = match size {
-                Some(size) => (size, BTreeMap::new()),
-                None => domain(lexer, index)?,
-            };
-            labels.push(count);
-            variables.values.push(values);
-        }
-        lexer.close("the variables")?;
-        Ok((variables, labels))
-    }
-}
-
-/// The values of a variable: a list of names, or how many.
-fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32>), DataError> {
-    let what = || format!("the values of variable {variable}: a list or a number");
-    match lexer.take()? {
-        Piece::Word(word) => Ok((domain_size(lexer, &word)?, BTreeMap::new())),
-        Piece::Open => {
-            let mut values = BTreeMap::new();
-            while *lexer.peek()? != Piece::Close {
-                let value = lexer.word(|| format!("a value of variable {variable}"))?;
-                let index = values.len() as u32;
-                if let Some(first) = values.insert(value.clone(), index) {
-                    let what = format!("value {index} of variable {variable}");
-                    return Err(lexer.bad(&value, &what, &format!("another name than that of value {first}")));
-                }
-            }
-            lexer.close("the values")?;
-            match values.is_empty() {
-                true => Err(lexer.error(format!("found no value of variable {variable}, expected at least one"))),
-                false => Ok((values.len() as u32, values)),
-            }
-        }
-        other => Err(lexer.unexpected(&other, &what())),
-    }
-}
-
-/// A number of values; a negative one is that of an interval from 0.
-fn domain_size(lexer: &Lexer, word: &str) -> Result<u32, DataError> {
-    let size = word.parse::<i64>().ok().map(i64::unsigned_abs);
-    let size = size.and_then(|size| u32::try_from(size).ok()).filter(|&size| size > 0);
-    size.ok_or_else(|| lexer.bad(word, "a number of values", "a number from 1 to 4294967295"))
-}
-
-/// Whether a word stands for a number: names do not begin so.
-fn is_number(word: &str) -> bool {
-    word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
 }
 
 /// A function that others may share the costs of.
@@ -291,6 +188,7 @@ impl Reader {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
         let mut energies = vec![self.bound.energy(default); entries as usize];
+        let mut tuples = 0;
         while *self.lexer.peek()? != Piece::Close {
             let mut at = 0;
             for &variable in scope.as_slice() {
@@ -306,7 +204,9 @@ impl Reader {
             }
             let cost = self.lexer.number(|| format!("the cost of a tuple of {shown}"))?;
             energies[at as usize] = self.bound.energy(cost);
+            tuples += 1;
         }
+        self.build.hold(entries.min(tuples));
         self.lexer.close("the tuples")?;
         Ok(energies)
     }
@@ -345,45 +245,4 @@ impl Reader {
         }
         Ok(())
     }
-}
-
-/// Writes a model so that [`read`] gives back one of the same energies: to the bit without `digits`, else rounded to so
-/// many after the point.
-///
-/// The bound is above the energy of every allowed labelling. It has `digits` after the point, which is the precision
-/// that toulbar2 computes with; a cost with more digits than its bound toulbar2 (1.1.1) takes without its fraction, so
-/// give it at most 9.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write(mrf: &Mrf, digits: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let shown = |value: f64| match digits {
-        None => value.to_string(), // never with an exponent
-        Some(digits) => format!("{value:.digits$}"),
-    };
-    let bound = greatest_sum(mrf);
-    let bound = shown((bound + 1.0).max(bound * (1.0 + 1e-9)).ceil());
-    writeln!(out, "{{ \"problem\": {{ \"name\": \"multiplane\", \"mustbe\": \"<{bound}\" }},\n  \"variables\": {{")?;
-    for node in 0..mrf.nodes() {
-        let comma = if node + 1 < mrf.nodes() { "," } else { "" };
-        writeln!(out, "    \"x{node}\": {}{comma}", mrf.labels(node as u32))?;
-    }
-    writeln!(out, "  }},\n  \"functions\": {{")?;
-    let list = |energies: &mut dyn Iterator<Item = f64>| {
-        let text = |energy: f64| if energy == f64::INFINITY { bound.clone() } else { shown(energy) };
-        energies.map(text).collect::<Vec<_>>().join(", ")
-    };
-    for node in 0..mrf.nodes() {
-        let costs = list(&mut mrf.unary(node as u32).iter().copied());
-        writeln!(out, "    \"u{node}\": {{ \"scope\": [\"x{node}\"], \"costs\": [{costs}] }},")?;
-    }
-    for (at, edge) in mrf.edges().iter().enumerate() {
-        let costs = list(&mut pairwise(mrf, edge));
-        writeln!(
-            out,
-            "    \"p{at}\": {{ \"scope\": [\"x{}\", \"x{}\"], \"costs\": [{costs}] }},",
-            edge.tail, edge.head
-        )?;
-    }
-    writeln!(out, "    \"constant\": {{ \"scope\": [], \"costs\": [{}] }}\n  }}\n}}", shown(mrf.constant()))
 }

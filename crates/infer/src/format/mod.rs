@@ -15,7 +15,7 @@ mod words;
 
 use std::path::Path;
 
-use crate::file::{DataError, Lines, Tokens};
+use crate::file::{DataError, Lines, Source, Tokens};
 use crate::mrf::Mrf;
 use network::Flow;
 
@@ -70,65 +70,53 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The format of a file, by the ending of its name without `.gz` or, where that tells nothing, by its first word.
-    ///
-    /// # Errors
-    /// Neither tells, or the file cannot be read.
-    pub fn of(path: &Path) -> Result<Format, DataError> {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    /// The format that the ending of a file's name tells, `.gz` left out.
+    pub fn from_path(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        if let Some(format) = name.rsplit_once('.').and_then(|(_, ending)| Format::from_name(ending)) {
-            return Ok(format);
-        }
-        let mut tokens = Tokens::open(path)?;
-        let first = tokens.expect(|| "a problem".into())?.to_ascii_uppercase();
-        match first.as_str() {
-            "MARKOV" | "BAYES" => Ok(Format::Uai),
-            "C" | "P" => Ok(Format::Max),
-            brace if brace.starts_with('{') => Ok(Format::Cfn),
-            _ => {
-                Err(tokens
-                    .bad("first word", &format!("a problem of a known format, or a name that tells: {}", known())))
-            }
+        Format::from_name(name.rsplit_once('.')?.1)
+    }
+
+    /// The format that the first bytes of a file tell.
+    fn from_start(bytes: &[u8]) -> Option<Format> {
+        match bytes.trim_ascii_start().to_ascii_uppercase().as_slice() {
+            [b'M', b'A', b'R', b'K', b'O', b'V', ..] | [b'B', b'A', b'Y', b'E', b'S', ..] => Some(Format::Uai),
+            [b'C' | b'P', end, ..] if end.is_ascii_whitespace() => Some(Format::Max),
+            [b'{', ..] => Some(Format::Cfn),
+            _ => None,
         }
     }
 
-    /// Reads a file of this format, plain or gzip.
+    /// Reads a file of this format.
     ///
     /// # Errors
-    /// Those of the format's own reader.
-    pub fn read(self, path: &Path) -> Result<Instance, DataError> {
+    /// Names the place of whatever breaks the format.
+    pub fn read(self, source: Source) -> Result<Instance, DataError> {
         match self {
-            Format::Uai => uai::read(path).map(Instance::Mrf),
-            Format::Wcsp => wcsp::read(path).map(Instance::Mrf),
-            Format::Cfn => cfn::read(path).map(Instance::Mrf),
-            Format::Max => dimacs::read(path).map(Instance::Flow),
-        }
-    }
-
-    /// Reads bytes in memory, as if they were the file `path`.
-    ///
-    /// # Errors
-    /// Those of the format's own reader.
-    pub fn read_bytes(self, path: &str, bytes: &[u8]) -> Result<Instance, DataError> {
-        match self {
-            Format::Uai => uai::parse(Tokens::from_bytes(path, bytes)?).map(Instance::Mrf),
-            Format::Wcsp => wcsp::parse(Tokens::from_bytes(path, bytes)?).map(Instance::Mrf),
-            Format::Cfn => cfn::parse(Tokens::from_bytes(path, bytes)?).map(Instance::Mrf),
-            Format::Max => dimacs::parse(Lines::from_bytes(path, bytes)?).map(Instance::Flow),
+            Format::Uai => uai::parse(Tokens::of(source)?).map(Instance::Mrf),
+            Format::Wcsp => wcsp::parse(Tokens::of(source)?).map(Instance::Mrf),
+            Format::Cfn => cfn::parse(Tokens::of(source)?).map(Instance::Mrf),
+            Format::Max => dimacs::parse(Lines::of(source)).map(Instance::Flow),
         }
     }
 }
 
-/// Reads a problem from a file, plain or gzip, whose format [`Format::of`] finds.
+/// Reads a problem from a file, plain or gzip. The ending of the name tells the format or, where it does not, the first
+/// word.
 ///
 /// # Errors
-/// Those of [`Format::of`] and of the format's reader.
+/// The file cannot be read, or its format is not known; and those of [`Format::read`].
 pub fn read(path: &Path) -> Result<Instance, DataError> {
-    Format::of(path)?.read(path)
-}
-
-fn known() -> String {
-    let known = Format::ALL.map(|format| format!(".{} ({})", format.name(), format.description()));
-    known.join("; ")
+    let mut source = Source::open(path)?;
+    let format = match Format::from_path(path) {
+        Some(format) => Some(format),
+        None => Format::from_start(source.ready(0)?),
+    };
+    if let Some(format) = format {
+        return format.read(source);
+    }
+    let known = Format::ALL.map(|format| format!(".{} ({})", format.name(), format.description())).join("; ");
+    let mut tokens = Tokens::of(source)?;
+    tokens.expect(|| "a problem".into())?;
+    Err(tokens.bad("first word", &format!("a problem of a known format, or a name that tells: {known}")))
 }

@@ -123,6 +123,7 @@ impl Reader {
             let cost = integer(&mut self.tokens, || format!("the cost of tuple {tuple} of {tuples} of {name}"))?;
             energies[at as usize] = self.energy(cost);
         }
+        self.build.hold(tuples.min(entries));
         Ok(energies)
     }
 

@@ -6,7 +6,7 @@
 use super::strings::Strings;
 use super::text::{Line, Lines};
 use super::words_of;
-use multiplane_infer::file::DataError;
+use super::DataError;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::ops::Range;

@@ -5,7 +5,7 @@
 
 use super::rows::{Classified, SparseRows};
 use super::text::{Line, Lines, label};
-use multiplane_infer::file::DataError;
+use super::DataError;
 use std::path::Path;
 
 /// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use multiplane_infer::file::DataError;
+use super::DataError;
 
 /// Data for an external program: a file, anything else that has a path, or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
