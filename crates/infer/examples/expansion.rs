@@ -7,10 +7,11 @@
 //! energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
 
 use std::io::{BufRead, Write};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use multiplane_infer::persistency::{Claim, Persistency, Splits};
-use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion};
+use multiplane_infer::{Engine, Mrf, Term, expansion::Expansion};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -37,18 +38,26 @@ fn main() -> Result<(), Failure> {
 
 fn expand(problem: &Mrf, partial_optimality: bool) -> Result<String, Failure> {
     let mut labels = Vec::new();
+    let (mut first_cycle, mut cycles) = (0.0, 0);
     let start = Instant::now();
     let mut engine = Expansion::default();
     engine.partial_optimality = partial_optimality;
     engine.prepare(problem)?;
-    let answer = engine.solve(problem, &mut unwatched, &mut labels)?;
+    let mut watch = |_| {
+        if cycles == 0 {
+            first_cycle = start.elapsed().as_secs_f64();
+        }
+        cycles += 1;
+        ControlFlow::Continue(())
+    };
+    let answer = engine.solve(problem, &mut watch, &mut labels)?;
     let seconds = start.elapsed().as_secs_f64();
     Ok(format!(
-        r#"{{"seconds": {seconds:e}, "energy": {}, "bound": {}, "exact": {}, "cuts": {}, "labels": {labels:?}}}"#,
+        r#"{{"seconds": {seconds:e}, "first_cycle_seconds": {first_cycle:e}, "cycles": {cycles}, "moves": {}, "energy": {}, "bound": {}, "exact": {}, "labels": {labels:?}}}"#,
+        answer.iterations,
         answer.energy,
         answer.bound,
         answer.is_exact(),
-        answer.iterations
     ))
 }
 

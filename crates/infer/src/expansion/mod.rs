@@ -23,6 +23,7 @@ mod descent;
 mod incidence;
 mod metric;
 mod moves;
+mod sweeps;
 
 use std::ops::ControlFlow;
 
@@ -35,6 +36,7 @@ use descent::Descent;
 use incidence::Incidence;
 use metric::Rules;
 use moves::{Move, Network};
+use sweeps::Sweeps;
 
 /// The engine's registered name.
 const NAME: &str = "expansion";
@@ -79,6 +81,7 @@ pub struct Expansion {
     step: Move,
     descent: Descent,
     incidence: Incidence,
+    sweeps: Sweeps,
     /// The last labelling found.
     last: Vec<u32>,
     /// By label, the number of changes that had been made when its last move ended.
@@ -165,6 +168,15 @@ impl Expansion {
     /// Settles what is proven, moves the rest, and says how good the result is.
     fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         let mut bound = self.rules.lowest_sum(problem);
+        let n: usize = std::env::var("MODE").ok().and_then(|m| m.parse().ok()).unwrap_or(0);
+        if n > 0 && self.rules.is_potts(problem) {
+            bound = bound.max(problem.constant() + self.sweeps.run(problem, &self.incidence, n, labels));
+        } else {
+            self.sweeps.clear();
+        }
+        if std::env::var("NOSENT").is_ok() {
+            self.sweeps.clear();
+        }
         self.proven.clear();
         self.proven.resize(labels.len(), None);
         if self.partial_optimality && self.rules.is_potts(problem) {
@@ -209,7 +221,8 @@ impl Expansion {
                 }
                 let slot = label % self.networks.len();
                 let network = &mut self.networks[slot];
-                let gain = self.step.expand(problem, label as u32, allowed, &self.incidence, network, labels)?;
+                let aids = (&self.incidence, &self.sweeps);
+                let gain = self.step.expand(problem, label as u32, allowed, aids, network, labels)?;
                 cuts += 1;
                 changes += u64::from(gain > 0.0);
                 self.seen[label] = changes;

@@ -2,6 +2,7 @@
 
 use super::Allowed;
 use super::incidence::Incidence;
+use super::sweeps::Sweeps;
 use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::min_cut::corners;
@@ -66,14 +67,14 @@ impl Move {
         problem: &Mrf,
         label: u32,
         allowed: impl Allowed,
-        incidence: &Incidence,
+        (incidence, sweeps): (&Incidence, &Sweeps),
         network: &mut Network,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
         if !self.start(problem, label, allowed, labels) {
             return Ok(0.0);
         }
-        self.add_edges(problem, label, labels);
+        self.add_edges(problem, label, sweeps, labels);
         if self.slope.iter().all(|&slope| slope >= 0.0) {
             return Ok(0.0); // the cut that moves nobody costs nothing
         }
@@ -111,20 +112,24 @@ impl Move {
     }
 
     /// Pairwise part: to slopes and capacities.
-    fn add_edges(&mut self, problem: &Mrf, label: u32, labels: &[u32]) {
+    fn add_edges(&mut self, problem: &Mrf, label: u32, sweeps: &Sweeps, labels: &[u32]) {
         self.capacities.clear();
-        for edge in problem.edges() {
+        for (index, edge) in problem.edges().iter().enumerate() {
             let (tail, head) = (edge.tail as usize, edge.head as usize);
             let (a, b) = (labels[tail], labels[head]);
             let mut capacities = (0.0, 0.0);
             match (self.active[tail], self.active[head], problem.term(edge)) {
                 (false, false, _) => {}
-                (true, true, Term::Potts) if a == b => capacities = (edge.weight, edge.weight),
                 (true, true, Term::Potts) => {
-                    let half = 0.5 * edge.weight;
-                    self.slope[tail] -= half;
-                    self.slope[head] -= half;
-                    capacities = (half, half);
+                    let half = if a == b { edge.weight } else { 0.5 * edge.weight };
+                    let forward = (half + sweeps.sent(index, edge, [a, b], label)).clamp(0.0, 2.0 * half);
+                    self.slope[tail] += half - forward;
+                    self.slope[head] += forward - half;
+                    if a != b {
+                        self.slope[tail] -= half;
+                        self.slope[head] -= half;
+                    }
+                    capacities = (forward, 2.0 * half - forward);
                 }
                 (true, true, _) => {
                     let pick = |moved: u32, stays: u32, at: u32| if moved == 1 { at } else { stays };
