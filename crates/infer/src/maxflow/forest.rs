@@ -22,6 +22,8 @@ struct Trees {
 pub(super) struct Forest {
     trees: [Trees; 2],
     spare: Vec<u32>,
+    lost: Vec<u32>,
+    queue: Vec<u32>,
 }
 
 /// The search at work on a network.
@@ -84,7 +86,7 @@ impl<C: Capacity> Search<'_, C> {
                 (0, 0) => break,
                 (_, 0) => self.grow::<true>(),
                 (0, _) => self.grow::<false>(),
-                (a, b) if a <= b => self.grow::<true>(),
+                _ if source.top <= sink.top => self.grow::<true>(),
                 _ => self.grow::<false>(),
             }
         }
@@ -191,6 +193,8 @@ impl<C: Capacity> Search<'_, C> {
         trees.highest = trees.highest.max(level);
     }
 
+    /// Finds new parents for all orphans and their descendants, each node at most once: first which of them lose
+    /// their level, from low levels to high ones, then their new levels by a search from what is left.
     fn adopt<const S: bool>(&mut self) {
         let mut level = self.forest.trees[S as usize].lowest;
         while level <= self.forest.trees[S as usize].highest {
@@ -200,17 +204,24 @@ impl<C: Capacity> Search<'_, C> {
                 continue;
             }
             self.forest.trees[S as usize].orphans[level] = self.network.nodes[node as usize].next;
-            self.adopt_one::<S>(node, level as i32);
+            if !self.keeps_level::<S>(node, level as i32) {
+                self.lose::<S>(node);
+            }
         }
         let trees = &mut self.forest.trees[S as usize];
         (trees.lowest, trees.highest) = (usize::MAX, 0);
+        if !self.forest.lost.is_empty() {
+            self.restore::<S>();
+        }
     }
 
-    fn adopt_one<const S: bool>(&mut self, node: u32, level: i32) {
+    /// Whether an orphan finds a parent without a change of level.
+    #[inline]
+    fn keeps_level<const S: bool>(&mut self, node: u32, level: i32) -> bool {
         let at = self.network.nodes[node as usize];
         if if S { at.excess > C::ZERO } else { at.excess < C::ZERO } {
             self.network.nodes[node as usize].parent = ROOT;
-            return;
+            return true;
         }
         for arc in at.current..at.end {
             let up = &self.network.arcs[arc as usize];
@@ -219,38 +230,98 @@ impl<C: Capacity> Search<'_, C> {
                 if 0 < above && above < level {
                     let at = &mut self.network.nodes[node as usize];
                     (at.parent, at.current) = (arc, arc);
-                    return;
+                    return true;
                 }
             }
         }
-        self.relabel::<S>(node, at.first, at.end);
+        false
     }
 
-    fn relabel<const S: bool>(&mut self, node: u32, first: u32, end: u32) {
-        let top = self.forest.trees[S as usize].top;
-        let (mut best, mut by) = (top, ORPHAN);
+    /// Takes a node out of its tree: its children are orphans.
+    #[inline]
+    fn lose<const S: bool>(&mut self, node: u32) {
+        let at = &mut self.network.nodes[node as usize];
+        at.level = 0;
+        let (first, end) = (at.first, at.end);
+        self.forest.lost.push(node);
         for arc in first..end {
             let up = self.network.arcs[arc as usize];
             let other = &self.network.nodes[up.head as usize];
-            let above = height::<S>(other.level);
-            if above > 0 {
-                if above < best && (if S { up.reverse_is_open() } else { up.is_open() }) {
-                    (best, by) = (above, arc);
-                }
-                if other.parent == up.reverse() {
-                    self.orphan::<S>(up.head);
-                }
+            if other.parent == up.reverse() && height::<S>(other.level) > 0 {
+                self.orphan::<S>(up.head);
             }
         }
-        let at = &mut self.network.nodes[node as usize];
-        if by == ORPHAN {
-            at.level = 0;
-            return;
+    }
+
+    /// Gives lost nodes their new levels where they still have one below the top, by breadth-first search.
+    fn restore<const S: bool>(&mut self) {
+        let top = self.forest.trees[S as usize].top;
+        let mut queue = std::mem::take(&mut self.forest.queue);
+        let (mut lowest, mut highest) = (top + 1, 0);
+        for index in 0..self.forest.lost.len() {
+            let node = self.forest.lost[index];
+            let at = &self.network.nodes[node as usize];
+            let (mut best, mut by) = (top, ORPHAN);
+            for arc in at.first..at.end {
+                let up = &self.network.arcs[arc as usize];
+                if if S { up.reverse_is_open() } else { up.is_open() } {
+                    let above = height::<S>(self.network.nodes[up.head as usize].level);
+                    if 0 < above && above < best {
+                        (best, by) = (above, arc);
+                    }
+                }
+            }
+            if by != ORPHAN {
+                let level = best + 1;
+                (lowest, highest) = (lowest.min(level), highest.max(level));
+                let at = &mut self.network.nodes[node as usize];
+                at.parent = by;
+                at.next = std::mem::replace(&mut self.forest.trees[S as usize].orphans[level as usize], node);
+            }
         }
-        at.level = if S { best + 1 } else { -best - 1 };
-        (at.parent, at.current) = (by, by);
-        if best + 1 == top {
-            self.forest.trees[S as usize].active.push(node);
+        self.forest.lost.clear();
+        let mut level = lowest;
+        let mut from = 0;
+        while level <= highest || from < queue.len() {
+            let mut node = std::mem::replace(&mut self.forest.trees[S as usize].orphans[level as usize], NONE);
+            while node != NONE {
+                let at = &mut self.network.nodes[node as usize];
+                if at.level == 0 {
+                    at.level = if S { level } else { -level };
+                    at.current = at.first;
+                    queue.push(node);
+                }
+                node = at.next;
+            }
+            if level == top {
+                self.forest.trees[S as usize].active.extend(&queue[from..]);
+                break;
+            }
+            let end = queue.len();
+            for index in from..end {
+                self.regrow::<S>(queue[index], level + 1, &mut queue);
+            }
+            from = end;
+            level += 1;
+        }
+        queue.clear();
+        self.forest.queue = queue;
+    }
+
+    #[inline]
+    fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) {
+        let at = &self.network.nodes[node as usize];
+        for arc in at.first..at.end {
+            let there = &self.network.arcs[arc as usize];
+            if if S { there.is_open() } else { there.reverse_is_open() } {
+                let head = &mut self.network.nodes[there.head as usize];
+                if head.level == 0 {
+                    head.level = if S { level } else { -level };
+                    head.parent = there.reverse();
+                    head.current = head.first;
+                    queue.push(there.head);
+                }
+            }
         }
     }
 }

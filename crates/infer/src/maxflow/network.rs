@@ -45,6 +45,11 @@ impl<C: Capacity> Arc<C> {
     }
 
     #[inline(always)]
+    pub(super) fn is_open_for<const S: bool>(&self) -> bool {
+        if S { self.is_open() } else { self.reverse_is_open() }
+    }
+
+    #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         self.residual > C::ZERO
     }
