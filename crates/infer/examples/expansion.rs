@@ -23,10 +23,12 @@ fn main() -> Result<(), Failure> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (request, index) = line.split_once(' ').ok_or("expected a request and a number")?;
+        let (request, sweeps) = request.split_once(':').unwrap_or((request, "5"));
+        let sweeps: u32 = sweeps.parse()?;
         let problem = problems.get(index.parse::<usize>()?).ok_or("there is no such problem")?;
         match request {
-            "expand" => writeln!(out, "{}", expand(problem, false)?)?,
-            "settle" => writeln!(out, "{}", expand(problem, true)?)?,
+            "expand" => writeln!(out, "{}", expand(problem, sweeps, false)?)?,
+            "settle" => writeln!(out, "{}", expand(problem, sweeps, true)?)?,
             "kovtun" => writeln!(out, "{}", prove(problem, Splits::OneByOne)?)?,
             "halving" => writeln!(out, "{}", prove(problem, Splits::Halving)?)?,
             other => return Err(format!("found request {other}, expected expand").into()),
@@ -36,12 +38,12 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn expand(problem: &Mrf, partial_optimality: bool) -> Result<String, Failure> {
+fn expand(problem: &Mrf, sweeps: u32, partial_optimality: bool) -> Result<String, Failure> {
     let mut labels = Vec::new();
     let (mut first_cycle, mut cycles) = (0.0, 0);
     let start = Instant::now();
     let mut engine = Expansion::default();
-    engine.partial_optimality = partial_optimality;
+    (engine.sweeps, engine.partial_optimality) = (sweeps, partial_optimality);
     engine.prepare(problem)?;
     let mut watch = |_| {
         if cycles == 0 {

@@ -12,12 +12,15 @@
 //! their own and forbidden labels; forbidden pairs are refused.
 //!
 //! # What it costs, and what it keeps
-//! The start is each node's own best label after a descent of single nodes (`descent.rs`), which makes the cuts cheaper
-//! and their result better. A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
+//! The start is each node's own best label; in Potts models, if better, what a few sweeps of message passing choose
+//! (`sweeps.rs`), which also give the lower bound and rule labels out; then a descent of single nodes (`descent.rs`). All
+//! this costs less than a few cuts, makes the cuts cheaper and their result better.
+//!
+//! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
 //! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take too much memory, all labels share one.
 //! A label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
-//! networks, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
+//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
 
 mod descent;
 mod incidence;
@@ -27,7 +30,7 @@ mod sweeps;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
+use crate::engine::{Answer, Engine, Progress, Watch, proof_slack, unwatched};
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::persistency::{Claim, Persistency, Splits};
@@ -41,8 +44,8 @@ use sweeps::Sweeps;
 /// The engine's registered name.
 const NAME: &str = "expansion";
 
-/// Nodes and edges in the networks of all labels together, above which labels share one network.
-const LIMIT: usize = 20_000_000;
+/// Nodes and edges times labels above which all labels share one network, and no messages are passed: some 200 MB.
+const LIMIT: usize = 4_000_000;
 
 /// Whether a node may take a label.
 pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
@@ -67,11 +70,14 @@ impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
 /// assert!(answer.bound <= 1.5);
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Expansion {
-    /// Whether in Potts models the labels that [`persistency`](crate::persistency) proves are settled first. It takes
-    /// some more cuts, gives a far better bound, and is faster where most labels are proven.
+    /// Whether in Potts models the labels that [`persistency`](crate::persistency) proves are settled first: some more
+    /// cuts, which pay where sweeps are off and most labels are proven.
     pub partial_optimality: bool,
+    /// Pairs of sweeps of message passing before the moves, in Potts models; 0: none. More of them give a better bound,
+    /// and mostly a better answer.
+    pub sweeps: u32,
     persistency: Persistency,
     proven: Vec<Option<u32>>,
     shape: Shape,
@@ -81,11 +87,31 @@ pub struct Expansion {
     step: Move,
     descent: Descent,
     incidence: Incidence,
-    sweeps: Sweeps,
+    messages: Sweeps,
     /// The last labelling found.
     last: Vec<u32>,
     /// By label, the number of changes that had been made when its last move ended.
     seen: Vec<u64>,
+}
+
+impl Default for Expansion {
+    fn default() -> Self {
+        Expansion {
+            partial_optimality: false,
+            sweeps: 10,
+            persistency: Persistency::default(),
+            proven: Vec::new(),
+            shape: Shape::default(),
+            rules: Rules::default(),
+            networks: Vec::new(),
+            step: Move::default(),
+            messages: Sweeps::default(),
+            descent: Descent::default(),
+            incidence: Incidence::default(),
+            last: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
 }
 
 /// What a sequence of moves has come to.
@@ -101,19 +127,18 @@ impl Engine for Expansion {
         self.rules.check(problem)?;
         self.last.clear();
         let most = problem.most_labels();
-        let size = problem.nodes() + problem.edges().len();
-        let mut empty = Network::default();
-        empty.build(problem)?;
-        self.networks.clear();
-        self.networks.resize(if size.saturating_mul(most) <= LIMIT { most } else { 1 }, empty);
+        let networks = if size(problem) <= LIMIT { most } else { 1 };
+        self.networks.iter_mut().for_each(Network::clear);
+        self.networks.resize_with(networks, Network::default);
+        self.messages.clear();
         self.incidence.build(problem);
         self.shape.record(problem);
         Ok(())
     }
 
     /// An iteration is a move; `watch` is asked after each cycle of moves. The answer is exact, and says so, where no
-    /// node has more than two labels or all labels are proven; else the bound is that of partial optimality or, without
-    /// it, the sum of the lowest energies of all nodes and edges.
+    /// node has more than two labels or all labels are proven; else the bound is the best of message passing, partial
+    /// optimality, and the sum of the lowest energies of all nodes and edges.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.ready(problem)?;
         labels.clear();
@@ -168,14 +193,14 @@ impl Expansion {
     /// Settles what is proven, moves the rest, and says how good the result is.
     fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         let mut bound = self.rules.lowest_sum(problem);
-        let n: usize = std::env::var("MODE").ok().and_then(|m| m.parse().ok()).unwrap_or(0);
-        if n > 0 && self.rules.is_potts(problem) {
-            bound = bound.max(problem.constant() + self.sweeps.run(problem, &self.incidence, n, labels));
-        } else {
-            self.sweeps.clear();
+        let sweeping = self.sweeps > 0 && size(problem) <= LIMIT && self.rules.is_potts(problem);
+        if sweeping {
+            bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, labels));
         }
-        if std::env::var("NOSENT").is_ok() {
-            self.sweeps.clear();
+        let started = Answer::new(problem, problem.energy(labels), bound, 0);
+        if started.is_exact() {
+            self.last.clone_from(labels);
+            return Ok(started);
         }
         self.proven.clear();
         self.proven.resize(labels.len(), None);
@@ -186,17 +211,22 @@ impl Expansion {
                 *label = proven.unwrap_or(*label); // never raises the energy, whatever the other labels are
             }
         }
-        let proven = std::mem::take(&mut self.proven);
-        let moves = self.run_moves(problem, |node, _| proven[node].is_none(), bound, watch, labels);
-        let complete = proven.iter().all(Option::is_some);
-        self.proven = proven;
+        let (proven, messages) = (std::mem::take(&mut self.proven), std::mem::take(&mut self.messages));
+        let energy = problem.energy(labels);
+        let limit = energy + proof_slack(energy);
+        let allowed =
+            |node: usize, label| proven[node].is_none() && (!sweeping || messages.may_have(node, label, limit));
+        let moves = self.run_moves(problem, allowed, bound, watch, labels);
+        let energy = problem.energy(labels);
+        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels is
+        // better, as energies are submodular.
+        let certain = proven.iter().all(Option::is_some)
+            || problem.most_labels() <= 2 && moves.as_ref().is_ok_and(|moves| moves.settled)
+            || sweeping && messages.rules_out_others(labels, energy + proof_slack(energy));
+        (self.proven, self.messages) = (proven, messages);
         let moves = moves?;
         self.last.clone_from(labels);
-        let energy = problem.energy(labels);
-        // With two labels a move up and a move down that both fail leave no better labelling, as energies are submodular.
-        if complete || moves.settled && problem.most_labels() <= 2 {
-            bound = energy;
-        }
+        bound = if certain { energy } else { bound };
         Ok(Answer::new(problem, energy, bound, moves.cuts))
     }
 
@@ -221,8 +251,7 @@ impl Expansion {
                 }
                 let slot = label % self.networks.len();
                 let network = &mut self.networks[slot];
-                let aids = (&self.incidence, &self.sweeps);
-                let gain = self.step.expand(problem, label as u32, allowed, aids, network, labels)?;
+                let gain = self.step.expand(problem, label as u32, allowed, &self.incidence, network, labels)?;
                 cuts += 1;
                 changes += u64::from(gain > 0.0);
                 self.seen[label] = changes;
@@ -234,6 +263,11 @@ impl Expansion {
         }
         Ok(Moves { cuts, settled: true })
     }
+}
+
+/// Nodes and edges times labels.
+fn size(problem: &Mrf) -> usize {
+    (problem.nodes() + problem.edges().len()).saturating_mul(problem.most_labels())
 }
 
 /// The lowest of a node's energies; ties go to the lower label.

@@ -2,7 +2,6 @@
 
 use super::Allowed;
 use super::incidence::Incidence;
-use super::sweeps::Sweeps;
 use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::min_cut::corners;
@@ -12,6 +11,7 @@ use crate::term::Term;
 /// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
+    built: bool,
     graph: Graph<f64>,
     slope: Vec<f64>,
     capacities: Vec<(f64, f64)>,
@@ -28,8 +28,13 @@ pub(super) struct Move {
 }
 
 impl Network {
+    /// Forgets the model; the network is built when it is used.
+    pub(super) fn clear(&mut self) {
+        self.built = false;
+    }
+
     /// The network of a model, without capacities.
-    pub(super) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.graph.clear();
         self.graph.add_nodes(problem.nodes());
         for edge in problem.edges() {
@@ -39,11 +44,15 @@ impl Network {
         self.slope.resize(problem.nodes(), 0.0);
         self.capacities.clear();
         self.capacities.resize(problem.edges().len(), (0.0, 0.0));
+        self.built = true;
         Ok(())
     }
 
     /// Sets the capacities that differ.
-    fn update(&mut self, wanted: &Move) -> Result<(), Error> {
+    fn update(&mut self, problem: &Mrf, wanted: &Move) -> Result<(), Error> {
+        if !self.built {
+            self.build(problem)?;
+        }
         for (node, (&slope, loaded)) in wanted.slope.iter().zip(&mut self.slope).enumerate() {
             if slope != *loaded {
                 self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
@@ -67,18 +76,18 @@ impl Move {
         problem: &Mrf,
         label: u32,
         allowed: impl Allowed,
-        (incidence, sweeps): (&Incidence, &Sweeps),
+        incidence: &Incidence,
         network: &mut Network,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
         if !self.start(problem, label, allowed, labels) {
             return Ok(0.0);
         }
-        self.add_edges(problem, label, sweeps, labels);
+        self.add_edges(problem, label, labels);
         if self.slope.iter().all(|&slope| slope >= 0.0) {
             return Ok(0.0); // the cut that moves nobody costs nothing
         }
-        network.update(self)?;
+        network.update(problem, self)?;
         network.graph.solve();
         self.taking.clear();
         let sides = self.active.iter().enumerate();
@@ -112,24 +121,20 @@ impl Move {
     }
 
     /// Pairwise part: to slopes and capacities.
-    fn add_edges(&mut self, problem: &Mrf, label: u32, sweeps: &Sweeps, labels: &[u32]) {
+    fn add_edges(&mut self, problem: &Mrf, label: u32, labels: &[u32]) {
         self.capacities.clear();
-        for (index, edge) in problem.edges().iter().enumerate() {
+        for edge in problem.edges() {
             let (tail, head) = (edge.tail as usize, edge.head as usize);
             let (a, b) = (labels[tail], labels[head]);
             let mut capacities = (0.0, 0.0);
             match (self.active[tail], self.active[head], problem.term(edge)) {
                 (false, false, _) => {}
+                (true, true, Term::Potts) if a == b => capacities = (edge.weight, edge.weight),
                 (true, true, Term::Potts) => {
-                    let half = if a == b { edge.weight } else { 0.5 * edge.weight };
-                    let forward = (half + sweeps.sent(index, edge, [a, b], label)).clamp(0.0, 2.0 * half);
-                    self.slope[tail] += half - forward;
-                    self.slope[head] += forward - half;
-                    if a != b {
-                        self.slope[tail] -= half;
-                        self.slope[head] -= half;
-                    }
-                    capacities = (forward, 2.0 * half - forward);
+                    let half = 0.5 * edge.weight;
+                    self.slope[tail] -= half;
+                    self.slope[head] -= half;
+                    capacities = (half, half);
                 }
                 (true, true, _) => {
                     let pick = |moved: u32, stays: u32, at: u32| if moved == 1 { at } else { stays };
