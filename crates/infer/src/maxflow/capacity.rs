@@ -11,7 +11,14 @@ pub trait Capacity: Copy + PartialOrd + Debug + Display + Add<Output = Self> + S
     /// Whether the number may be a capacity: finite and not negative.
     fn is_valid(self) -> bool;
 
+    /// `self + other`, unless that is beyond the type's range.
+    fn plus(self, other: Self) -> Option<Self>;
+
+    /// Whether two ways of computing a number agree, up to the rounding of numbers as large as `scale`.
+    fn agrees(self, other: Self, scale: Self) -> bool;
+
     /// The smaller of two.
+    #[inline(always)]
     fn min(self, other: Self) -> Self {
         if other < self { other } else { self }
     }
@@ -23,6 +30,16 @@ impl Capacity for f64 {
     fn is_valid(self) -> bool {
         self >= 0.0 && self.is_finite()
     }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Option<Self> {
+        let sum = self + other;
+        sum.is_finite().then_some(sum)
+    }
+
+    fn agrees(self, other: Self, scale: Self) -> bool {
+        (self - other).abs() <= 1e-9 * scale
+    }
 }
 
 impl Capacity for i64 {
@@ -30,5 +47,14 @@ impl Capacity for i64 {
 
     fn is_valid(self) -> bool {
         self >= 0
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+
+    fn agrees(self, other: Self, _: Self) -> bool {
+        self == other
     }
 }

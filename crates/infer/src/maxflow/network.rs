@@ -44,8 +44,15 @@ impl<C: Capacity> Arc<C> {
         self.reverse & OPEN != 0
     }
 
+    /// Whether the arc's tail can hang on its head in a tree of the source (`S`) or the sink.
     #[inline(always)]
-    pub(super) fn is_open_for<const S: bool>(&self) -> bool {
+    pub(super) fn leads_up<const S: bool>(&self) -> bool {
+        if S { self.reverse_is_open() } else { self.is_open() }
+    }
+
+    /// Whether a search from the source (`S`), or one from the sink against the arcs' direction, can go this way.
+    #[inline(always)]
+    pub(super) fn leads_on<const S: bool>(&self) -> bool {
         if S { self.is_open() } else { self.reverse_is_open() }
     }
 
@@ -65,10 +72,8 @@ pub(super) struct Node<C> {
     pub(super) end: u32,
     /// Arc to its parent in its tree, [`ROOT`] or [`ORPHAN`].
     pub(super) parent: u32,
-    /// Its level: positive in the source's forest, negative in the sink's, 0 in none.
+    /// Its level: positive in the source's trees, negative in the sink's, 0 in none.
     pub(super) level: i32,
-    /// Arcs before this one lead to no parent of a lower level.
-    pub(super) current: u32,
     /// The next in a list of orphans.
     pub(super) next: u32,
 }
@@ -82,9 +87,17 @@ pub(super) struct Network<C> {
     pub(super) arc_of: Vec<u32>,
 }
 
-impl<C: Capacity> Network<C> {
-    pub(super) fn new() -> Self {
+impl<C> Default for Network<C> {
+    fn default() -> Self {
         Network { nodes: Vec::new(), arcs: Vec::new(), arc_of: Vec::new() }
+    }
+}
+
+impl<C: Capacity> Network<C> {
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.arcs.clear();
+        self.arc_of.clear();
     }
 
     /// Lays out a graph with its residuals at its capacities.
@@ -95,7 +108,6 @@ impl<C: Capacity> Network<C> {
             end: 0,
             parent: ORPHAN,
             level: 0,
-            current: 0,
             next: NONE,
         };
         self.nodes.clear();
@@ -107,7 +119,7 @@ impl<C: Capacity> Network<C> {
         let mut start = 0;
         for node in &mut self.nodes {
             let degree = node.end;
-            (node.first, node.end, node.current) = (start, start, start);
+            (node.first, node.end) = (start, start);
             start += degree;
         }
         self.arcs.resize(edges.len() * 2, Arc { residual: C::ZERO, head: 0, reverse: 0 });
@@ -157,12 +169,6 @@ impl<C: Capacity> Network<C> {
             reverse.reverse &= !OPEN;
         }
         full
-    }
-
-    /// The node that an arc leaves.
-    #[inline(always)]
-    pub(super) fn tail(&self, arc: u32) -> u32 {
-        self.arcs[self.arcs[arc as usize].reverse() as usize].head
     }
 }
 

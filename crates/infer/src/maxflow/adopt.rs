@@ -1,0 +1,184 @@
+//! Orphans: nodes whose arc to the parent is full, or roots whose excess is gone, find a new place in their trees.
+//!
+//! An orphan with a neighbour of a lower level to hang on stays where it is, with all below it. Otherwise it loses its
+//! level, and its children are orphans. Only when all that lose theirs are known, a breadth-first search from the
+//! nodes that kept theirs gives new levels. So a node is looked at a bounded number of times per mending, where
+//! raising labels one by one (as in the paper) climbs as often as the tree has levels left: on large grids most of
+//! the time went there (ADR 0018). The idea is that of Ramalingam and Reps, "An incremental algorithm for a generalization
+//! of the shortest-path problem" (J. Algorithms 1996).
+
+use super::capacity::Capacity;
+use super::forest::{Search, height};
+use super::network::{NONE, ORPHAN, ROOT};
+
+impl<C: Capacity> Search<'_, C> {
+    /// Takes a node's parent away.
+    #[inline]
+    pub(super) fn orphan<const S: bool>(&mut self, node: u32) {
+        let at = &mut self.network.nodes[node as usize];
+        let level = height::<S>(at.level) as usize;
+        let trees = &mut self.forest.trees[S as usize];
+        at.parent = ORPHAN;
+        at.next = std::mem::replace(&mut trees.orphans[level], node);
+        trees.lowest = trees.lowest.min(level);
+        trees.highest = trees.highest.max(level);
+    }
+
+    /// Finds all orphans a parent, or frees them, from low levels to high ones.
+    #[inline]
+    pub(super) fn adopt<const S: bool>(&mut self) {
+        let mut level = self.forest.trees[S as usize].lowest;
+        while level <= self.forest.trees[S as usize].highest {
+            let node = self.forest.trees[S as usize].orphans[level];
+            if node == NONE {
+                level += 1;
+                continue;
+            }
+            let at = &self.network.nodes[node as usize];
+            self.forest.trees[S as usize].orphans[level] = at.next;
+            // A change of capacities can have put it elsewhere since it was listed.
+            if at.parent == ORPHAN && height::<S>(at.level) == level as i32 {
+                self.adopt_one::<S>(node, level as i32);
+            }
+        }
+        let trees = &mut self.forest.trees[S as usize];
+        (trees.lowest, trees.highest) = (usize::MAX, 0);
+        if !self.forest.lost.is_empty() {
+            self.restore::<S>();
+        }
+    }
+
+    /// Finds an orphan a parent of a lower level, or else takes its level.
+    #[inline]
+    fn adopt_one<const S: bool>(&mut self, node: u32, level: i32) {
+        let at = self.network.nodes[node as usize];
+        if if S { at.excess > C::ZERO } else { at.excess < C::ZERO } {
+            self.network.nodes[node as usize].parent = ROOT;
+            return;
+        }
+        let (mut best, mut by) = (self.forest.trees[S as usize].top, ORPHAN);
+        self.forest.children.clear();
+        for arc in at.first..at.end {
+            let up = &self.network.arcs[arc as usize];
+            let other = &self.network.nodes[up.head as usize];
+            let above = height::<S>(other.level);
+            if above > 0 {
+                if other.parent == up.reverse() {
+                    self.forest.children.push(up.head);
+                } else if above < best && up.leads_up::<S>() {
+                    (best, by) = (above, arc);
+                    if above < level {
+                        self.network.nodes[node as usize].parent = arc;
+                        return;
+                    }
+                }
+            }
+        }
+        let at = &mut self.network.nodes[node as usize];
+        (at.level, at.parent) = (lost::<S>(), by); // a guess, for `seed`
+        self.forest.lost.push(node);
+        for index in 0..self.forest.children.len() {
+            self.orphan::<S>(self.forest.children[index]);
+        }
+    }
+
+    /// Gives lost nodes their new levels, up to the top one, and frees the others.
+    fn restore<const S: bool>(&mut self) {
+        let top = self.forest.trees[S as usize].top;
+        let (mut level, highest) = self.seed::<S>(top);
+        let mut queue = std::mem::take(&mut self.forest.queue);
+        let mut from = 0;
+        while level <= highest || from < queue.len() {
+            let mut node = std::mem::replace(&mut self.forest.trees[S as usize].orphans[level as usize], NONE);
+            while node != NONE {
+                let at = &mut self.network.nodes[node as usize];
+                if at.level == lost::<S>() {
+                    at.level = if S { level } else { -level };
+                    queue.push(node);
+                }
+                node = at.next;
+            }
+            let end = queue.len();
+            if level == top {
+                self.forest.trees[S as usize].active.extend(&queue[from..]);
+                break;
+            }
+            for index in from..end {
+                if queue.len() == self.forest.lost.len() {
+                    break;
+                }
+                self.regrow::<S>(queue[index], level + 1, &mut queue);
+            }
+            from = end;
+            level += 1;
+        }
+        if queue.len() < self.forest.lost.len() {
+            for &node in &self.forest.lost {
+                let at = &mut self.network.nodes[node as usize];
+                if at.level == lost::<S>() {
+                    at.level = 0;
+                }
+            }
+        }
+        queue.clear();
+        self.forest.queue = queue;
+        self.forest.lost.clear();
+    }
+
+    /// Lists the lost nodes that can hang on nodes of lower than the top level, by the level that they get; returns
+    /// the lowest and the highest of these levels.
+    fn seed<const S: bool>(&mut self, top: i32) -> (i32, i32) {
+        let (mut lowest, mut highest) = (top + 1, 0);
+        for index in 0..self.forest.lost.len() {
+            let node = self.forest.lost[index];
+            let at = self.network.nodes[node as usize];
+            let mut by = at.parent;
+            let mut best = if by == ORPHAN { 0 } else { self.height_over::<S>(by) };
+            if best <= 0 {
+                (best, by) = (top, ORPHAN);
+                for arc in at.first..at.end {
+                    let above = self.height_over::<S>(arc);
+                    if 0 < above && above < best && self.network.arcs[arc as usize].leads_up::<S>() {
+                        (best, by) = (above, arc);
+                    }
+                }
+            }
+            let at = &mut self.network.nodes[node as usize];
+            at.parent = by;
+            if by != ORPHAN {
+                let level = best + 1;
+                (lowest, highest) = (lowest.min(level), highest.max(level));
+                at.next = std::mem::replace(&mut self.forest.trees[S as usize].orphans[level as usize], node);
+            }
+        }
+        (lowest, highest)
+    }
+
+    #[inline(always)]
+    fn height_over<const S: bool>(&self, arc: u32) -> i32 {
+        height::<S>(self.network.nodes[self.network.arcs[arc as usize].head as usize].level)
+    }
+
+    /// Hangs the lost neighbours of a node on it.
+    #[inline]
+    fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) {
+        let at = &self.network.nodes[node as usize];
+        for arc in at.first..at.end {
+            let there = &self.network.arcs[arc as usize];
+            if there.leads_on::<S>() {
+                let head = &mut self.network.nodes[there.head as usize];
+                if head.level == lost::<S>() {
+                    head.level = if S { level } else { -level };
+                    head.parent = there.reverse();
+                    queue.push(there.head);
+                }
+            }
+        }
+    }
+}
+
+/// The level of a node that has lost its own and may get another.
+#[inline(always)]
+const fn lost<const S: bool>() -> i32 {
+    if S { -i32::MAX } else { i32::MAX }
+}
