@@ -75,7 +75,8 @@ impl<C: Capacity> Search<'_, C> {
             }
         }
         let at = &mut self.network.nodes[node as usize];
-        (at.level, at.parent) = (lost::<S>(), by); // a guess, for `seed`
+        (at.level, at.lost) = (lost::<S>(), level);
+        at.parent = by; // a guess, for `seed`
         self.forest.lost.push(node);
         for index in 0..self.forest.children.len() {
             self.orphan::<S>(self.forest.children[index]);
@@ -85,7 +86,7 @@ impl<C: Capacity> Search<'_, C> {
     /// Gives lost nodes their new levels, up to the top one, and frees the others.
     fn restore<const S: bool>(&mut self) {
         let top = self.forest.trees[S as usize].top;
-        let (mut level, highest) = self.seed::<S>(top);
+        let (mut level, mut highest) = self.seed::<S>(top);
         let mut queue = std::mem::take(&mut self.forest.queue);
         let mut from = 0;
         while level <= highest || from < queue.len() {
@@ -107,7 +108,7 @@ impl<C: Capacity> Search<'_, C> {
                 if queue.len() == self.forest.lost.len() {
                     break;
                 }
-                self.regrow::<S>(queue[index], level + 1, &mut queue);
+                highest = highest.max(self.regrow::<S>(queue[index], level + 1, &mut queue));
             }
             from = end;
             level += 1;
@@ -146,7 +147,7 @@ impl<C: Capacity> Search<'_, C> {
             let at = &mut self.network.nodes[node as usize];
             at.parent = by;
             if by != ORPHAN {
-                let level = best + 1;
+                let level = at.lost.max(best + 1);
                 (lowest, highest) = (lowest.min(level), highest.max(level));
                 at.next = std::mem::replace(&mut self.forest.trees[S as usize].orphans[level as usize], node);
             }
@@ -159,21 +160,31 @@ impl<C: Capacity> Search<'_, C> {
         height::<S>(self.network.nodes[self.network.arcs[arc as usize].head as usize].level)
     }
 
-    /// Hangs the lost neighbours of a node on it.
+    /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it may
+    /// not have been searched from. Returns the highest level that was listed.
     #[inline]
-    fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) {
+    fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) -> i32 {
+        let mut highest = 0;
         let at = &self.network.nodes[node as usize];
         for arc in at.first..at.end {
             let there = &self.network.arcs[arc as usize];
             if there.leads_on::<S>() {
                 let head = &mut self.network.nodes[there.head as usize];
                 if head.level == lost::<S>() {
-                    head.level = if S { level } else { -level };
-                    head.parent = there.reverse();
-                    queue.push(there.head);
+                    if head.lost <= level {
+                        head.level = if S { level } else { -level };
+                        head.parent = there.reverse();
+                        queue.push(there.head);
+                    } else if head.parent == ORPHAN {
+                        head.parent = there.reverse();
+                        highest = highest.max(head.lost);
+                        let list = &mut self.forest.trees[S as usize].orphans[head.lost as usize];
+                        head.next = std::mem::replace(list, there.head);
+                    }
                 }
             }
         }
+        highest
     }
 }
 

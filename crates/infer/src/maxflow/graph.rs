@@ -8,8 +8,9 @@ use crate::error::Error;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
 const WARM_SOLVES: u32 = 1000;
-/// Trees are mended where less than one node in this number changed, else planted anew.
-const MEND_BELOW: usize = 32;
+/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow cost,
+/// is less than this many times the nodes; else they are planted anew.
+const MEND_BELOW: usize = 8;
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,9 +192,7 @@ impl<C: Capacity> Graph<C> {
             self.reset();
             self.warm_solves = 0;
         }
-        let few = (self.nodes_changed.len() + self.edges_changed.len()) * MEND_BELOW < self.nodes();
-        let flat = self.forest.height() <= 2 * self.planted_height + 64;
-        let keeps_trees = self.state == State::Warm && few && flat;
+        let keeps_trees = self.state == State::Warm && self.should_mend();
         let mut search = Search { network: &mut self.network, forest: &mut self.forest };
         match keeps_trees {
             true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
@@ -246,6 +245,13 @@ impl<C: Capacity> Graph<C> {
     #[inline]
     pub fn reaches_sink(&self, node: u32) -> bool {
         self.network.nodes[node as usize].level < 0
+    }
+
+    /// Whether changed trees should be mended; else planted anew.
+    fn should_mend(&self) -> bool {
+        let changes = self.nodes_changed.len() + self.edges_changed.len();
+        let flat = self.forest.height() <= 2 * self.planted_height + 64;
+        flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
     }
 
     /// What the source gives, less what is stuck at nodes (it could be led back to the source).

@@ -76,6 +76,8 @@ pub(super) struct Node<C> {
     pub(super) level: i32,
     /// The next in a list of orphans.
     pub(super) next: u32,
+    /// The level that was lost, until there is a new one.
+    pub(super) lost: i32,
 }
 
 /// Nodes and arcs.
@@ -109,6 +111,7 @@ impl<C: Capacity> Network<C> {
             parent: ORPHAN,
             level: 0,
             next: NONE,
+            lost: 0,
         };
         self.nodes.clear();
         self.nodes.extend(terminals.iter().map(fresh));
