@@ -1,7 +1,9 @@
 //! Times alpha-expansion and partial optimality on Potts problems that another program made.
 //!
-//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line:
-//! `expand I` solves problem I with a new engine, building included. See `benchmarks/scripts/expansion.py`.
+//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line, each
+//! with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first, `settle I`
+//! and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
+//! `benchmarks/scripts/expansion.py`.
 //!
 //! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the unary
 //! energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
@@ -23,7 +25,7 @@ fn main() -> Result<(), Failure> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (request, index) = line.split_once(' ').ok_or("expected a request and a number")?;
-        let (request, sweeps) = request.split_once(':').unwrap_or((request, "5"));
+        let (request, sweeps) = request.split_once(':').unwrap_or((request, "10"));
         let sweeps: u32 = sweeps.parse()?;
         let problem = problems.get(index.parse::<usize>()?).ok_or("there is no such problem")?;
         match request {
@@ -31,7 +33,7 @@ fn main() -> Result<(), Failure> {
             "settle" => writeln!(out, "{}", expand(problem, sweeps, true)?)?,
             "kovtun" => writeln!(out, "{}", prove(problem, Splits::OneByOne)?)?,
             "halving" => writeln!(out, "{}", prove(problem, Splits::Halving)?)?,
-            other => return Err(format!("found request {other}, expected expand").into()),
+            other => return Err(format!("found request {other}, expected expand, settle, kovtun or halving").into()),
         }
         out.flush()?;
     }
