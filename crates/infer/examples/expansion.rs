@@ -1,16 +1,19 @@
 //! Times alpha-expansion and partial optimality on Potts problems that another program made.
 //!
-//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line:
-//! `expand I` solves problem I with a new engine, building included. See `benchmarks/scripts/expansion.py`.
+//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line, each
+//! with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first, `settle I`
+//! and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
+//! `benchmarks/scripts/expansion.py`.
 //!
 //! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the unary
 //! energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
 
 use std::io::{BufRead, Write};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use multiplane_infer::persistency::{Claim, Persistency, Splits};
-use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion};
+use multiplane_infer::{Engine, Mrf, Term, expansion::Expansion};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -22,33 +25,43 @@ fn main() -> Result<(), Failure> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (request, index) = line.split_once(' ').ok_or("expected a request and a number")?;
+        let (request, sweeps) = request.split_once(':').unwrap_or((request, "10"));
+        let sweeps: u32 = sweeps.parse()?;
         let problem = problems.get(index.parse::<usize>()?).ok_or("there is no such problem")?;
         match request {
-            "expand" => writeln!(out, "{}", expand(problem, false)?)?,
-            "settle" => writeln!(out, "{}", expand(problem, true)?)?,
+            "expand" => writeln!(out, "{}", expand(problem, sweeps, false)?)?,
+            "settle" => writeln!(out, "{}", expand(problem, sweeps, true)?)?,
             "kovtun" => writeln!(out, "{}", prove(problem, Splits::OneByOne)?)?,
             "halving" => writeln!(out, "{}", prove(problem, Splits::Halving)?)?,
-            other => return Err(format!("found request {other}, expected expand").into()),
+            other => return Err(format!("found request {other}, expected expand, settle, kovtun or halving").into()),
         }
         out.flush()?;
     }
     Ok(())
 }
 
-fn expand(problem: &Mrf, partial_optimality: bool) -> Result<String, Failure> {
+fn expand(problem: &Mrf, sweeps: u32, partial_optimality: bool) -> Result<String, Failure> {
     let mut labels = Vec::new();
+    let (mut first_cycle, mut cycles) = (0.0, 0);
     let start = Instant::now();
     let mut engine = Expansion::default();
-    engine.partial_optimality = partial_optimality;
+    (engine.sweeps, engine.partial_optimality) = (sweeps, partial_optimality);
     engine.prepare(problem)?;
-    let answer = engine.solve(problem, &mut unwatched, &mut labels)?;
+    let mut watch = |_| {
+        if cycles == 0 {
+            first_cycle = start.elapsed().as_secs_f64();
+        }
+        cycles += 1;
+        ControlFlow::Continue(())
+    };
+    let answer = engine.solve(problem, &mut watch, &mut labels)?;
     let seconds = start.elapsed().as_secs_f64();
     Ok(format!(
-        r#"{{"seconds": {seconds:e}, "energy": {}, "bound": {}, "exact": {}, "cuts": {}, "labels": {labels:?}}}"#,
+        r#"{{"seconds": {seconds:e}, "first_cycle_seconds": {first_cycle:e}, "cycles": {cycles}, "moves": {}, "energy": {}, "bound": {}, "exact": {}, "labels": {labels:?}}}"#,
+        answer.iterations,
         answer.energy,
         answer.bound,
         answer.is_exact(),
-        answer.iterations
     ))
 }
 

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use common::{Random, random_graph};
 use multiplane_infer::{Engine, Error, Mrf, Table, Term, brute::Brute, engine::unwatched, expansion::Expansion};
 
@@ -101,6 +103,7 @@ fn answers_are_best_among_moves() {
         let integral = seed.is_multiple_of(2);
         let most = random.within(1, 4);
         let mut mrf = random_model(&mut random, integral, most, seed.is_multiple_of(3));
+        engine.partial_optimality = seed.is_multiple_of(5);
         for change in 0..3 {
             let what = format!("seed {seed}, change {change}");
             let answer = engine.solve(&mrf, &mut unwatched, &mut labels).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -118,6 +121,30 @@ fn answers_are_best_among_moves() {
                 mrf.set_weight(edge, random_weight(&mut random, integral)).unwrap();
             }
         }
+    }
+}
+
+/// From a given labelling the energy never rises, whether proven labels are settled or not, and nonsense among the
+/// labels is replaced. A watch that stops the solve still gets an answer.
+#[test]
+fn given_labellings_are_improved() {
+    let mut engine = Expansion::default();
+    for seed in 0..1500 {
+        let mut random = Random(seed);
+        let most = random.within(1, 5);
+        let mrf = random_model(&mut random, seed.is_multiple_of(2), most, seed.is_multiple_of(3));
+        let mut labels: Vec<u32> = (0..mrf.nodes()).map(|_| random.within(0, most) as u32).collect();
+        let valid = labels.iter().zip(0..).all(|(&label, node)| (label as usize) < mrf.labels(node));
+        let before = if valid { mrf.energy(&labels) } else { f64::INFINITY };
+        engine.partial_optimality = random.chance(0.5);
+        let stops = random.chance(0.3);
+        let mut watch = |_| if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let answer = engine.improve(&mrf, &mut watch, &mut labels).unwrap();
+        let optimum = optimum(&mrf);
+        assert!(answer.energy <= before + 1e-9, "seed {seed}: {} from {before}", answer.energy);
+        assert!((answer.energy - mrf.energy(&labels)).abs() < 1e-9, "seed {seed}: energy is not the labelling's");
+        assert!(answer.bound <= optimum + 1e-9, "seed {seed}: bound {} is above {optimum}", answer.bound);
+        assert!(stops || answer.energy <= best_move(&mrf, &labels) + 1e-9, "seed {seed}: a move is better");
     }
 }
 
@@ -173,4 +200,43 @@ fn refuses_with_the_labels() {
     assert!(text.contains("V(0,2) + V(1,1) exceeds V(0,1) + V(1,2) by 1"), "{text}");
     let text = refusal(table(vec![0.0, f64::INFINITY, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0]), 2.0);
     assert!(text.contains("forbidden pairs"), "{text}");
+}
+
+/// On larger grids and with networks that have seen many moves, no move of a fresh engine lowers what is found, whether
+/// sweeps have ruled labels out or not; and the bound stays below.
+#[test]
+fn nothing_is_left_on_grids() {
+    const SIDE: u32 = 15;
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let mut mrf = Mrf::new();
+        for _ in 0..SIDE * SIDE {
+            mrf.add_node(&random_unary(&mut random, 6, false)).unwrap();
+        }
+        let potts = mrf.add_term(Term::Potts).unwrap();
+        let strength = 0.3 + 0.5 * (seed % 4) as f64;
+        for node in 0..SIDE * SIDE {
+            for next in [node + 1, node + SIDE].into_iter().filter(|&next| next < SIDE * SIDE && next % SIDE != 0) {
+                mrf.add_edge(node, next, potts, strength * random_weight(&mut random, false)).unwrap();
+            }
+        }
+        let mut warm = Expansion::default();
+        let mut labels = Vec::new();
+        for change in 0..6 {
+            let what = format!("seed {seed}, change {change}");
+            warm.sweeps = random.within(0, 1) as u32 * 6;
+            warm.partial_optimality = random.chance(0.5);
+            let found = warm.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+            let mut fresh = Expansion::default();
+            fresh.sweeps = 0;
+            let again = fresh.improve(&mrf, &mut unwatched, &mut labels).unwrap();
+            assert!(again.energy >= found.energy - 1e-9, "{what}: {found:?}, and from there {again:?}");
+            assert!(found.bound <= again.energy + 1e-9, "{what}: bound {found:?} above {again:?}");
+            for node in 0..SIDE * SIDE {
+                if random.chance(0.2) {
+                    mrf.set_unary(node, &random_unary(&mut random, 6, false)).unwrap();
+                }
+            }
+        }
+    }
 }

@@ -171,3 +171,43 @@ fn rounding_is_tolerated_and_paid_for() {
     let truth = Brute.solve(&mrf, &mut unwatched, &mut Vec::new()).unwrap().energy;
     assert!(answer.bound <= truth && answer.energy >= truth, "{answer:?} around {truth}");
 }
+
+/// On larger grids, where trees are deep, what a warm solve finds after few or many changes is as good as what a fresh
+/// engine finds.
+#[test]
+fn warm_equals_cold_on_grids() {
+    const SIDE: u32 = 25;
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let mut mrf = Mrf::new();
+        for _ in 0..SIDE * SIDE {
+            mrf.add_node(&random_unary(&mut random, 2, false, true)).unwrap();
+        }
+        let potts = mrf.add_term(Term::Potts).unwrap();
+        let strength = 0.3 + 0.3 * (seed % 4) as f64;
+        for node in 0..SIDE * SIDE {
+            for next in [node + 1, node + SIDE].into_iter().filter(|&next| next < SIDE * SIDE && next % SIDE != 0) {
+                mrf.add_edge(node, next, potts, strength * random_weight(&mut random, false)).unwrap();
+            }
+        }
+        let (mut warm, mut labels) = (MinCut::default(), Vec::new());
+        for change in 0..30 {
+            let share = if change % 3 == 0 { 0.5 } else { 0.01 };
+            for node in 0..SIDE * SIDE {
+                if random.chance(share) {
+                    mrf.set_unary(node, &random_unary(&mut random, 2, false, true)).unwrap();
+                }
+            }
+            for edge in 0..mrf.edges().len() as u32 {
+                if random.chance(share) {
+                    mrf.set_weight(edge, strength * random_weight(&mut random, false)).unwrap();
+                }
+            }
+            let found = warm.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+            let cold = MinCut::default().solve(&mrf, &mut unwatched, &mut Vec::new()).unwrap();
+            let what = format!("seed {seed}, change {change}");
+            assert!((found.energy - cold.energy).abs() < 1e-8, "{what}: {} is not {}", found.energy, cold.energy);
+            assert!(found.is_exact() && cold.is_exact(), "{what}: {found:?}, {cold:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! energies with `V(l,l) = 0` the triangle inequality (Kolmogorov and Zabih 2004). Checked once for each term and pair
 //! of label counts: O(labels^3) for a table, O(1) for the other terms.
 
-use super::NAME;
+use super::{NAME, lowest};
 use crate::error::Error;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
@@ -12,32 +12,65 @@ use crate::term::{Table, Term};
 /// Part of the largest entry by which four entries may break the rule through rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// Refuses a model with an edge that is no metric, naming edge, nodes and labels.
-pub(super) fn check(problem: &Mrf, checked: &mut Vec<bool>) -> Result<(), Error> {
-    checked.clear();
-    checked.resize(problem.terms().len(), false);
-    for (index, edge) in problem.edges().iter().enumerate() {
-        let refuse = |why: String| {
-            let (tail, head) = (edge.tail, edge.head);
-            Error::DoesNotApply { engine: NAME, reason: format!("edge {index} of nodes {tail} and {head} {why}") }
-        };
-        if edge.weight < 0.0 {
-            return Err(refuse(format!("has weight {}, expected at least 0", edge.weight)));
+/// What has been found about the terms of a model.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    /// The terms that were found to be metrics; the same again need no check.
+    checked: Vec<Term>,
+    /// The lowest energy of each.
+    lowest: Vec<f64>,
+}
+
+impl Rules {
+    /// Refuses a model with a negative weight or an edge that is no metric, naming edge, nodes and labels.
+    pub(super) fn check(&mut self, problem: &Mrf) -> Result<(), Error> {
+        let known = self.checked == problem.terms();
+        if !known {
+            self.checked.clear();
+            self.lowest.clear();
+            self.lowest.resize(problem.terms().len(), f64::NAN); // not checked
         }
-        if edge.weight == 0.0 {
-            continue;
-        }
-        match problem.term(edge) {
-            Term::Potts | Term::Linear { .. } => {}
-            Term::Quadratic { cap } => check_quadratic(problem, edge, *cap).map_err(refuse)?,
-            Term::Table(table) => {
-                if !std::mem::replace(&mut checked[edge.term as usize], true) {
-                    check_table(table).map_err(refuse)?;
+        for (index, edge) in problem.edges().iter().enumerate() {
+            let refuse = |why: String| {
+                let (tail, head) = (edge.tail, edge.head);
+                Error::DoesNotApply { engine: NAME, reason: format!("edge {index} of nodes {tail} and {head} {why}") }
+            };
+            if edge.weight < 0.0 {
+                return Err(refuse(format!("has weight {}, expected at least 0", edge.weight)));
+            }
+            match problem.term(edge) {
+                Term::Potts | Term::Linear { .. } => self.lowest[edge.term as usize] = 0.0,
+                Term::Quadratic { cap } => {
+                    check_quadratic(problem, edge, *cap).map_err(refuse)?;
+                    self.lowest[edge.term as usize] = 0.0;
+                }
+                Term::Table(table) => {
+                    let lowest = &mut self.lowest[edge.term as usize];
+                    if lowest.is_nan() {
+                        check_table(table).map_err(refuse)?;
+                        *lowest = table.values().iter().copied().fold(f64::INFINITY, f64::min);
+                    }
                 }
             }
         }
+        if !known {
+            self.checked.extend_from_slice(problem.terms());
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Whether all edges of a checked model are Potts.
+    pub(super) fn is_potts(&self, problem: &Mrf) -> bool {
+        problem.edges().iter().all(|edge| *problem.term(edge) == Term::Potts)
+    }
+
+    /// Sum of the lowest energies of all nodes and edges of a checked model.
+    pub(super) fn lowest_sum(&self, problem: &Mrf) -> f64 {
+        let nodes = (0..problem.nodes()).map(|node| problem.unary(node as u32));
+        let nodes: f64 = nodes.map(|unary| unary[lowest(unary) as usize]).sum();
+        let edges: f64 = problem.edges().iter().map(|edge| edge.weight * self.lowest[edge.term as usize]).sum();
+        problem.constant() + nodes + edges
+    }
 }
 
 /// With three labels in a row, min(4, cap) must not exceed 1 + 1; nothing else can break.

@@ -12,29 +12,40 @@
 //! their own and forbidden labels; forbidden pairs are refused.
 //!
 //! # What it costs, and what it keeps
+//! The start is each node's own best label; in Potts models, if better, what a few sweeps of message passing choose
+//! (`sweeps.rs`), which also give the lower bound and rule labels out; then a descent of single nodes (`descent.rs`). All
+//! this costs less than a few cuts, makes the cuts cheaper and their result better.
+//!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
 //! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take too much memory, all labels share one.
 //! A label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
-//! networks, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
+//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
 
+mod descent;
+mod incidence;
 mod metric;
 mod moves;
+mod sweeps;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
+use crate::engine::{Answer, Engine, Progress, Watch, proof_slack, unwatched};
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::persistency::{Claim, Persistency, Splits};
 use crate::shape::Shape;
+use descent::Descent;
+use incidence::Incidence;
+use metric::Rules;
 use moves::{Move, Network};
+use sweeps::Sweeps;
 
 /// The engine's registered name.
 const NAME: &str = "expansion";
 
-/// Nodes and edges in the networks of all labels together, above which labels share one network.
-const LIMIT: usize = 20_000_000;
+/// Nodes and edges times labels above which all labels share one network, and no messages are passed: some 200 MB.
+const LIMIT: usize = 4_000_000;
 
 /// Whether a node may take a label.
 pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
@@ -59,70 +70,105 @@ impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
 /// assert!(answer.bound <= 1.5);
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Expansion {
-    /// Whether nodes of Potts models whose label [`persistency`](crate::persistency) proves are settled first. The
-    /// bound is better then, and small at all.
+    /// Whether in Potts models the labels that [`persistency`](crate::persistency) proves are settled first: some more
+    /// cuts, which pay where sweeps are off and most labels are proven.
     pub partial_optimality: bool,
+    /// Pairs of sweeps of message passing before the moves, in Potts models; 0: none. More of them give a better bound,
+    /// and mostly a better answer.
+    pub sweeps: u32,
     persistency: Persistency,
     proven: Vec<Option<u32>>,
     shape: Shape,
+    rules: Rules,
     /// One per label, or one for all.
     networks: Vec<Network>,
     step: Move,
-    checked: Vec<bool>,
-    /// The labelling in hand; between solves the last one found.
-    labels: Vec<u32>,
-    /// Number of changes made, and for each label this number when its last move ended.
-    changes: u64,
+    descent: Descent,
+    incidence: Incidence,
+    messages: Sweeps,
+    /// The last labelling found.
+    last: Vec<u32>,
+    /// By label, the number of changes that had been made when its last move ended.
     seen: Vec<u64>,
+}
+
+impl Default for Expansion {
+    fn default() -> Self {
+        Expansion {
+            partial_optimality: false,
+            sweeps: 10,
+            persistency: Persistency::default(),
+            proven: Vec::new(),
+            shape: Shape::default(),
+            rules: Rules::default(),
+            networks: Vec::new(),
+            step: Move::default(),
+            messages: Sweeps::default(),
+            descent: Descent::default(),
+            incidence: Incidence::default(),
+            last: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+}
+
+/// What a sequence of moves has come to.
+struct Moves {
+    cuts: u64,
+    /// Whether no move lowers the energy; else the watch ended it.
+    settled: bool,
 }
 
 impl Engine for Expansion {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.shape.forget();
-        metric::check(problem, &mut self.checked)?;
-        self.labels.clear();
+        self.rules.check(problem)?;
+        self.last.clear();
         let most = problem.most_labels();
-        let size = problem.nodes() + problem.edges().len();
-        let networks = if size.saturating_mul(most) <= LIMIT { most } else { 1 };
-        self.networks.clear();
-        let mut empty = Network::default();
-        empty.build(problem)?;
-        self.networks.resize(networks, empty);
+        let networks = if size(problem) <= LIMIT { most } else { 1 };
+        self.networks.iter_mut().for_each(Network::clear);
+        self.networks.resize_with(networks, Network::default);
+        self.messages.clear();
+        self.incidence.build(problem);
         self.shape.record(problem);
         Ok(())
     }
 
-    /// An iteration is a move that needed a cut; `watch` is asked after each cycle of moves.
+    /// An iteration is a move; `watch` is asked after each cycle of moves. The answer is exact, and says so, where no
+    /// node has more than two labels or all labels are proven; else the bound is the best of message passing, partial
+    /// optimality, and the sum of the lowest energies of all nodes and edges.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.ready(problem)?;
         labels.clear();
         labels.extend((0..problem.nodes()).map(|node| lowest(problem.unary(node as u32))));
-        if self.labels.len() == labels.len() && problem.energy(&self.labels) < problem.energy(labels) {
-            labels.clone_from(&self.labels);
+        if self.last.len() == labels.len() && problem.energy(&self.last) < problem.energy(labels) {
+            labels.clone_from(&self.last);
         }
-        let mut bound = trivial_bound(problem);
-        self.proven.clear();
-        self.proven.resize(labels.len(), None);
-        if self.partial_optimality {
-            let proven = self.persistency.solve(problem, Splits::Halving, Claim::SomeOptimum, &mut self.proven)?;
-            bound = bound.max(proven.bound);
-            for (label, proven) in labels.iter_mut().zip(&self.proven) {
-                *label = proven.unwrap_or(*label);
-            }
-        }
-        let proven = std::mem::take(&mut self.proven);
-        let iterations = self.improve(problem, |node, _| proven[node].is_none(), bound, watch, labels)?;
-        self.proven = proven;
-        self.labels.clone_from(labels);
-        Ok(Answer::new(problem, problem.energy(labels), bound, iterations))
+        self.finish(problem, watch, labels)
     }
 }
 
 impl Expansion {
-    /// Lowers the energy of `labels` by moves in which nodes take allowed labels only, until none does; returns how
-    /// many moves needed a cut.
+    /// As [`solve`](Engine::solve), but starts from `labels`, for instance the answer of another engine, and never ends
+    /// above their energy. Labels that a node does not have, or that are forbidden, are replaced by its best one.
+    ///
+    /// # Errors
+    /// Those of [`solve`](Engine::solve).
+    pub fn improve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+        self.ready(problem)?;
+        labels.resize(problem.nodes(), u32::MAX);
+        for (label, node) in labels.iter_mut().zip(0..) {
+            let unary = problem.unary(node);
+            if unary.get(*label as usize).is_none_or(|&energy| energy == f64::INFINITY) {
+                *label = lowest(unary);
+            }
+        }
+        self.finish(problem, watch, labels)
+    }
+
+    /// Lowers the energy of `labels` by moves in which nodes take allowed labels only, until none does.
     ///
     /// # Errors
     /// Those of [`solve`](Engine::solve).
@@ -131,50 +177,97 @@ impl Expansion {
         problem: &Mrf,
         allowed: impl Allowed,
         labels: &mut [u32],
-    ) -> Result<u64, Error> {
+    ) -> Result<(), Error> {
         self.ready(problem)?;
-        self.improve(problem, allowed, f64::NEG_INFINITY, &mut unwatched, labels)
+        self.run_moves(problem, allowed, f64::NEG_INFINITY, &mut unwatched, labels).map(|_| ())
     }
 
     /// Checks a model, and builds networks if it has another shape than the last one.
     fn ready(&mut self, problem: &Mrf) -> Result<(), Error> {
         if self.shape.fits(problem) {
-            return metric::check(problem, &mut self.checked);
+            return self.rules.check(problem);
         }
         self.prepare(problem)
     }
 
-    /// Makes moves to allowed labels until none lowers the energy of `labels`; returns how many needed a cut.
-    fn improve(
+    /// Settles what is proven, moves the rest, and says how good the result is.
+    fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+        let mut bound = self.rules.lowest_sum(problem);
+        let sweeping = self.sweeps > 0 && size(problem) <= LIMIT && self.rules.is_potts(problem);
+        if sweeping {
+            bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, labels));
+        }
+        let started = Answer::new(problem, problem.energy(labels), bound, 0);
+        if started.is_exact() {
+            self.last.clone_from(labels);
+            return Ok(started);
+        }
+        self.proven.clear();
+        self.proven.resize(labels.len(), None);
+        if self.partial_optimality && self.rules.is_potts(problem) {
+            let proven = self.persistency.solve(problem, Splits::Halving, Claim::SomeOptimum, &mut self.proven)?;
+            bound = bound.max(proven.bound);
+            for (label, proven) in labels.iter_mut().zip(&self.proven) {
+                *label = proven.unwrap_or(*label); // never raises the energy, whatever the other labels are
+            }
+        }
+        let (proven, messages) = (std::mem::take(&mut self.proven), std::mem::take(&mut self.messages));
+        let energy = problem.energy(labels);
+        let limit = energy + proof_slack(energy);
+        let allowed =
+            |node: usize, label| proven[node].is_none() && (!sweeping || messages.may_have(node, label, limit));
+        let moves = self.run_moves(problem, allowed, bound, watch, labels);
+        let energy = problem.energy(labels);
+        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels is
+        // better, as energies are submodular.
+        let certain = proven.iter().all(Option::is_some)
+            || problem.most_labels() <= 2 && moves.as_ref().is_ok_and(|moves| moves.settled)
+            || sweeping && messages.rules_out_others(labels, energy + proof_slack(energy));
+        (self.proven, self.messages) = (proven, messages);
+        let moves = moves?;
+        self.last.clone_from(labels);
+        bound = if certain { energy } else { bound };
+        Ok(Answer::new(problem, energy, bound, moves.cuts))
+    }
+
+    /// Moves to one label after another, until none lowers the energy of `labels`. A label rests while nothing has
+    /// changed since its last move.
+    fn run_moves(
         &mut self,
         problem: &Mrf,
         allowed: impl Allowed,
         bound: f64,
         watch: Watch<'_>,
         labels: &mut [u32],
-    ) -> Result<u64, Error> {
-        self.changes = 1;
+    ) -> Result<Moves, Error> {
+        self.descent.run(problem, allowed, &self.incidence, labels);
+        let (mut changes, mut cuts) = (1, 0);
         self.seen.clear();
         self.seen.resize(problem.most_labels(), 0);
-        let mut iterations = 0;
-        while self.seen.iter().any(|&seen| seen < self.changes) {
+        while self.seen.iter().any(|&seen| seen < changes) {
             for label in 0..self.seen.len() {
-                if self.seen[label] == self.changes {
+                if self.seen[label] == changes {
                     continue;
                 }
                 let slot = label % self.networks.len();
-                let gain = self.step.expand(problem, label as u32, allowed, &mut self.networks[slot], labels)?;
-                iterations += 1;
-                self.changes += u64::from(gain > 0.0);
-                self.seen[label] = self.changes;
+                let network = &mut self.networks[slot];
+                let gain = self.step.expand(problem, label as u32, allowed, &self.incidence, network, labels)?;
+                cuts += 1;
+                changes += u64::from(gain > 0.0);
+                self.seen[label] = changes;
             }
-            let progress = Progress { iteration: iterations, energy: problem.energy(labels), bound };
+            let progress = Progress { iteration: cuts, energy: problem.energy(labels), bound };
             if watch(progress) == ControlFlow::Break(()) {
-                break;
+                return Ok(Moves { cuts, settled: self.seen.iter().all(|&seen| seen == changes) });
             }
         }
-        Ok(iterations)
+        Ok(Moves { cuts, settled: true })
     }
+}
+
+/// Nodes and edges times labels.
+fn size(problem: &Mrf) -> usize {
+    (problem.nodes() + problem.edges().len()).saturating_mul(problem.most_labels())
 }
 
 /// The lowest of a node's energies; ties go to the lower label.
@@ -186,19 +279,4 @@ fn lowest(unary: &[f64]) -> u32 {
         }
     }
     best as u32
-}
-
-/// Sum of the lowest energies of all nodes and edges.
-fn trivial_bound(problem: &Mrf) -> f64 {
-    let nodes: f64 =
-        (0..problem.nodes()).map(|node| problem.unary(node as u32)).map(|unary| unary[lowest(unary) as usize]).sum();
-    let edges: f64 = problem.edges().iter().map(|edge| edge.weight * lowest_energy(problem, edge)).sum();
-    problem.constant() + nodes + edges
-}
-
-fn lowest_energy(problem: &Mrf, edge: &crate::mrf::Edge) -> f64 {
-    match problem.term(edge) {
-        crate::term::Term::Table(table) => table.values().iter().copied().fold(f64::INFINITY, f64::min),
-        _ => 0.0,
-    }
 }

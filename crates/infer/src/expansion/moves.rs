@@ -1,6 +1,7 @@
 //! One expansion move: the best set of nodes to take a label, by one minimum cut.
 
 use super::Allowed;
+use super::incidence::Incidence;
 use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::min_cut::corners;
@@ -10,6 +11,7 @@ use crate::term::Term;
 /// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
+    built: bool,
     graph: Graph<f64>,
     slope: Vec<f64>,
     capacities: Vec<(f64, f64)>,
@@ -26,8 +28,13 @@ pub(super) struct Move {
 }
 
 impl Network {
+    /// Forgets the model; the network is built when it is used.
+    pub(super) fn clear(&mut self) {
+        self.built = false;
+    }
+
     /// The network of a model, without capacities.
-    pub(super) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
+    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.graph.clear();
         self.graph.add_nodes(problem.nodes());
         for edge in problem.edges() {
@@ -37,11 +44,15 @@ impl Network {
         self.slope.resize(problem.nodes(), 0.0);
         self.capacities.clear();
         self.capacities.resize(problem.edges().len(), (0.0, 0.0));
+        self.built = true;
         Ok(())
     }
 
     /// Sets the capacities that differ.
-    fn update(&mut self, wanted: &Move) -> Result<(), Error> {
+    fn update(&mut self, problem: &Mrf, wanted: &Move) -> Result<(), Error> {
+        if !self.built {
+            self.build(problem)?;
+        }
         for (node, (&slope, loaded)) in wanted.slope.iter().zip(&mut self.slope).enumerate() {
             if slope != *loaded {
                 self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
@@ -65,6 +76,7 @@ impl Move {
         problem: &Mrf,
         label: u32,
         allowed: impl Allowed,
+        incidence: &Incidence,
         network: &mut Network,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
@@ -75,12 +87,12 @@ impl Move {
         if self.slope.iter().all(|&slope| slope >= 0.0) {
             return Ok(0.0); // the cut that moves nobody costs nothing
         }
-        network.update(self)?;
+        network.update(problem, self)?;
         network.graph.solve();
         self.taking.clear();
         let sides = self.active.iter().enumerate();
         self.taking.extend(sides.map(|(node, &active)| active && network.graph.side(node as u32) == Side::Source));
-        let (gain, scale) = self.gain(problem, label, labels);
+        let (gain, scale) = self.gain(problem, label, incidence, labels);
         if gain <= 1e-13 * scale {
             return Ok(0.0); // rounding must not make moves go round in circles
         }
@@ -144,8 +156,9 @@ impl Move {
         }
     }
 
-    /// By how much the move lowers the energy, and the sum of absolute values that it was computed from.
-    fn gain(&self, problem: &Mrf, label: u32, labels: &[u32]) -> (f64, f64) {
+    /// By how much the move lowers the energy, and the sum of absolute values that it was computed from. O(edges of the
+    /// nodes that move).
+    fn gain(&self, problem: &Mrf, label: u32, incidence: &Incidence, labels: &[u32]) -> (f64, f64) {
         let (mut gain, mut scale) = (0.0, 0.0);
         let mut add = |before: f64, after: f64| {
             gain += before - after;
@@ -154,10 +167,12 @@ impl Move {
         for (node, &current) in labels.iter().enumerate().filter(|&(node, _)| self.taking[node]) {
             let unary = problem.unary(node as u32);
             add(unary[current as usize], unary[label as usize]);
-        }
-        for edge in problem.edges() {
-            let (tail, head) = (edge.tail as usize, edge.head as usize);
-            if self.taking[tail] || self.taking[head] {
+            for &index in incidence.of(node) {
+                let edge = &problem.edges()[index as usize];
+                let (tail, head) = (edge.tail as usize, edge.head as usize);
+                if node == head && self.taking[tail] {
+                    continue; // counted there
+                }
                 let (a, b) = (labels[tail], labels[head]);
                 let after = |node: usize, current| if self.taking[node] { label } else { current };
                 add(problem.edge_energy(edge, a, b), problem.edge_energy(edge, after(tail, a), after(head, b)));

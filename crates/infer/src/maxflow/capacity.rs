@@ -38,7 +38,7 @@ impl Capacity for f64 {
     }
 
     fn agrees(self, other: Self, scale: Self) -> bool {
-        (self - other).abs() <= 1e-9 * scale
+        (self - other).abs() <= 1e-9 * scale.max(1.0)
     }
 }
 

@@ -1,0 +1,106 @@
+//! Cuts and moves allocate nothing when models of one shape are solved again and again: counted by the allocator.
+
+#![allow(unsafe_code)] // a global allocator cannot be written without
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::Random;
+use multiplane_infer::persistency::{Claim, Persistency, Splits};
+use multiplane_infer::restricted::Restricted;
+use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion, min_cut::MinCut};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is handed to the system allocator unchanged; counting touches no memory of its own.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SIDE: u32 = 15;
+
+/// A Potts grid whose energies come from a seed.
+fn grid(seed: u64, labels: usize) -> Mrf {
+    let mut random = Random(seed);
+    let mut mrf = Mrf::new();
+    for _ in 0..SIDE * SIDE {
+        let unary: Vec<f64> = (0..labels).map(|_| random.energy(false)).collect();
+        mrf.add_node(&unary).unwrap();
+    }
+    let potts = mrf.add_term(Term::Potts).unwrap();
+    for node in 0..SIDE * SIDE {
+        for next in [node + 1, node + SIDE].into_iter().filter(|&next| next < SIDE * SIDE && next % SIDE != 0) {
+            mrf.add_edge(node, next, potts, 1.0 + random.real()).unwrap();
+        }
+    }
+    mrf
+}
+
+/// Rounds until all lists have met the longest that they hold, and rounds that are watched.
+const WARM: u32 = 200;
+const WATCHED: u32 = 20;
+
+fn assert_frugal(what: &str, labels: usize, mut solve: impl FnMut(&Mrf)) {
+    let models: Vec<Mrf> = (0..4).map(|seed| grid(seed, labels)).collect();
+    for _ in 0..WARM {
+        models.iter().for_each(&mut solve);
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..WATCHED {
+        models.iter().for_each(&mut solve);
+    }
+    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{what}: allocations in {WATCHED} rounds");
+}
+
+/// No engine of cuts allocates in a solve once it has solved models of this shape. (One test function: the counter is
+/// global.)
+#[test]
+#[cfg_attr(debug_assertions, ignore = "debug builds verify each cut, which takes memory: run with --release")]
+fn solves_do_not_allocate_when_warm() {
+    let mut labels = Vec::new();
+    let mut cut = MinCut::default();
+    assert_frugal("min-cut", 2, |model| assert!(cut.solve(model, &mut unwatched, &mut labels).unwrap().is_exact()));
+    let mut expansion = Expansion::default();
+    assert_frugal("expansion", 5, |model| {
+        expansion.solve(model, &mut unwatched, &mut labels).unwrap();
+    });
+    (expansion.sweeps, expansion.partial_optimality) = (0, true);
+    assert_frugal("expansion with proofs", 5, |model| {
+        expansion.solve(model, &mut unwatched, &mut labels).unwrap();
+    });
+    let (mut finder, mut proven) = (Persistency::default(), Vec::new());
+    for splits in [Splits::OneByOne, Splits::Halving] {
+        assert_frugal("persistency", 5, |model| {
+            finder.solve(model, splits, Claim::SomeOptimum, &mut proven).unwrap();
+        });
+    }
+    for most in [2, 4] {
+        let mut random = Random(9);
+        let mut labelling = || (0..SIDE * SIDE).map(|_| random.within(0, most - 1) as u32).collect::<Vec<u32>>();
+        let known = [labelling(), labelling(), labelling()];
+        let mut restricted = Restricted::default();
+        assert_frugal("recombination", most, |model| {
+            restricted.solve(model, known.iter().map(Vec::as_slice), &mut labels).unwrap();
+        });
+    }
+}
