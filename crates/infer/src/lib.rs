@@ -1,23 +1,60 @@
-//! Inference engines for structured prediction: energies in, labellings out.
+//! Inference engines: energies in, labellings out.
 //!
-//! Knows nothing of learning. Engines own their working memory and are meant to be reused from call to call.
+//! Many problems come down to this: give each of many *nodes* (pixels, superpixels, atoms, radio links) one of a few
+//! *labels*, so that a sum of costs is as small as can be. Each node has a cost per label, its *unary energies*; each
+//! *edge* of two nodes has a cost for the pair of their labels. This crate holds such problems ([`Mrf`], for Markov
+//! random field), reads and writes their files ([`mod@format`]), and solves them, exactly where that is possible and
+//! with a proven bound where it is not.
 //!
-//! General graphs are described by a [`Mrf`], whose energy every [`Engine`] minimises:
+//! ```
+//! use multiplane_infer::{Mrf, Term, engine::unwatched, registry};
+//!
+//! // Three pixels in a row; the one in the middle is not sure what it is.
+//! let mut mrf = Mrf::new();
+//! let left = mrf.add_node(&[0.0, 3.0])?;
+//! let middle = mrf.add_node(&[1.0, 0.9])?;
+//! let right = mrf.add_node(&[0.2, 2.0])?;
+//! let potts = mrf.add_term(Term::Potts)?; // 0 for equal labels, 1 for different ones ...
+//! mrf.add_edge(left, middle, potts, 0.5)?; // ... times 0.5
+//! mrf.add_edge(middle, right, potts, 0.5)?;
+//!
+//! let (kind, mut engine) = registry::automatic(&mrf)?;
+//! let mut labels = Vec::new();
+//! let answer = engine.solve(&mrf, &mut unwatched, &mut labels)?;
+//! assert_eq!((kind.name, &labels[..]), ("tree", &[0, 0, 0][..]));
+//! assert!((answer.energy - 1.2).abs() < 1e-12 && answer.is_exact());
+//! # Ok::<(), multiplane_infer::Error>(())
+//! ```
+//!
+//! # Which engine
+//!
+//! All of these are an [`Engine`] of the same methods, and [`registry::automatic`] takes the first that applies:
 //!
 //! | engine | problem | answer |
 //! |---|---|---|
-//! | [`tree`] | forests | exact: max-product; also the M best labellings |
-//! | [`min_cut`] | two labels, submodular edges | exact, by one minimum cut |
-//! | [`trws`] | anything | a lower bound and a labelling: tree-reweighted message passing |
-//! | [`expansion`] | Potts and metric edges, any number of labels | approximate: no expansion move lowers the energy |
+//! | [`tree`] | graphs without cycles | exact: max-product |
+//! | [`min_cut`] | two labels, submodular edges (equal labels are no dearer than different ones) | exact: one minimum cut |
+//! | [`trws`] | anything | a lower bound and a good labelling: tree-reweighted message passing |
+//! | [`expansion`] | Potts and metric edges | a labelling that no expansion move betters, and a bound: alpha-expansion |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
-//! [`persistency`] proves labels of single nodes of Potts models, whatever solves the rest, and
-//! [`restricted`] puts known labellings together to a better one.
+//! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet, the
+//! labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.
 //!
-//! [`mod@format`] reads and writes files of models and flow networks, [`mod@file`] is how data files are opened.
+//! Around them:
 //!
-//! Chains have engines of their own, which maximise scores:
+//! * [`several`]: the M best labellings, or several that are good and different, over any engine;
+//! * [`persistency`]: which labels of a Potts model are proven before it is solved;
+//! * [`restricted`]: the best combination of a few known labellings;
+//! * [`maxflow`]: maximum flow and minimum cut by themselves;
+//! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
+//!
+//! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
+//! other numbers, starts from what the last one left, and allocates nothing.
+//!
+//! # Chains
+//!
+//! Chains have engines of their own, which *maximise scores*, the negated energies, as their users are used to:
 //!
 //! | engine | problem | answer |
 //! |---|---|---|

@@ -3,7 +3,7 @@
 //! [`best`] is Lawler's partition (Management Science 18(7), 1972): what is left after a labelling was found is cut
 //! into parts that fix a prefix of its nodes and forbid the next label, each part one solve with a few unaries at
 //! `+inf`. So it is exact with an exact engine, at up to one solve per node and labelling; engines that warm-start
-//! see two nodes change from part to part. [`Tree`](crate::tree) overrides it with lists of its own.
+//! see two nodes change from part to part. [`Tree`](crate::tree::Tree) overrides it with lists of its own.
 //!
 //! [`diverse`] is DivMBest (Batra et al. 2012; Guzman-Rivera et al. 2014, Eq. 2-4): labels used before cost more, so
 //! that each further labelling is good and different.

@@ -7,6 +7,7 @@ use multiplane_infer::brute::{self, Brute};
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::restricted::Restricted;
+use multiplane_infer::several::Labelling;
 use multiplane_infer::viterbi::Viterbi;
 use multiplane_infer::{Answer, Engine, Mrf, Table, Term, registry};
 
@@ -116,9 +117,31 @@ fn sweep_submodular(seeds: std::ops::Range<u64>) {
             let wanted = best_combination(&mrf, &seen);
             assert!(close(found, mrf.energy(&labels)), "{what}: recombination's energy");
             assert!(close(found, wanted), "{what}: recombination {found}, best combination {wanted}");
+            if seed % 16 == 0 {
+                assert_best(&mut *cut, &mrf, &format!("{what}: min-cut"));
+            }
             change(&mut random, &mut mrf);
         }
     }
+}
+
+/// The five best labellings are those of enumeration.
+fn assert_best(engine: &mut dyn Engine, mrf: &Mrf, what: &str) {
+    let energies = |found: Vec<Labelling>| -> Vec<f64> { found.iter().map(|one| one.answer.energy).collect() };
+    let found = energies(engine.solve_best(mrf, 5, &mut unwatched).unwrap());
+    let mut all = Vec::new();
+    let most = mrf.most_labels();
+    brute::best(mrf.nodes(), most, |labels| {
+        let allowed = (0..).zip(labels).all(|(node, &label)| (label as usize) < mrf.labels(node));
+        all.push(if allowed { mrf.energy(labels) } else { f64::INFINITY });
+        0.0
+    });
+    all.retain(|energy| energy.is_finite());
+    all.sort_by(f64::total_cmp);
+    all.truncate(5);
+    assert_eq!(found.len(), all.len(), "{what}: number of labellings");
+    let agree = found.iter().zip(&all).all(|(&a, &b)| close(a, b));
+    assert!(agree, "{what}: {found:?} are not the lowest energies {all:?}");
 }
 
 /// Bounds of TRW-S and of expansion stay below the optimum of models with several labels, forbidden ones among them.
@@ -177,6 +200,7 @@ fn sweep_trees(seeds: std::ops::Range<u64>) {
             let best = optimum(&mrf);
             assert_optimal(&mut *tree, &mrf, best, &format!("{what}: tree"));
             assert_optimal(&mut *trws, &mrf, best, &format!("{what}: trws"));
+            assert_best(&mut *tree, &mrf, &format!("{what}: tree"));
             let mut labels = Vec::new();
             if cut.solve(&mrf, &mut unwatched, &mut labels).is_ok() {
                 assert!(close(mrf.energy(&labels), best), "{what}: min-cut");
@@ -199,6 +223,7 @@ fn chain_agrees(random: &mut Random, tree: &mut dyn Engine, trws: &mut dyn Engin
     assert!(close(brute::best(len, labels, |y| chain.score(y)).1, score), "seed {seed}: viterbi");
     assert_optimal(tree, &mrf, -score, &format!("seed {seed}: tree on a chain"));
     assert_optimal(trws, &mrf, -score, &format!("seed {seed}: trws on a chain"));
+    assert_best(tree, &mrf, &format!("seed {seed}: tree on a chain"));
 }
 
 /// 10^5 binary submodular graphs, each with two changes.

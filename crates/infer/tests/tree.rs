@@ -7,7 +7,7 @@ use common::{Random, random_forest};
 use models::{Traits, all_labellings, close, random_model, redraw_unary};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
-use multiplane_infer::tree::{Tree, best_labellings};
+use multiplane_infer::tree::Tree;
 use multiplane_infer::{Engine, Error, Mrf, Term};
 
 /// The optimum of random forests with all kinds of energies, cold and, in the same memory, with new energies. A model
@@ -47,13 +47,14 @@ fn lists_the_best_in_order() {
         let mrf = random_model(&mut random, nodes, &ends, traits);
         let all = all_labellings(&mrf);
         let count = [0, 1, 2, 10, 100, usize::MAX][random.within(0, 5)];
-        let best = best_labellings(&mrf, count).unwrap();
+        let best = Tree::default().solve_best(&mrf, count, &mut unwatched).unwrap();
         assert_eq!(best.len(), all.len().min(count), "seed {seed}: number of labellings");
-        for (rank, ((labels, energy), (_, expected))) in best.iter().zip(&all).enumerate() {
-            assert_eq!(*energy, mrf.energy(labels), "seed {seed}, rank {rank}: not the labels' energy");
-            assert!(close(*energy, *expected), "seed {seed}, rank {rank}: {energy} instead of {expected}");
+        for (rank, (one, (_, expected))) in best.iter().zip(&all).enumerate() {
+            let energy = one.answer.energy;
+            assert_eq!(energy, mrf.energy(&one.labels), "seed {seed}, rank {rank}: not the labels' energy");
+            assert!(close(energy, *expected), "seed {seed}, rank {rank}: {energy} instead of {expected}");
         }
-        let mut distinct: Vec<_> = best.iter().map(|(labels, _)| labels).collect();
+        let mut distinct: Vec<_> = best.iter().map(|one| &one.labels).collect();
         distinct.sort();
         distinct.dedup();
         assert_eq!(distinct.len(), best.len(), "seed {seed}: a labelling came twice");
@@ -71,8 +72,8 @@ fn long_chains() {
     for node in 1..100_000 {
         mrf.add_edge(node - 1, node, term, 0.5).unwrap();
     }
-    let best = best_labellings(&mrf, 5).unwrap();
-    let energies: Vec<f64> = best.iter().map(|best| best.1).collect();
+    let best = Tree::default().solve_best(&mrf, 5, &mut unwatched).unwrap();
+    let energies: Vec<f64> = best.iter().map(|best| best.answer.energy).collect();
     assert_eq!(energies, [0.0, 1.5, 2.0, 2.0, 2.0]);
 }
 
@@ -93,5 +94,5 @@ fn refuses_cycles() {
     let error = Tree::default().prepare(&mrf).unwrap_err();
     let expected = "edge 3 of nodes 2 and 3 closes a cycle, expected a forest";
     assert_eq!(error, Error::DoesNotApply { engine: "tree", reason: expected.into() });
-    assert_eq!(best_labellings(&mrf, 1).unwrap_err(), error);
+    assert_eq!(Tree::default().solve_best(&mrf, 1, &mut unwatched).unwrap_err(), error);
 }

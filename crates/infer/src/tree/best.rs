@@ -10,39 +10,30 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::{Forest, Link};
+use crate::engine::Answer;
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::several::Labelling;
 
-/// The `count` labellings of lowest energy and their energies, lowest first; fewer if no more have a finite energy.
-/// No labelling comes twice. Ties come in an order that depends on nothing but the model.
-///
-/// ```
-/// use multiplane_infer::{Mrf, Term, tree::best_labellings};
-/// let mut mrf = Mrf::new();
-/// let (a, b) = (mrf.add_node(&[0.0, 2.0])?, mrf.add_node(&[1.5, 0.0])?);
-/// let potts = mrf.add_term(Term::Potts)?;
-/// mrf.add_edge(a, b, potts, 1.0)?;
-/// let best = best_labellings(&mrf, 3)?;
-/// assert_eq!(best, [(vec![0, 1], 1.0), (vec![0, 0], 1.5), (vec![1, 1], 2.0)]);
-/// # Ok::<(), multiplane_infer::Error>(())
-/// ```
+/// The `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling comes
+/// twice. Ties come in an order that depends on nothing but the model.
 ///
 /// # Errors
 /// [`Error::DoesNotApply`] for a graph with a cycle.
-pub fn best_labellings(problem: &Mrf, count: usize) -> Result<Vec<(Vec<u32>, f64)>, Error> {
+pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, Error> {
     let mut forest = Forest::default();
     forest.build(problem)?;
     forest.collect(problem);
     let mut lists = Lists::new(problem, &forest);
     let top = lists.top();
-    let mut found: Vec<(Vec<u32>, f64)> = Vec::new();
+    let mut found: Vec<Labelling> = Vec::new();
     while found.len() < count && lists.get(top, found.len() as u32).is_some() {
         let labels = lists.labelling(top, found.len() as u32);
         let energy = problem.energy(&labels);
-        found.push((labels, energy));
+        found.push(Labelling { labels, answer: Answer { energy, bound: energy, iterations: 1 } });
     }
     // Sums in another order may differ in the last bits from those that the lists are sorted by.
-    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    found.sort_by(|a, b| a.answer.energy.total_cmp(&b.answer.energy));
     Ok(found)
 }
 

@@ -6,13 +6,12 @@
 
 mod best;
 
-pub use best::best_labellings;
-
 use crate::engine::{Answer, Engine, Watch};
 use crate::error::Error;
 use crate::messages::{Scratch, first_smallest};
 use crate::mrf::{Edge, Mrf};
 use crate::pairs::{Pairs, root};
+use crate::several::Labelling;
 
 /// The engine with its working memory. Exact on graphs without cycles, where several edges of the same two nodes
 /// count as one; refuses all others. Among equal labels the lower one wins, at the lowest node of each tree first.
@@ -30,6 +29,10 @@ use crate::pairs::{Pairs, root};
 /// let answer = Tree::default().solve(&mrf, &mut unwatched, &mut labels)?;
 /// assert_eq!((answer.energy, labels), (3.0, vec![0, 0, 0]));
 /// assert!(answer.is_exact());
+///
+/// let best = Tree::default().solve_best(&mrf, 3, &mut unwatched)?;
+/// let energies: Vec<f64> = best.iter().map(|labelling| labelling.answer.energy).collect();
+/// assert_eq!(energies, [3.0, 4.0, 5.0]);
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -50,6 +53,11 @@ impl Engine for Tree {
         self.forest.choose(problem, labels);
         let energy = problem.energy(labels);
         Ok(Answer { energy, bound: energy, iterations: 1 })
+    }
+
+    /// By sorted lists of labellings for every node and label, at little more than one run of max-product.
+    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+        best::labellings(problem, count)
     }
 }
 
