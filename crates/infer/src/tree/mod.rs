@@ -32,7 +32,7 @@ use crate::several::Labelling;
 ///
 /// let best = Tree::default().solve_best(&mrf, 3, &mut unwatched)?;
 /// let energies: Vec<f64> = best.iter().map(|labelling| labelling.answer.energy).collect();
-/// assert_eq!(energies, [3.0, 4.0, 5.0]);
+/// assert_eq!(energies, [3.0, 3.0, 4.0]);
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
