@@ -158,7 +158,7 @@ fn faults_of_wcsp_are_named() {
             ),
             (
                 "x 2 3 2 9\n2 3\n-1 0 0 0\n1 1 0 -1",
-                "f:4:7: found cost function 1 of 2 on [3] labels with the costs of a function on [2], expected the same numbers",
+                "f:4:1: found a function on [3] labels with the costs of one on [2], expected the same numbers (cost function 1 of 2)",
             ),
             (
                 "x 1 2 1 9\n2\n1 0 9 0",
@@ -238,7 +238,7 @@ fn faults_of_cfn_are_named() {
             ),
             (
                 "{{p <9} {x 2 y 3} {f {[x] costs g} g {[y] [0 0 0]}}}",
-                "f:1:33: found a function on [2] values with the costs of `g` on [3], expected the same numbers",
+                "f:1:33: found a function on [2] labels with the costs of one on [3], expected the same numbers",
             ),
             (
                 "{{p <9} {x 2} {f {[x] [1 2]}",

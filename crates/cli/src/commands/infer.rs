@@ -130,7 +130,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
             (kind, engine)
         }
     };
-    let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet || args.json);
+    let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet);
     let (mut labels, mut times) = (Vec::new(), Vec::new());
     let answer = loop {
         watcher.restart();

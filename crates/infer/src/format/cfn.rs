@@ -31,6 +31,7 @@ use header::{Bound, Variables, is_number};
 
 use super::build::{Build, Fault};
 use super::lexer::{Lexer, Piece};
+use super::shared::Shared;
 use super::words::Scope;
 use crate::file::{DataError, Place, Tokens, quote};
 use crate::mrf::Mrf;
@@ -64,15 +65,6 @@ pub(super) fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
     }
 }
 
-/// A function that others may share the costs of.
-struct Named {
-    scope: Scope,
-    /// Of at most one variable.
-    energies: Vec<f64>,
-    /// Of two variables: its number among the pairwise ones.
-    pair: usize,
-}
-
 /// A function with the costs of another one.
 struct Pending {
     scope: Scope,
@@ -85,7 +77,7 @@ struct Reader {
     bound: Bound,
     variables: Variables,
     build: Build,
-    named: BTreeMap<String, Named>,
+    named: BTreeMap<String, Shared>,
     pending: Vec<Pending>,
     /// Functions so far.
     count: u64,
@@ -115,12 +107,11 @@ impl Reader {
                     Some(default) => self.sparse(&scope, default, &shown)?,
                     None => self.dense(&scope, &shown)?,
                 };
-                let pair = self.build.pairs();
+                let shared = Shared::next(&self.build, scope, &energies);
                 let added = self.build.add(scope.as_slice(), &energies);
                 added.map_err(|fault| self.lexer.error_at(place, format!("{fault} ({shown})")))?;
                 if let Some(name) = name {
-                    let energies = if scope.as_slice().len() < 2 { energies } else { Vec::new() };
-                    self.named.entry(name).or_insert(Named { scope, energies, pair });
+                    self.named.entry(name).or_insert(shared);
                 }
             }
             Piece::Word(source) if tagged => self.pending.push(Pending { scope, source, place: self.lexer.place() }),
@@ -228,21 +219,6 @@ impl Reader {
                 "found {source} in the place of costs, expected the name of a function with costs of its own"
             ));
         };
-        let labels =
-            |scope: &Scope| scope.as_slice().iter().map(|&variable| self.build.labels(variable)).collect::<Vec<_>>();
-        let (found, expected) = (labels(&pending.scope), labels(&named.scope));
-        if found != expected {
-            return Err(format!(
-                "found a function on {found:?} values with the costs of {source} on {expected:?}, expected the same numbers"
-            ));
-        }
-        match pending.scope.as_slice() {
-            &[tail, head] => self.build.add_again(named.pair, tail, head),
-            few => {
-                self.build.imply(named.energies.len() as u64)?;
-                self.build.add(few, &named.energies)?;
-            }
-        }
-        Ok(())
+        named.add(&mut self.build, &pending.scope)
     }
 }

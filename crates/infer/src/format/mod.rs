@@ -9,6 +9,7 @@ pub mod cfn;
 pub mod dimacs;
 mod lexer;
 pub mod network;
+mod shared;
 pub mod uai;
 pub mod wcsp;
 mod words;

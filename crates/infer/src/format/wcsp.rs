@@ -21,6 +21,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::build::{Build, Fault, greatest_sum};
+use super::shared::Shared;
 use super::words::{Scope, domains, scope};
 use crate::file::{DataError, Tokens};
 use crate::mrf::Mrf;
@@ -35,15 +36,6 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// costs that are no integers, and of a variable with every label forbidden.
 pub fn read(path: &Path) -> Result<Mrf, DataError> {
     parse(Tokens::open(path)?)
-}
-
-/// A function for further ones to use.
-struct Shared {
-    scope: Scope,
-    /// Of at most one variable.
-    energies: Vec<f64>,
-    /// Of two variables: its number among the pairwise ones.
-    pair: usize,
 }
 
 struct Reader {
@@ -90,8 +82,7 @@ impl Reader {
             Ok(tuples @ 0..) => {
                 let energies = self.table(&scope, default, tuples as u64)?;
                 if arity < 0.0 {
-                    let kept = if scope.as_slice().len() < 2 { energies.clone() } else { Vec::new() };
-                    self.shared.push(Shared { scope, energies: kept, pair: self.build.pairs() });
+                    self.shared.push(Shared::next(&self.build, scope, &energies));
                 }
                 self.build.add(scope.as_slice(), &energies)
             }
@@ -135,26 +126,7 @@ impl Reader {
                 format!("found {} with the costs of shared function {number}, but there are {count}", self.name());
             return Err(self.tokens.error(message));
         };
-        let labels =
-            |scope: &Scope| scope.as_slice().iter().map(|&variable| self.build.labels(variable)).collect::<Vec<_>>();
-        let (found, expected) = (labels(scope), labels(&shared.scope));
-        if found != expected {
-            let message = format!(
-                "found {} on {found:?} labels with the costs of a function on {expected:?}, expected the same numbers",
-                self.name()
-            );
-            return Err(self.tokens.error(message));
-        }
-        Ok(match scope.as_slice() {
-            &[tail, head] => {
-                self.build.add_again(shared.pair, tail, head);
-                Ok(())
-            }
-            few => {
-                let implied = self.build.imply(shared.energies.len() as u64);
-                implied.and_then(|()| self.build.add(few, &shared.energies))
-            }
-        })
+        Ok(shared.add(&mut self.build, scope))
     }
 
     /// A cost that reaches the upper bound forbids.

@@ -3,10 +3,10 @@
 //!
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
+use super::DataError;
 use super::strings::Strings;
 use super::text::{Line, Lines};
 use super::words_of;
-use super::DataError;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::ops::Range;

@@ -3,9 +3,9 @@
 //! A first line of which no field is a number is taken for a header and left out: one with a number in it is a row,
 //! and a fault in it is told. There is no quoting, as there are only numbers.
 
+use super::DataError;
 use super::rows::{Classified, SparseRows};
 use super::text::{Line, Lines, label};
-use super::DataError;
 use std::path::Path;
 
 /// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
