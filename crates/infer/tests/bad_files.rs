@@ -295,19 +295,22 @@ fn faults_of_max_are_named() {
     assert_refused(Format::Max, &cases);
 }
 
-/// Declared terminals without a path between them are legal: the flow is 0.
+/// A sink that no path of arcs leads to is refused; capacities of 0 make a path like any.
 #[test]
-fn unreachable_terminals_have_no_flow() {
-    for text in [
-        "p max 2 0\nn 1 s\nn 2 t\n",
-        "p max 4 2\nn 1 s\nn 4 t\na 1 2 3\na 3 4 5\n",
-        "p max 2 1\nn 1 s\nn 2 t\na 2 1 9\n",
-    ] {
-        let Ok(Instance::Flow(Flow::Whole(network))) = read_bytes(Format::Max, text.as_bytes()) else {
-            panic!("{text}")
-        };
-        assert_eq!(network.cut().solve(), 0, "{text}");
-    }
+fn unreachable_terminals() {
+    let missing =
+        |source: u32, sink: u32| format!("f: found no path of arcs from source {source} to sink {sink}, expected one");
+    assert_refused(
+        Format::Max,
+        &[
+            ("p max 2 0\nn 1 s\nn 2 t\n", &missing(1, 2)),
+            ("p max 4 2\nn 1 s\nn 4 t\na 1 2 3\na 3 4 5\n", &missing(1, 4)),
+            ("p max 2 1\nn 1 s\nn 2 t\na 2 1 9\n", &missing(1, 2)),
+        ],
+    );
+    let text = "p max 3 2\nn 1 s\nn 3 t\na 1 2 0\na 2 3 7\n";
+    let Ok(Instance::Flow(Flow::Whole(network))) = read_bytes(Format::Max, text.as_bytes()) else { panic!("{text}") };
+    assert_eq!(network.cut().solve(), 0);
 }
 
 const SAMPLES: [(Format, &str); 5] = [

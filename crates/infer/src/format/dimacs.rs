@@ -12,8 +12,8 @@
 //!
 //! Capacities may be decimals. If all are integers (and add up to less than 2^61), flows are integers and exact. Arcs
 //! u->v and v->u are one edge with a capacity in each direction, and parallel arcs add up. What cannot be part of a
-//! flow from source to sink is left out: loops, arcs into the source, arcs out of the sink. A terminal without arcs is
-//! legal and the flow 0; one that is not declared is an error.
+//! flow from source to sink is left out: loops, arcs into the source, arcs out of the sink. Both terminals must be
+//! declared and joined by a path of arcs, whatever their capacities: without one the terminals are probably wrong.
 //!
 //! Reading costs O(bytes + m log m) for m arcs, about 24 bytes each.
 
@@ -31,7 +31,7 @@ const LONELY_LIMIT: u64 = 1 << 22;
 ///
 /// # Errors
 /// Names the place of whatever breaks the format: negative capacities, missing nodes, no or two sources or sinks,
-/// another number of arcs than promised.
+/// another number of arcs than promised, a sink that no path of arcs leads to.
 pub fn read(path: &Path) -> Result<Flow, DataError> {
     parse(Lines::open(path)?)
 }
@@ -112,6 +112,10 @@ fn finish(
         ));
     }
     let nodes = sizes.nodes as u32; // `problem` saw to it
+    if !reaches(nodes, source, sink, ends) {
+        let (source, sink) = (source + 1, sink + 1);
+        return refuse(format!("found no path of arcs from source {source} to sink {sink}, expected one"));
+    }
     let real = |capacities: &[f64]| -> Result<Flow, DataError> {
         let total: f64 = capacities.iter().sum();
         match total.is_finite() {
@@ -126,6 +130,27 @@ fn finish(
             false => real(&capacities.iter().map(|&c| c as f64).collect::<Vec<_>>()),
         },
     }
+}
+
+/// Whether arcs lead from one node to another: their lists by tail are searched in breadth.
+fn reaches(nodes: u32, from: u32, to: u32, ends: &[(u32, u32)]) -> bool {
+    let mut by_tail: Vec<u32> = (0..ends.len() as u32).collect();
+    by_tail.sort_unstable_by_key(|&arc| ends[arc as usize].0);
+    let mut seen = vec![false; nodes as usize];
+    seen[from as usize] = true;
+    let mut queue = vec![from];
+    let mut next = 0;
+    while let Some(&node) = queue.get(next) {
+        next += 1;
+        let start = by_tail.partition_point(|&arc| ends[arc as usize].0 < node);
+        for &arc in by_tail[start..].iter().take_while(|&&arc| ends[arc as usize].0 == node) {
+            let head = ends[arc as usize].1;
+            if !std::mem::replace(&mut seen[head as usize], true) {
+                queue.push(head);
+            }
+        }
+    }
+    seen[to as usize]
 }
 
 fn arcs<C: Capacity>(ends: &[(u32, u32)], capacities: &[C]) -> impl Iterator<Item = Arc<C>> {
