@@ -126,9 +126,10 @@ fn networks_survive_writing() {
         let nodes = random.within(2, 7);
         let source = random.within(1, nodes);
         let sink = (source + random.within(0, nodes - 2)) % nodes + 1;
-        let arcs: Vec<(usize, usize, usize)> = (0..random.within(0, 20))
+        let mut arcs: Vec<(usize, usize, usize)> = (0..random.within(0, 20))
             .map(|_| (random.within(1, nodes), random.within(1, nodes), random.within(0, 9)))
             .collect();
+        arcs.push((source, sink, random.within(0, 1))); // without any path the file would be refused
         let scale = if random.chance(0.5) { "" } else { ".5" };
         let mut text = format!("c\np max {nodes} {}\nn {source} s\nn {sink} t\n", arcs.len());
         arcs.iter().for_each(|(tail, head, capacity)| text += &format!("a {tail} {head} {capacity}{scale}\n"));
@@ -257,7 +258,7 @@ fn formats_are_found() {
     for text in ["\n MARKOV 1 2 0", "bayes 1 2 0", "{{p <9} {2} {}}"] {
         assert!(matches!(read(text), Ok(Instance::Mrf(_))), "{text}");
     }
-    for text in ["c hello\np max 2 0\nn 1 s\nn 2 t\n", "p max 2 0\nn 1 s\nn 2 t\n"] {
+    for text in ["c hello\np max 2 1\nn 1 s\nn 2 t\na 1 2 0\n", "p max 2 1\nn 1 s\nn 2 t\na 1 2 3\n"] {
         assert!(matches!(read(text), Ok(Instance::Flow(_))), "{text}");
     }
     let error = read("\nIt was").unwrap_err();
