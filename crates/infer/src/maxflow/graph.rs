@@ -4,6 +4,7 @@ use super::capacity::Capacity;
 use super::check;
 use super::forest::{Forest, Search};
 use super::network::{Edge, Network};
+use super::value;
 use crate::error::Error;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
@@ -209,7 +210,7 @@ impl<C: Capacity> Graph<C> {
         self.edges_changed.clear();
         self.warm_solves += 1;
         self.state = State::Warm;
-        let flow = self.flow();
+        let flow = value::flow(&self.network, &self.terminals, &self.edges);
         if cfg!(debug_assertions) {
             check::verify(&self.network, &self.terminals, &self.edges, flow);
         }
@@ -254,14 +255,6 @@ impl<C: Capacity> Graph<C> {
         flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
     }
 
-    /// What the source gives, less what is stuck at nodes (it could be led back to the source).
-    fn flow(&self) -> C {
-        let nodes = self.network.nodes.iter().zip(&self.terminals);
-        nodes.fold(C::ZERO, |flow, (node, &(source, _))| {
-            flow + if node.excess > C::ZERO { source - node.excess } else { source }
-        })
-    }
-
     #[inline]
     fn replace_terminal(&mut self, node: u32, capacities: (C, C)) {
         let before = std::mem::replace(&mut self.terminals[node as usize], capacities);
@@ -294,10 +287,12 @@ impl<C: Capacity> Graph<C> {
 /// The sum of all capacities with two more of them.
 #[inline]
 fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, Error> {
-    if pair.0.is_valid() && pair.1.is_valid() {
-        if let Some(total) = total.plus(pair.0).and_then(|sum| sum.plus(pair.1)) {
-            return Ok(total);
-        }
+    let sum = match pair.0.is_valid() && pair.1.is_valid() {
+        true => total.plus(pair.0).and_then(|sum| sum.plus(pair.1)),
+        false => None,
+    };
+    if let Some(total) = sum {
+        return Ok(total);
     }
     Err(refusal(total, pair, place()))
 }
