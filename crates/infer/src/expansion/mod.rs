@@ -39,7 +39,7 @@ use descent::Descent;
 use incidence::Incidence;
 use metric::Rules;
 use moves::{Move, Network};
-use sweeps::Sweeps;
+use sweeps::{MOST_LABELS, Sweeps};
 
 /// The engine's registered name.
 const NAME: &str = "expansion";
@@ -102,7 +102,7 @@ impl Default for Expansion {
     fn default() -> Self {
         Expansion {
             partial_optimality: false,
-            sweeps: 10,
+            sweeps: 20,
             persistency: Persistency::default(),
             proven: Vec::new(),
             shape: Shape::default(),
@@ -197,7 +197,10 @@ impl Expansion {
     /// Settles what is proven, moves the rest, and says how good the result is.
     fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         let mut bound = self.rules.lowest_sum(problem);
-        let sweeping = self.sweeps > 0 && size(problem) <= MESSAGES && self.rules.is_potts(problem);
+        let sweeping = self.sweeps > 0
+            && problem.most_labels() <= MOST_LABELS
+            && size(problem) <= MESSAGES
+            && self.rules.is_potts(problem);
         if sweeping {
             bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, labels));
         }
