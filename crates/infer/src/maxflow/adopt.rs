@@ -9,7 +9,7 @@
 
 use super::capacity::Capacity;
 use super::forest::{Search, height};
-use super::network::{NONE, ORPHAN, ROOT};
+use super::network::{Arc, NONE, Network, ORPHAN, ROOT};
 
 impl<C: Capacity> Search<'_, C> {
     /// Takes a node's parent away.
@@ -51,16 +51,16 @@ impl<C: Capacity> Search<'_, C> {
     /// Finds an orphan a parent of a lower level, or else takes its level.
     #[inline]
     fn adopt_one<const S: bool>(&mut self, node: u32, level: i32) {
-        let at = self.network.nodes[node as usize];
+        let Network { nodes, arcs, .. } = &mut *self.network;
+        let at = nodes[node as usize];
         if if S { at.excess > C::ZERO } else { at.excess < C::ZERO } {
-            self.network.nodes[node as usize].parent = ROOT;
+            nodes[node as usize].parent = ROOT;
             return;
         }
         let (mut best, mut by) = (self.forest.trees[S as usize].top, ORPHAN);
         self.forest.children.clear();
-        for arc in at.first..at.end {
-            let up = &self.network.arcs[arc as usize];
-            let other = &self.network.nodes[up.head as usize];
+        for (arc, up) in (at.first..).zip(&arcs[at.first as usize..at.end as usize]) {
+            let other = &nodes[up.head as usize];
             let above = height::<S>(other.level);
             if above > 0 {
                 if other.parent == up.reverse() {
@@ -68,13 +68,13 @@ impl<C: Capacity> Search<'_, C> {
                 } else if above < best && up.leads_up::<S>() {
                     (best, by) = (above, arc);
                     if above < level {
-                        self.network.nodes[node as usize].parent = arc;
+                        nodes[node as usize].parent = arc;
                         return;
                     }
                 }
             }
         }
-        let at = &mut self.network.nodes[node as usize];
+        let at = &mut nodes[node as usize];
         (at.level, at.lost) = (lost::<S>(), level);
         at.parent = by; // a guess, for `seed`
         self.forest.lost.push(node);
@@ -130,21 +130,22 @@ impl<C: Capacity> Search<'_, C> {
     /// the lowest and the highest of these levels.
     fn seed<const S: bool>(&mut self, top: i32) -> (i32, i32) {
         let (mut lowest, mut highest) = (top + 1, 0);
-        for index in 0..self.forest.lost.len() {
-            let node = self.forest.lost[index];
-            let at = self.network.nodes[node as usize];
+        let Network { nodes, arcs, .. } = &mut *self.network;
+        for &node in &self.forest.lost {
+            let at = nodes[node as usize];
             let mut by = at.parent;
-            let mut best = if by == ORPHAN { 0 } else { self.height_over::<S>(by) };
+            let over = |up: &Arc<C>| height::<S>(nodes[up.head as usize].level);
+            let mut best = if by == ORPHAN { 0 } else { over(&arcs[by as usize]) };
             if best <= 0 {
                 (best, by) = (top, ORPHAN);
-                for arc in at.first..at.end {
-                    let above = self.height_over::<S>(arc);
-                    if 0 < above && above < best && self.network.arcs[arc as usize].leads_up::<S>() {
+                for (arc, up) in (at.first..).zip(&arcs[at.first as usize..at.end as usize]) {
+                    let above = over(up);
+                    if 0 < above && above < best && up.leads_up::<S>() {
                         (best, by) = (above, arc);
                     }
                 }
             }
-            let at = &mut self.network.nodes[node as usize];
+            let at = &mut nodes[node as usize];
             at.parent = by;
             if by != ORPHAN {
                 let level = at.lost.max(best + 1);
@@ -155,21 +156,16 @@ impl<C: Capacity> Search<'_, C> {
         (lowest, highest)
     }
 
-    #[inline(always)]
-    fn height_over<const S: bool>(&self, arc: u32) -> i32 {
-        height::<S>(self.network.nodes[self.network.arcs[arc as usize].head as usize].level)
-    }
-
     /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it may
     /// not have been searched from. Returns the highest level that was listed.
     #[inline]
     fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) -> i32 {
         let mut highest = 0;
-        let at = &self.network.nodes[node as usize];
-        for arc in at.first..at.end {
-            let there = &self.network.arcs[arc as usize];
+        let Network { nodes, arcs, .. } = &mut *self.network;
+        let at = &nodes[node as usize];
+        for there in &arcs[at.first as usize..at.end as usize] {
             if there.leads_on::<S>() {
-                let head = &mut self.network.nodes[there.head as usize];
+                let head = &mut nodes[there.head as usize];
                 if head.level == lost::<S>() {
                     if head.lost <= level {
                         head.level = if S { level } else { -level };

@@ -294,10 +294,12 @@ impl<C: Capacity> Graph<C> {
 /// The sum of all capacities with two more of them.
 #[inline]
 fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, Error> {
-    if pair.0.is_valid() && pair.1.is_valid() {
-        if let Some(total) = total.plus(pair.0).and_then(|sum| sum.plus(pair.1)) {
-            return Ok(total);
-        }
+    let sum = match pair.0.is_valid() && pair.1.is_valid() {
+        true => total.plus(pair.0).and_then(|sum| sum.plus(pair.1)),
+        false => None,
+    };
+    if let Some(total) = sum {
+        return Ok(total);
     }
     Err(refusal(total, pair, place()))
 }
