@@ -24,6 +24,17 @@ impl<C: Capacity> Search<'_, C> {
         trees.highest = trees.highest.max(level);
     }
 
+    /// Takes the parent from all children of a node, given its arcs.
+    pub(super) fn orphan_children<const S: bool>(&mut self, first: u32, end: u32) {
+        for arc in first..end {
+            let there = self.network.arcs[arc as usize];
+            let other = self.network.nodes[there.head as usize];
+            if other.parent == there.reverse() && height::<S>(other.level) > 0 {
+                self.orphan::<S>(there.head);
+            }
+        }
+    }
+
     /// Finds all orphans a parent, or frees them, from low levels to high ones.
     #[inline]
     pub(super) fn adopt<const S: bool>(&mut self) {
@@ -58,28 +69,33 @@ impl<C: Capacity> Search<'_, C> {
             return;
         }
         let (mut best, mut by) = (self.forest.trees[S as usize].top, ORPHAN);
-        self.forest.children.clear();
+        let mut children = 0u64; // a bit for each arc
+        // Without branches where they could not be predicted.
         for (arc, up) in (at.first..).zip(&arcs[at.first as usize..at.end as usize]) {
             let other = &nodes[up.head as usize];
             let above = height::<S>(other.level);
-            if above > 0 {
-                if other.parent == up.reverse() {
-                    self.forest.children.push(up.head);
-                } else if above < best && up.leads_up::<S>() {
-                    (best, by) = (above, arc);
-                    if above < level {
-                        nodes[node as usize].parent = arc;
-                        return;
-                    }
-                }
+            let child = (above > 0) & (other.parent == up.reverse());
+            children |= (child as u64) << ((arc - at.first) & 63);
+            let better = (above > 0) & (above < best) & up.leads_up::<S>() & !child;
+            (best, by) = if better { (above, arc) } else { (best, by) };
+            if best < level {
+                nodes[node as usize].parent = by;
+                return;
             }
         }
         let at = &mut nodes[node as usize];
+        let (first, end) = (at.first, at.end);
         (at.level, at.lost) = (lost::<S>(), level);
         at.parent = by; // a guess, for `seed`
         self.forest.lost.push(node);
-        for index in 0..self.forest.children.len() {
-            self.orphan::<S>(self.forest.children[index]);
+        if end - first > u64::BITS {
+            self.orphan_children::<S>(first, end);
+            return;
+        }
+        while children != 0 {
+            let arc = first + children.trailing_zeros();
+            children &= children - 1;
+            self.orphan::<S>(self.network.arcs[arc as usize].head);
         }
     }
 
@@ -166,17 +182,17 @@ impl<C: Capacity> Search<'_, C> {
         for there in &arcs[at.first as usize..at.end as usize] {
             if there.leads_on::<S>() {
                 let head = &mut nodes[there.head as usize];
-                if head.level == lost::<S>() {
-                    if head.lost <= level {
-                        head.level = if S { level } else { -level };
-                        head.parent = there.reverse();
-                        queue.push(there.head);
-                    } else if head.parent == ORPHAN {
-                        head.parent = there.reverse();
-                        highest = highest.max(head.lost);
-                        let list = &mut self.forest.trees[S as usize].orphans[head.lost as usize];
-                        head.next = std::mem::replace(list, there.head);
-                    }
+                if head.level != lost::<S>() {
+                    continue;
+                } else if head.lost <= level {
+                    head.level = if S { level } else { -level };
+                    head.parent = there.reverse();
+                    queue.push(there.head);
+                } else if head.parent == ORPHAN {
+                    head.parent = there.reverse();
+                    highest = highest.max(head.lost);
+                    let list = &mut self.forest.trees[S as usize].orphans[head.lost as usize];
+                    head.next = std::mem::replace(list, there.head);
                 }
             }
         }

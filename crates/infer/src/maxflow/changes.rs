@@ -86,16 +86,6 @@ impl<C: Capacity> Search<'_, C> {
         }
     }
 
-    fn orphan_children<const S: bool>(&mut self, first: u32, end: u32) {
-        for arc in first..end {
-            let there = self.network.arcs[arc as usize];
-            let other = self.network.nodes[there.head as usize];
-            if other.parent == there.reverse() && height::<S>(other.level) > 0 {
-                self.orphan::<S>(there.head);
-            }
-        }
-    }
-
     /// Orphans the tail of an arc to its parent that is full.
     fn cut_full<const S: bool>(&mut self, arc: u32) {
         let up = self.network.arcs[arc as usize];

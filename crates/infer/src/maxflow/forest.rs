@@ -36,7 +36,6 @@ pub(super) struct Forest {
     pub(super) trees: [Trees; 2],
     spare: Vec<u32>,
     pub(super) lost: Vec<u32>,
-    pub(super) children: Vec<u32>,
     pub(super) queue: Vec<u32>,
 }
 
