@@ -2,8 +2,8 @@
 //!
 //! Nodes are visited in order and then in reverse order; each tells those that come after it what its labels cost, seen
 //! from all that came before. The bound never falls from one pair of sweeps to the next. For Potts terms a message costs
-//! O(labels), so a pair of sweeps is far cheaper than a cut: 40 us for 1500 edges and 9 labels. Kolmogorov, "Convergent tree-reweighted message passing for
-//! energy minimization" (PAMI 2006).
+//! O(labels), so a pair of sweeps is far cheaper than a cut: 40 us for 1500 edges and 9 labels.
+//! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
 use multiversion::multiversion;
 
