@@ -17,6 +17,9 @@ pub trait Capacity: Copy + PartialOrd + Debug + Display + Add<Output = Self> + S
     /// Whether two ways of computing a number agree, up to the rounding of numbers as large as `scale`.
     fn agrees(self, other: Self, scale: Self) -> bool;
 
+    /// Whether rounding of numbers as large as `scale` may have spoilt the number.
+    fn is_lost_in(self, scale: Self) -> bool;
+
     /// The smaller of two.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
@@ -40,6 +43,10 @@ impl Capacity for f64 {
     fn agrees(self, other: Self, scale: Self) -> bool {
         (self - other).abs() <= 1e-9 * scale.max(1.0)
     }
+
+    fn is_lost_in(self, scale: Self) -> bool {
+        self <= 1e-4 * scale
+    }
 }
 
 impl Capacity for i64 {
@@ -56,5 +63,9 @@ impl Capacity for i64 {
 
     fn agrees(self, other: Self, _: Self) -> bool {
         self == other
+    }
+
+    fn is_lost_in(self, _: Self) -> bool {
+        false
     }
 }

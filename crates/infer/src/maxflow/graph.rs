@@ -4,6 +4,7 @@ use super::capacity::Capacity;
 use super::check;
 use super::forest::{Forest, Search};
 use super::network::{Edge, Network};
+use super::value;
 use crate::error::Error;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
@@ -209,7 +210,7 @@ impl<C: Capacity> Graph<C> {
         self.edges_changed.clear();
         self.warm_solves += 1;
         self.state = State::Warm;
-        let flow = self.flow();
+        let flow = value::flow(&self.network, &self.terminals, &self.edges);
         if cfg!(debug_assertions) {
             check::verify(&self.network, &self.terminals, &self.edges, flow);
         }
@@ -252,14 +253,6 @@ impl<C: Capacity> Graph<C> {
         let changes = self.nodes_changed.len() + self.edges_changed.len();
         let flat = self.forest.height() <= 2 * self.planted_height + 64;
         flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
-    }
-
-    /// What the source gives, less what is stuck at nodes (it could be led back to the source).
-    fn flow(&self) -> C {
-        let nodes = self.network.nodes.iter().zip(&self.terminals);
-        nodes.fold(C::ZERO, |flow, (node, &(source, _))| {
-            flow + if node.excess > C::ZERO { source - node.excess } else { source }
-        })
     }
 
     #[inline]

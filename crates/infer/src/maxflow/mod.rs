@@ -72,6 +72,7 @@ mod check;
 mod forest;
 mod graph;
 mod network;
+mod value;
 
 pub use capacity::Capacity;
 pub use graph::{Graph, Side};
