@@ -25,7 +25,7 @@ fn main() -> Result<(), Failure> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (request, index) = line.split_once(' ').ok_or("expected a request and a number")?;
-        let (request, sweeps) = request.split_once(':').unwrap_or((request, "10"));
+        let (request, sweeps) = request.split_once(':').unwrap_or((request, "20"));
         let sweeps: u32 = sweeps.parse()?;
         let problem = problems.get(index.parse::<usize>()?).ok_or("there is no such problem")?;
         match request {

@@ -240,3 +240,25 @@ fn nothing_is_left_on_grids() {
         }
     }
 }
+
+/// Messages of every length: with up to 256 labels sweeps solve a single edge, and with more the moves do without them.
+#[test]
+fn any_number_of_labels() {
+    for seed in 0..60 {
+        let mut random = Random(seed);
+        let most = [1, 4, 5, 9, 13, 17, 30, 40, 70, 130, 256, 257][seed as usize % 12];
+        let mut mrf = Mrf::new();
+        for _ in 0..2 {
+            let labels = random.within(most / 2 + 1, most);
+            let unary: Vec<f64> = (0..labels).map(|_| random.real()).collect();
+            mrf.add_node(&unary).unwrap();
+        }
+        let potts = mrf.add_term(Term::Potts).unwrap();
+        mrf.add_edge(1, 0, potts, 0.2 * random_weight(&mut random, false)).unwrap();
+        let answer = Expansion::default().solve(&mrf, &mut unwatched, &mut Vec::new()).unwrap();
+        let optimum = optimum(&mrf);
+        let what = format!("seed {seed}, {most} labels: {answer:?} for {optimum}");
+        assert!(answer.bound <= optimum + 1e-9 && answer.energy >= optimum - 1e-9, "{what}");
+        assert!(mrf.most_labels() > 256 || answer.is_exact() && (answer.energy - optimum).abs() < 1e-9, "{what}");
+    }
+}

@@ -18,7 +18,7 @@
 //!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
-//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take too much memory, all labels share one.
+//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take much memory, all labels share one.
 //! A label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
 //! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
 
@@ -39,13 +39,17 @@ use descent::Descent;
 use incidence::Incidence;
 use metric::Rules;
 use moves::{Move, Network};
-use sweeps::Sweeps;
+use sweeps::{MOST_LABELS, Sweeps};
 
 /// The engine's registered name.
 const NAME: &str = "expansion";
 
-/// Nodes and edges times labels above which all labels share one network, and no messages are passed: some 200 MB.
-const LIMIT: usize = 4_000_000;
+/// Nodes and edges times labels above which all labels share one network: some 60 MB. Beyond, to get the memory takes as
+/// long as flows that are kept save.
+const NETWORKS: usize = 1_000_000;
+
+/// Nodes and edges times labels above which no messages are passed: some 200 MB.
+const MESSAGES: usize = 20_000_000;
 
 /// Whether a node may take a label.
 pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
@@ -98,7 +102,7 @@ impl Default for Expansion {
     fn default() -> Self {
         Expansion {
             partial_optimality: false,
-            sweeps: 10,
+            sweeps: 20,
             persistency: Persistency::default(),
             proven: Vec::new(),
             shape: Shape::default(),
@@ -127,7 +131,7 @@ impl Engine for Expansion {
         self.rules.check(problem)?;
         self.last.clear();
         let most = problem.most_labels();
-        let networks = if size(problem) <= LIMIT { most } else { 1 };
+        let networks = if size(problem) <= NETWORKS { most } else { 1 };
         self.networks.iter_mut().for_each(Network::clear);
         self.networks.resize_with(networks, Network::default);
         self.messages.clear();
@@ -193,7 +197,10 @@ impl Expansion {
     /// Settles what is proven, moves the rest, and says how good the result is.
     fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         let mut bound = self.rules.lowest_sum(problem);
-        let sweeping = self.sweeps > 0 && size(problem) <= LIMIT && self.rules.is_potts(problem);
+        let sweeping = self.sweeps > 0
+            && problem.most_labels() <= MOST_LABELS
+            && size(problem) <= MESSAGES
+            && self.rules.is_potts(problem);
         if sweeping {
             bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, labels));
         }
