@@ -46,6 +46,10 @@ pub(super) struct Sweeps {
     starts: Vec<usize>,
     /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
     whole: bool,
+    /// The unary energies, with `+inf` for labels that are ruled out; empty while none is.
+    unaries: Vec<f64>,
+    /// Labels whose total is above the least of their node by this much are ruled out.
+    pub(super) budget: f64,
     node: Node,
 }
 
@@ -104,6 +108,8 @@ impl Sweeps {
     /// Takes over the energies of a model; keeps messages, of which any are allowed that are finite.
     pub(super) fn start(&mut self, problem: &Mrf) {
         self.pairs.refresh(problem);
+        self.unaries.clear();
+        self.budget = f64::INFINITY;
         if !self.whole {
             self.messages.fill(0.0);
             self.whole = true;
@@ -159,13 +165,14 @@ impl Sweeps {
     /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message
     /// goes into the bound instead; chains that end here add `min total / n`.
     fn visit(&mut self, problem: &Mrf, node: u32, direction: Direction, sums: &mut Sums) -> bool {
-        let Sweeps { pairs, labels, messages, starts, node: at, .. } = self;
+        let Sweeps { pairs, labels, messages, starts, unaries, budget, node: at, .. } = self;
         let (behind, ahead) = match (pairs.sides(node), direction) {
             ((before, after), Direction::Forward) => (before, after),
             ((before, after), Direction::Backward) => (after, before),
         };
-        let unary = problem.unary(node);
-        let count = unary.len();
+        let start = problem.offsets()[node as usize];
+        let count = problem.labels(node);
+        let unary = if unaries.is_empty() { problem.unary(node) } else { &unaries[start..start + count] };
         let certify = direction == Direction::Backward;
         at.begin(unary, certify);
         for arc in ahead {
@@ -178,6 +185,14 @@ impl Sweeps {
         let least = smallest(&at.total);
         if least == f64::INFINITY {
             return false;
+        }
+        if certify && *budget < f64::INFINITY && vectors::forbid(least + *budget, &mut at.total) {
+            if unaries.is_empty() {
+                unaries.extend_from_slice(problem.unaries());
+            }
+            for (unary, &total) in unaries[start..].iter_mut().zip(&at.total) {
+                *unary = if total == f64::INFINITY { f64::INFINITY } else { *unary };
+            }
         }
         let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
         sums.lift((1.0 - share * ahead.len() as f64) * least);
