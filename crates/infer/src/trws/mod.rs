@@ -12,12 +12,13 @@
 //! 0.02 % of each other on the side-chain problems of the benchmarks, after much the same number of iterations.
 //!
 //! A label is ruled out once the bound given that label exceeds the best energy: at the visit of a node, the chains'
-//! minima given one of its labels are known, as every chain holds its min-marginals there. So the relaxation shrinks, and
-//! the bound may meet the energy after all.
+//! minima given one of its labels are known, as every chain holds its min-marginals there. So the relaxation shrinks,
+//! and the bound may meet the energy after all.
 //!
-//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding do
-//! not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and taken
-//! off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its energy.
+//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding
+//! do not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and
+//! taken off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its
+//! energy.
 //!
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
