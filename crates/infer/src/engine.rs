@@ -82,12 +82,8 @@ impl Answer {
 
 /// Whether a bound proves that no energy is lower, for a model whose energies are integral or not.
 pub(crate) fn meets(integral: bool, energy: f64, bound: f64) -> bool {
-    energy == bound || (energy.is_finite() && energy - bound <= slack(integral, energy))
-}
-
-/// Largest difference of an energy and a bound that meets it.
-pub(crate) fn slack(integral: bool, energy: f64) -> f64 {
-    if integral && energy.abs() < 1e15 { 1.0 - 1e-6 } else { proof_slack(energy) }
+    let slack = if integral && energy.abs() < 1e15 { 1.0 - 1e-6 } else { proof_slack(energy) };
+    energy == bound || (energy.is_finite() && energy - bound <= slack)
 }
 
 /// Largest difference of energy and bound that counts as rounding: 1e-9 of the energy, at least 1e-9.

@@ -53,18 +53,6 @@ fn least_of(values: &[f64]) -> f64 {
     lower(lower(d, b), lower(c, a))
 }
 
-/// Sets all values to `+inf` that are not below the limit; says whether there was any that was finite.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-pub(crate) fn forbid(limit: f64, values: &mut [f64]) -> bool {
-    let mut any = false;
-    for value in values {
-        let above = *value >= limit;
-        any |= above && *value < f64::INFINITY;
-        *value = if above { f64::INFINITY } else { *value };
-    }
-    any
-}
-
 /// `out = min(values, cap)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn capped(values: &[f64], cap: f64, out: &mut [f64]) {

@@ -11,15 +11,14 @@
 //! The order is that of the nodes' indices: orders by degree, in breadth or depth, or at random led to bounds within
 //! 0.02 % of each other on the side-chain problems of the benchmarks, after much the same number of iterations.
 //!
-//! When the bound stalls, labels are ruled out given which the bound exceeds the best energy: at the visit of a node,
-//! the chains' minima given one of its labels are known, as every chain holds its min-marginals there. So the
-//! relaxation shrinks, and the bound may meet the energy after all. (Done from the start it saves iterations of a cold
-//! solve, but costs a warm one ten times as many, as no message is left of what is ruled out.)
-//!
 //! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding
 //! do not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and
 //! taken off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its
 //! energy.
+//!
+//! Turned down: to rule out labels given which the bound exceeds the best energy. From the start it saved a cold solve
+//! up to three quarters of its iterations, but left no messages to start from: warm solves took ten to forty times as
+//! many. Once the bound stalls it raised none, as labels of that kind have no part in the relaxation's optimum.
 //!
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
@@ -28,7 +27,7 @@ mod polish;
 mod search;
 mod sweep;
 
-use crate::engine::{Answer, Engine, Progress, Watch, meets, slack};
+use crate::engine::{Answer, Engine, Progress, Watch, meets};
 use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
@@ -62,9 +61,6 @@ pub struct Trws {
     pub tolerance: f64,
     /// See `tolerance`.
     pub patience: u64,
-    /// Whether the bound is raised further, once it stalls, by ruling out labels that no labelling better than the best
-    /// one seen can have. Takes a second set of messages.
-    pub rules_out: bool,
     /// Iterations between local searches of single nodes and forests, from the best labelling seen.
     pub polish_every: u64,
     /// Small regions shaken in the last local search, where the bound does not meet the energy: this many for each
@@ -88,7 +84,6 @@ impl Default for Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
             patience: 1000,
-            rules_out: true,
             polish_every: 20,
             shakes_per_node: 50,
             shakes: 20_000,
@@ -115,16 +110,12 @@ impl Engine for Trws {
         self.sweeps.start(problem);
         self.polish.fit(problem);
         let mut state = State::new(problem, &mut self.best);
-        let mut going = self.iterate(problem, watch, &mut state);
+        let going = self.iterate(problem, watch, &mut state);
         if !state.is_optimal() {
             self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
-            state.energy = problem.energy(&self.best).min(state.energy);
-            going = going && self.search(problem, watch, &mut state);
-        }
-        if going && self.rules_out && !state.is_optimal() {
-            self.sweeps.save();
-            state.rules_out = true;
-            self.iterate(problem, watch, &mut state);
+            if going {
+                self.search(problem, watch, &mut state);
+            }
         }
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
@@ -140,10 +131,6 @@ struct State {
     /// Of the best labelling seen.
     energy: f64,
     bound: f64,
-    /// No labelling that was ruled out has less energy than this; `+inf` while none is.
-    cutoff: f64,
-    /// Whether labels are ruled out by now.
-    rules_out: bool,
     integral: bool,
 }
 
@@ -152,14 +139,7 @@ impl State {
     fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
         best.clear();
         best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
-        State {
-            iteration: 0,
-            energy: problem.energy(best),
-            bound: f64::NEG_INFINITY,
-            cutoff: f64::INFINITY,
-            rules_out: false,
-            integral: problem.is_integral(),
-        }
+        State { iteration: 0, energy: problem.energy(best), bound: f64::NEG_INFINITY, integral: problem.is_integral() }
     }
 
     fn is_optimal(&self) -> bool {
@@ -186,8 +166,7 @@ impl Trws {
                 match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
                     Ended::Stopped => return false,
                     Ended::Infeasible => {
-                        // What is ruled out is not below the cutoff; without that there is no allowed labelling.
-                        state.bound = state.cutoff;
+                        state.bound = f64::INFINITY;
                         return true;
                     }
                     Ended::Done { energy, bound } => self.take(problem, energy, bound, state),
@@ -216,6 +195,11 @@ impl Trws {
 
     /// Takes over what a sweep found.
     fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<Bound>, state: &mut State) {
+        if let Some(bound) = bound {
+            // Sweeps never lower the bound, but for what rounding does.
+            debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
+            state.bound = state.bound.max(bound.value - bound.rounding);
+        }
         if energy < state.energy {
             // The sweep summed in another order; the best labelling is the best by the model's own sum.
             let energy = problem.energy(&self.sweeps.labels);
@@ -223,15 +207,6 @@ impl Trws {
                 state.energy = energy;
                 self.best.clone_from(&self.sweeps.labels);
             }
-        }
-        let Some(bound) = bound else { return };
-        // Sweeps never lower the bound, but for what rounding does.
-        debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
-        state.bound = state.bound.max((bound.value - bound.rounding).min(state.cutoff));
-        if state.rules_out && state.energy.is_finite() {
-            let slack = 0.9 * slack(state.integral, state.energy);
-            state.cutoff = state.energy - slack;
-            self.sweeps.budget = state.cutoff - (bound.value - 2.0 * bound.rounding);
         }
     }
 }

@@ -34,13 +34,13 @@ impl Trws {
         going
     }
 
-    /// The long search, where the bound does not prove the best labelling optimal. False if the caller wishes to stop.
-    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+    /// The last search, where the bound does not prove the best labelling optimal.
+    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) {
         if !problem.terms().iter().any(Term::forbids) {
             let pairs = std::mem::take(&mut self.sweeps.pairs);
-            let going = self.anneal(problem, (problem, &pairs), watch, state);
+            self.anneal(problem, (problem, &pairs), watch, state);
             self.sweeps.pairs = pairs;
-            return going;
+            return;
         }
         // Forbidden pairs wall good labellings off from each other, so in here they cost a penalty, which grows until
         // an allowed labelling is found.
@@ -49,14 +49,10 @@ impl Trws {
             let soft = soften(problem, largest * penalty);
             let mut pairs = self.sweeps.pairs.clone();
             pairs.refresh(&soft);
-            if !self.anneal(problem, (&soft, &pairs), watch, state) {
-                return false;
-            }
-            if state.energy.is_finite() {
-                break;
+            if !self.anneal(problem, (&soft, &pairs), watch, state) || state.energy.is_finite() {
+                return;
             }
         }
-        true
     }
 
     /// Shakes regions and tolerates less and less increase of energy: threshold accepting (Dueck and Scheuer 1990). The

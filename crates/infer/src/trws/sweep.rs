@@ -46,12 +46,6 @@ pub(super) struct Sweeps {
     starts: Vec<usize>,
     /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
     whole: bool,
-    /// The unary energies, with `+inf` for labels that are ruled out; empty while none is.
-    unaries: Vec<f64>,
-    /// Labels whose total is above the least of their node by this much are ruled out.
-    pub(super) budget: f64,
-    /// Messages for the next solve; empty if those of this one are.
-    saved: Vec<f64>,
     node: Node,
 }
 
@@ -101,7 +95,6 @@ impl Sweeps {
         }
         self.messages.clear();
         self.messages.resize(end, 0.0);
-        self.saved.clear();
         self.starts.push(end);
         self.labels.clear();
         self.labels.resize(problem.nodes(), 0);
@@ -111,13 +104,6 @@ impl Sweeps {
     /// Takes over the energies of a model; keeps messages, of which any are allowed that are finite.
     pub(super) fn start(&mut self, problem: &Mrf) {
         self.pairs.refresh(problem);
-        self.unaries.clear();
-        self.budget = f64::INFINITY;
-        if !self.saved.is_empty() {
-            std::mem::swap(&mut self.messages, &mut self.saved);
-            self.saved.clear();
-            self.whole = true;
-        }
         if !self.whole {
             self.messages.fill(0.0);
             self.whole = true;
@@ -130,12 +116,6 @@ impl Sweeps {
                 message.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = most);
             }
         }
-    }
-
-    /// Keeps the messages between two iterations for the next solve to start from: what comes after is about fewer and
-    /// fewer labels, which helps no other energies.
-    pub(super) fn save(&mut self) {
-        self.saved.clone_from(&self.messages);
     }
 
     /// One sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
@@ -179,14 +159,13 @@ impl Sweeps {
     /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message
     /// goes into the bound instead; chains that end here add `min total / n`.
     fn visit(&mut self, problem: &Mrf, node: u32, direction: Direction, sums: &mut Sums) -> bool {
-        let Sweeps { pairs, labels, messages, starts, unaries, budget, node: at, .. } = self;
+        let Sweeps { pairs, labels, messages, starts, node: at, .. } = self;
         let (behind, ahead) = match (pairs.sides(node), direction) {
             ((before, after), Direction::Forward) => (before, after),
             ((before, after), Direction::Backward) => (after, before),
         };
-        let start = problem.offsets()[node as usize];
-        let count = problem.labels(node);
-        let unary = if unaries.is_empty() { problem.unary(node) } else { &unaries[start..start + count] };
+        let unary = problem.unary(node);
+        let count = unary.len();
         let certify = direction == Direction::Backward;
         at.begin(unary, certify);
         for arc in ahead {
@@ -199,14 +178,6 @@ impl Sweeps {
         let least = smallest(&at.total);
         if least == f64::INFINITY {
             return false;
-        }
-        if certify && *budget < f64::INFINITY && vectors::forbid(least + *budget, &mut at.total) {
-            if unaries.is_empty() {
-                unaries.extend_from_slice(problem.unaries());
-            }
-            for (unary, &total) in unaries[start..].iter_mut().zip(&at.total) {
-                *unary = if total == f64::INFINITY { f64::INFINITY } else { *unary };
-            }
         }
         let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
         sums.lift((1.0 - share * ahead.len() as f64) * least);
