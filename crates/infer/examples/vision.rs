@@ -1,9 +1,9 @@
 //! Runs an engine on a model from a raw file: `vision MODEL ENGINE SECONDS [LABELS]`.
 //!
 //! Prints one line of JSON and writes the labels, 32 bits each, to LABELS. `benchmarks/scripts/vision.py` makes the
-//! models. A model's file is little-endian: `u32` nodes, edges, terms, and label count of each node; `f64` unary energies, one
-//! node after the other; terms, each a `u32` kind (0 Potts, 1 linear, 2 quadratic with a `f64` cap, 3 table with `u32`
-//! rows, columns and `f64` values); edges, each `u32` tail, head, term and `f64` weight.
+//! models. A model's file is little-endian: `u32` nodes, edges, terms, and label count of each node; `f64` unary
+//! energies, one node after the other; terms, each a `u32` kind (0 Potts, 1 linear and 2 quadratic with a `f64` cap, 3
+//! table with `u32` rows, columns and `f64` values); edges, each `u32` tail, head, term and `f64` weight.
 
 use std::error::Error;
 use std::ops::ControlFlow;

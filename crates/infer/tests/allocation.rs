@@ -46,19 +46,19 @@ fn solves_do_not_allocate_when_warm() {
     {
         let mut random = Random(3);
         let ends = match name {
-            "tree" => random_forest(&mut random, 60, 0.1),
-            _ => random_graph(&mut random, 60, 0.1),
+            "tree" => random_forest(&mut random, 30, 0.1),
+            _ => random_graph(&mut random, 30, 0.2),
         };
         let traits = Traits { integral: false, forbids: false };
-        let mut mrf = random_model(&mut random, 60, &ends, traits);
+        let mut mrf = random_model(&mut random, 30, &ends, traits);
         let mut labels = Vec::new();
-        for solve in 0..30 {
+        for solve in 0..20 {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             engine.solve(&mrf, &mut unwatched, &mut labels).unwrap();
             let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
             // The first solves meet the largest of what is drawn at random.
             assert!(allocated == 0 || solve < 10, "{name}, solve {solve}: {allocated} allocations");
-            for node in 0..60 {
+            for node in 0..30 {
                 redraw_unary(&mut random, &mut mrf, node, traits);
             }
         }

@@ -164,6 +164,9 @@ impl<'a> Lists<'a> {
 
     /// The entry of a rank, counted from 0; none where the list is shorter.
     fn get(&mut self, list: Index, rank: u32) -> Option<Entry> {
+        if let Some(&entry) = self.lists[list as usize].found.get(rank as usize) {
+            return Some(entry);
+        }
         // Not recursive: lists depend on others as deep as the tree is high.
         let mut wanted = vec![(list, rank)];
         while let Some(&(list, rank)) = wanted.last() {

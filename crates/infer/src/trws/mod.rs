@@ -11,9 +11,14 @@
 //! The order is that of the nodes' indices: orders by degree, in breadth or depth, or at random led to bounds within
 //! 0.02 % of each other on the side-chain problems of the benchmarks, after much the same number of iterations.
 //!
-//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding do
-//! not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and taken
-//! off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its energy.
+//! The bound is what the last backward sweep proves by itself, from messages that may be anything: errors of rounding
+//! do not add up over iterations, and those of the one sweep are estimated from the sizes of all numbers in it and
+//! taken off. `+inf` needs no care but one: a label that is forbidden stays so, and nothing is subtracted from its
+//! energy.
+//!
+//! Turned down: to rule out labels given which the bound exceeds the best energy. From the start it saved a cold solve
+//! up to three quarters of its iterations, but left no messages to start from: warm solves took ten to forty times as
+//! many. Once the bound stalls it raised none, as labels of that kind have no part in the relaxation's optimum.
 //!
 //! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
