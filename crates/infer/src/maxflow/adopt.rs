@@ -8,20 +8,27 @@
 //! of the shortest-path problem" (J. Algorithms 1996).
 
 use super::capacity::Capacity;
-use super::forest::{Search, height};
+use super::forest::{Search, Trees, height};
 use super::network::{Arc, NONE, Network, ORPHAN, ROOT};
+
+impl Trees {
+    /// Takes a node's parent away.
+    #[inline]
+    pub(super) fn orphan<C: Capacity, const S: bool>(&mut self, network: &mut Network<C>, node: u32) {
+        let at = &mut network.nodes[node as usize];
+        let level = height::<S>(at.level) as usize;
+        at.parent = ORPHAN;
+        at.next = std::mem::replace(&mut self.orphans[level], node);
+        self.lowest = self.lowest.min(level);
+        self.highest = self.highest.max(level);
+    }
+}
 
 impl<C: Capacity> Search<'_, C> {
     /// Takes a node's parent away.
     #[inline]
     pub(super) fn orphan<const S: bool>(&mut self, node: u32) {
-        let at = &mut self.network.nodes[node as usize];
-        let level = height::<S>(at.level) as usize;
-        let trees = &mut self.forest.trees[S as usize];
-        at.parent = ORPHAN;
-        at.next = std::mem::replace(&mut trees.orphans[level], node);
-        trees.lowest = trees.lowest.min(level);
-        trees.highest = trees.highest.max(level);
+        self.forest.trees[S as usize].orphan::<C, S>(self.network, node);
     }
 
     /// Takes the parent from all children of a node, given its arcs.

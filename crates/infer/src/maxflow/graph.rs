@@ -1,5 +1,6 @@
 //! The graph as its users see it: capacities as given, and a network of residuals that is laid out when first solved.
 
+use super::boykov::{HeadStart, Queues};
 use super::capacity::Capacity;
 use super::check;
 use super::forest::{Forest, Search};
@@ -12,6 +13,8 @@ const WARM_SOLVES: u32 = 1000;
 /// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow cost,
 /// is less than this many times the nodes; else they are planted anew.
 const MEND_BELOW: usize = 8;
+/// Graphs of so many nodes get a [`HeadStart`]. Tests are to try it without large graphs.
+const LARGE: usize = if cfg!(debug_assertions) { 60 } else { 10_000 };
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,7 @@ pub struct Graph<C: Capacity = f64> {
     total: C,
     network: Network<C>,
     forest: Forest,
+    queues: Queues,
     state: State,
     /// What changed since the last solve: nodes, among them the ends of edges.
     nodes_changed: Vec<u32>,
@@ -67,6 +71,7 @@ impl<C: Capacity> Graph<C> {
             total: C::ZERO,
             network: Network::default(),
             forest: Forest::default(),
+            queues: Queues::default(),
             state: State::Unbuilt,
             nodes_changed: Vec::new(),
             edges_changed: Vec::new(),
@@ -199,6 +204,10 @@ impl<C: Capacity> Graph<C> {
             true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
             false => {
                 search.send_to_neighbours();
+                if self.terminals.len() >= LARGE {
+                    let limit = self.terminals.len().saturating_mul(8).min(1 << 30) as i32;
+                    HeadStart { network: search.network, queues: &mut self.queues, time: 0 }.run(limit);
+                }
                 search.plant();
             }
         }

@@ -66,6 +66,7 @@
 //! [ADR 0018](https://github.com/multiplane/multiplane/blob/main/docs/adr/0018-max-flow.md).
 
 mod adopt;
+mod boykov;
 mod capacity;
 mod changes;
 mod check;
