@@ -175,12 +175,14 @@ impl<C: Capacity> Graph<C> {
                 self.nodes_changed.extend([at.tail, at.head]);
                 self.edges_changed.push(edge);
             }
-            _ => self.state = State::Unbuilt,
+            State::Cold => self.network.set_residuals(self.network.arc_of[edge as usize], forward, backward),
+            State::Unbuilt => {}
         }
         Ok(())
     }
 
-    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold.
+    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities are about
+    /// to change by much. The layout in memory stays.
     pub fn reset(&mut self) {
         match self.state {
             State::Unbuilt => self.network.build(&self.terminals, &self.edges),
@@ -273,7 +275,8 @@ impl<C: Capacity> Graph<C> {
                 *excess = *excess + ((capacities.0 - capacities.1) - (before.0 - before.1));
                 self.nodes_changed.push(node);
             }
-            _ => self.state = State::Unbuilt,
+            State::Cold => self.network.nodes[node as usize].excess = capacities.0 - capacities.1,
+            State::Unbuilt => {}
         }
     }
 
