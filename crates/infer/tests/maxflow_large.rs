@@ -184,8 +184,9 @@ fn compare(seeds: std::ops::Range<u64>) {
     }
 }
 
-/// Flow, smallest source side and the nodes that reach the sink are the reference's, cold, after each of a dozen changes
-/// (few and many, up and down, below the present flow), after a reset, and after changes between a reset and the solve.
+/// Flow, smallest source side and the nodes that reach the sink are the reference's, cold, after each of a dozen
+/// changes (few and many, up and down, below the present flow), after a reset, and after changes between a reset and
+/// the solve.
 #[test]
 fn changed_graphs_are_solved_as_new_ones() {
     compare(0..150);

@@ -1,11 +1,11 @@
 //! Orphans: nodes whose arc to the parent is full, or roots whose excess is gone, find a new place in their trees.
 //!
-//! An orphan with a neighbour of a lower level to hang on stays where it is, with all below it. Otherwise it loses its
-//! level, and its children are orphans. Only when all that lose theirs are known, a breadth-first search from the
+//! An orphan with a neighbour of a lower level to hang on stays where it is, with all below it. Otherwise it loses
+//! its level, and its children are orphans. Only when all that lose theirs are known, a breadth-first search from the
 //! nodes that kept theirs gives new levels. So a node is looked at a bounded number of times per mending, where
 //! raising labels one by one (as in the paper) climbs as often as the tree has levels left: on large grids most of
-//! the time went there (ADR 0018). The idea is that of Ramalingam and Reps, "An incremental algorithm for a generalization
-//! of the shortest-path problem" (J. Algorithms 1996).
+//! the time went there (ADR 0018). The idea is that of Ramalingam and Reps, "An incremental algorithm for a
+//! generalization of the shortest-path problem" (J. Algorithms 1996).
 
 use super::capacity::Capacity;
 use super::forest::{Search, Trees, height};
@@ -179,8 +179,8 @@ impl<C: Capacity> Search<'_, C> {
         (lowest, highest)
     }
 
-    /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it may
-    /// not have been searched from. Returns the highest level that was listed.
+    /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it
+    /// may not have been searched from. Returns the highest level that was listed.
     #[inline]
     fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) -> i32 {
         let mut highest = 0;

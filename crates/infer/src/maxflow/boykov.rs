@@ -1,10 +1,11 @@
-//! The trees of Boykov and Kolmogorov ("An experimental comparison of min-cut/max-flow algorithms for energy minimization
-//! in vision", PAMI 2004): a head start on large graphs.
+//! The trees of Boykov and Kolmogorov ("An experimental comparison of min-cut/max-flow algorithms for energy
+//! minimization in vision", PAMI 2004): a head start on large graphs.
 //!
 //! Nodes grow in the order in which they were reached, and an orphan with a subtree hangs on whatever neighbour has a
 //! root, at any distance. Paths are not the shortest, and there is no good bound on the number of them; but far less
-//! of the trees is done anew after each, which shows where they are large (ADR 0018). So the number of paths is limited,
-//! and incremental breadth-first search, which starts over from the residuals, has the last word in any case.
+//! of the trees is done anew after each, which shows where they are large (ADR 0018). So the number of paths is
+//! limited, and incremental breadth-first search, which starts over from the residuals, has the last word in any
+//! case.
 //!
 //! Of the fields of nodes, `level` is the signed distance that was last seen, `lost` the time of that, and `next` tells
 //! whether the node is queued.

@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
 const WARM_SOLVES: u32 = 1000;
-/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow cost,
-/// is less than this many times the nodes; else they are planted anew.
+/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow
+/// cost, is less than this many times the nodes; else they are planted anew.
 const MEND_BELOW: usize = 8;
 /// Graphs of so many nodes get a [`HeadStart`]. Tests are to try it without large graphs.
 const LARGE: usize = if cfg!(debug_assertions) { 60 } else { 10_000 };
@@ -181,8 +181,8 @@ impl<C: Capacity> Graph<C> {
         Ok(())
     }
 
-    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities are about
-    /// to change by much. The layout in memory stays.
+    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities
+    /// are about to change by much. The layout in memory stays.
     pub fn reset(&mut self) {
         match self.state {
             State::Unbuilt => self.network.build(&self.terminals, &self.edges),
@@ -319,6 +319,6 @@ fn refusal<C: Capacity>(total: C, (first, second): (C, C), place: String) -> Err
         }
     }
     Error::invalid(format!(
-        "{place}: found capacities {first} and {second}, with which the sum of all ({total} without them) is out of range"
+        "{place}: found capacities {first} and {second}, which take the sum of all ({total} so far) out of range"
     ))
 }
