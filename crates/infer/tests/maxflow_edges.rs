@@ -68,7 +68,8 @@ fn parallel_and_empty_edges() {
     assert_eq!(graph.solve(), 50);
 }
 
-/// Nodes with more neighbours than a machine word has bits: a star between many sources and sinks, changed in the middle.
+/// Nodes with more neighbours than a machine word has bits: a star between many sources and sinks, changed in the
+/// middle.
 #[test]
 fn star() {
     let mut graph = Graph::<i64>::new();

@@ -178,11 +178,15 @@ fn compare(seeds: std::ops::Range<u64>) {
         }
         graph.reset();
         plain.assert_solved(&mut graph, &format!("seed {seed}, reset"));
+        graph.reset();
+        change(&mut random, &mut plain, &mut graph);
+        plain.assert_solved(&mut graph, &format!("seed {seed}, reset and changed"));
     }
 }
 
-/// Flow, smallest source side and the nodes that reach the sink are the reference's, cold, after each of a dozen changes
-/// (few and many, up and down, below the present flow), and after a reset.
+/// Flow, smallest source side and the nodes that reach the sink are the reference's, cold, after each of a dozen
+/// changes (few and many, up and down, below the present flow), after a reset, and after changes between a reset and
+/// the solve.
 #[test]
 fn changed_graphs_are_solved_as_new_ones() {
     compare(0..150);

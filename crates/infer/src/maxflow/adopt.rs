@@ -1,27 +1,34 @@
 //! Orphans: nodes whose arc to the parent is full, or roots whose excess is gone, find a new place in their trees.
 //!
-//! An orphan with a neighbour of a lower level to hang on stays where it is, with all below it. Otherwise it loses its
-//! level, and its children are orphans. Only when all that lose theirs are known, a breadth-first search from the
+//! An orphan with a neighbour of a lower level to hang on stays where it is, with all below it. Otherwise it loses
+//! its level, and its children are orphans. Only when all that lose theirs are known, a breadth-first search from the
 //! nodes that kept theirs gives new levels. So a node is looked at a bounded number of times per mending, where
 //! raising labels one by one (as in the paper) climbs as often as the tree has levels left: on large grids most of
-//! the time went there (ADR 0018). The idea is that of Ramalingam and Reps, "An incremental algorithm for a generalization
-//! of the shortest-path problem" (J. Algorithms 1996).
+//! the time went there (ADR 0018). The idea is that of Ramalingam and Reps, "An incremental algorithm for a
+//! generalization of the shortest-path problem" (J. Algorithms 1996).
 
 use super::capacity::Capacity;
-use super::forest::{Search, height};
+use super::forest::{Search, Trees, height};
 use super::network::{Arc, NONE, Network, ORPHAN, ROOT};
+
+impl Trees {
+    /// Takes a node's parent away.
+    #[inline]
+    pub(super) fn orphan<C: Capacity, const S: bool>(&mut self, network: &mut Network<C>, node: u32) {
+        let at = &mut network.nodes[node as usize];
+        let level = height::<S>(at.level) as usize;
+        at.parent = ORPHAN;
+        at.next = std::mem::replace(&mut self.orphans[level], node);
+        self.lowest = self.lowest.min(level);
+        self.highest = self.highest.max(level);
+    }
+}
 
 impl<C: Capacity> Search<'_, C> {
     /// Takes a node's parent away.
     #[inline]
     pub(super) fn orphan<const S: bool>(&mut self, node: u32) {
-        let at = &mut self.network.nodes[node as usize];
-        let level = height::<S>(at.level) as usize;
-        let trees = &mut self.forest.trees[S as usize];
-        at.parent = ORPHAN;
-        at.next = std::mem::replace(&mut trees.orphans[level], node);
-        trees.lowest = trees.lowest.min(level);
-        trees.highest = trees.highest.max(level);
+        self.forest.trees[S as usize].orphan::<C, S>(self.network, node);
     }
 
     /// Takes the parent from all children of a node, given its arcs.
@@ -172,8 +179,8 @@ impl<C: Capacity> Search<'_, C> {
         (lowest, highest)
     }
 
-    /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it may
-    /// not have been searched from. Returns the highest level that was listed.
+    /// Hangs the lost neighbours of a node on it. One that had a higher level keeps that, and is listed for later: it
+    /// may not have been searched from. Returns the highest level that was listed.
     #[inline]
     fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) -> i32 {
         let mut highest = 0;

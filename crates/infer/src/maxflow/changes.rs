@@ -3,8 +3,9 @@
 //! the flow: Goldberg, Hed, Kaplan, Kohli, Tarjan and Werneck, "Faster and more dynamic maximum flow by incremental
 //! breadth-first search", ESA 2015).
 //!
-//! Flow beyond a lowered capacity is taken back from its arc: an excess at the tail, a deficit at the head. Nothing else
-//! needs to be done for the flow, as excesses may be anywhere. What follows restores what forest.rs promises of trees.
+//! Flow beyond a lowered capacity is taken back from its arc: an excess at the tail, a deficit at the head. Nothing
+//! else needs to be done for the flow, as excesses may be anywhere. What follows restores what forest.rs promises of
+//! trees.
 
 use super::capacity::Capacity;
 use super::forest::{Search, height};

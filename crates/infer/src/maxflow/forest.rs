@@ -175,8 +175,8 @@ impl<C: Capacity> Search<'_, C> {
     pub(super) fn augment(&mut self, bridge: u32) {
         let there = self.network.arcs[bridge as usize];
         let tail = self.network.arcs[there.reverse() as usize].head;
-        let amount = self.room::<true>(tail, there.residual);
-        let amount = self.room::<false>(there.head, amount);
+        let amount = self.network.room::<true>(tail, there.residual);
+        let amount = self.network.room::<false>(there.head, amount);
         self.network.push(bridge, amount);
         self.send::<true>(tail, amount);
         self.send::<false>(there.head, amount);
@@ -184,40 +184,10 @@ impl<C: Capacity> Search<'_, C> {
         self.adopt::<false>();
     }
 
-    /// What can flow between a node and its root, up to `most`.
     #[inline]
-    fn room<const S: bool>(&self, mut node: u32, mut most: C) -> C {
-        loop {
-            let at = &self.network.nodes[node as usize];
-            if at.parent == ROOT {
-                return most.min(if S { at.excess } else { C::ZERO - at.excess });
-            }
-            let up = &self.network.arcs[at.parent as usize];
-            most = most.min(if S { self.network.arcs[up.reverse() as usize].residual } else { up.residual });
-            node = up.head;
-        }
-    }
-
-    /// Sends flow between a node and its root; nodes that thereby lose their parent are orphans.
-    #[inline]
-    fn send<const S: bool>(&mut self, mut node: u32, amount: C) {
-        loop {
-            let at = &mut self.network.nodes[node as usize];
-            let parent = at.parent;
-            if parent == ROOT {
-                at.excess = if S { at.excess - amount } else { at.excess + amount };
-                if at.excess == C::ZERO {
-                    self.orphan::<S>(node);
-                }
-                return;
-            }
-            let up = &self.network.arcs[parent as usize];
-            let (above, along) = (up.head, if S { up.reverse() } else { parent });
-            if self.network.push(along, amount) {
-                self.orphan::<S>(node);
-            }
-            node = above;
-        }
+    fn send<const S: bool>(&mut self, node: u32, amount: C) {
+        let trees = &mut self.forest.trees[S as usize];
+        self.network.send::<S>(node, amount, |network, node| trees.orphan::<C, S>(network, node));
     }
 }
 

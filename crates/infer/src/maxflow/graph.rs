@@ -1,5 +1,6 @@
 //! The graph as its users see it: capacities as given, and a network of residuals that is laid out when first solved.
 
+use super::boykov::{HeadStart, Queues};
 use super::capacity::Capacity;
 use super::check;
 use super::forest::{Forest, Search};
@@ -9,9 +10,11 @@ use crate::error::Error;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
 const WARM_SOLVES: u32 = 1000;
-/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow cost,
-/// is less than this many times the nodes; else they are planted anew.
+/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow
+/// cost, is less than this many times the nodes; else they are planted anew.
 const MEND_BELOW: usize = 8;
+/// Graphs of so many nodes get a [`HeadStart`]. Tests are to try it without large graphs.
+const LARGE: usize = if cfg!(debug_assertions) { 60 } else { 10_000 };
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,7 @@ pub struct Graph<C: Capacity = f64> {
     total: C,
     network: Network<C>,
     forest: Forest,
+    queues: Queues,
     state: State,
     /// What changed since the last solve: nodes, among them the ends of edges.
     nodes_changed: Vec<u32>,
@@ -67,6 +71,7 @@ impl<C: Capacity> Graph<C> {
             total: C::ZERO,
             network: Network::default(),
             forest: Forest::default(),
+            queues: Queues::default(),
             state: State::Unbuilt,
             nodes_changed: Vec::new(),
             edges_changed: Vec::new(),
@@ -170,12 +175,14 @@ impl<C: Capacity> Graph<C> {
                 self.nodes_changed.extend([at.tail, at.head]);
                 self.edges_changed.push(edge);
             }
-            _ => self.state = State::Unbuilt,
+            State::Cold => self.network.set_residuals(self.network.arc_of[edge as usize], forward, backward),
+            State::Unbuilt => {}
         }
         Ok(())
     }
 
-    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold.
+    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities
+    /// are about to change by much. The layout in memory stays.
     pub fn reset(&mut self) {
         match self.state {
             State::Unbuilt => self.network.build(&self.terminals, &self.edges),
@@ -199,6 +206,10 @@ impl<C: Capacity> Graph<C> {
             true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
             false => {
                 search.send_to_neighbours();
+                if self.terminals.len() >= LARGE {
+                    let limit = self.terminals.len().saturating_mul(8).min(1 << 30) as i32;
+                    HeadStart { network: search.network, queues: &mut self.queues, time: 0 }.run(limit);
+                }
                 search.plant();
             }
         }
@@ -264,7 +275,8 @@ impl<C: Capacity> Graph<C> {
                 *excess = *excess + ((capacities.0 - capacities.1) - (before.0 - before.1));
                 self.nodes_changed.push(node);
             }
-            _ => self.state = State::Unbuilt,
+            State::Cold => self.network.nodes[node as usize].excess = capacities.0 - capacities.1,
+            State::Unbuilt => {}
         }
     }
 
@@ -307,6 +319,6 @@ fn refusal<C: Capacity>(total: C, (first, second): (C, C), place: String) -> Err
         }
     }
     Error::invalid(format!(
-        "{place}: found capacities {first} and {second}, with which the sum of all ({total} without them) is out of range"
+        "{place}: found capacities {first} and {second}, which take the sum of all ({total} so far) out of range"
     ))
 }

@@ -2,12 +2,12 @@
 //!
 //! # What is solved
 //!
-//! Each node is to be put on one of two sides, called *source* and *sink*. A node pays `sink` if it is on the source's
-//! side (its link to the sink is cut) and `source` if it is on the sink's side. A directed edge pays its capacity if its
-//! tail is on the source's side and its head on the sink's. [`Graph::solve`] returns the least total, [`Graph::side`] a
-//! division of the nodes that pays it. Any energy of binary variables with submodular terms of two variables can be
-//! written so, which makes segmentation of images, one step of alpha-expansion and partial optimality problems of this
-//! kind.
+//! Each node is to be put on one of two sides, called *source* and *sink*. A node pays `sink` if it is on the
+//! source's side (its link to the sink is cut) and `source` if it is on the sink's side. A directed edge pays its
+//! capacity if its tail is on the source's side and its head on the sink's. [`Graph::solve`] returns the least total,
+//! [`Graph::side`] a division of the nodes that pays it. Any energy of binary variables with submodular terms of two
+//! variables can be written so, which makes segmentation of images, one step of alpha-expansion and partial
+//! optimality problems of this kind.
 //!
 //! The least total equals the largest flow that can be sent from the source to the sink through links and edges without
 //! exceeding a capacity; that is how it is found. The source and the sink are no nodes of the graph: each node has a
@@ -53,8 +53,9 @@
 //! # More than one smallest cut
 //!
 //! [`Graph::side`] tells the cut with the smallest source side. A node that it puts there is there in every smallest
-//! cut. A node that does not [reach the sink](Graph::reaches_sink) is on the source's side in some smallest cut, all such
-//! nodes together form the largest source side, and a node that reaches the sink is on the sink's side in every one.
+//! cut. A node that does not [reach the sink](Graph::reaches_sink) is on the source's side in some smallest cut, all
+//! such nodes together form the largest source side, and a node that reaches the sink is on the sink's side in every
+//! one.
 //!
 //! # Numbers
 //!
@@ -66,6 +67,7 @@
 //! [ADR 0018](https://github.com/multiplane/multiplane/blob/main/docs/adr/0018-max-flow.md).
 
 mod adopt;
+mod boykov;
 mod capacity;
 mod changes;
 mod check;

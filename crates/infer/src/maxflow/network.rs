@@ -173,6 +173,42 @@ impl<C: Capacity> Network<C> {
         }
         full
     }
+
+    /// What can flow between a node and its root, up to `most`.
+    #[inline]
+    pub(super) fn room<const S: bool>(&self, mut node: u32, mut most: C) -> C {
+        loop {
+            let at = &self.nodes[node as usize];
+            if at.parent == ROOT {
+                return most.min(if S { at.excess } else { C::ZERO - at.excess });
+            }
+            let up = &self.arcs[at.parent as usize];
+            most = most.min(if S { self.arcs[up.reverse() as usize].residual } else { up.residual });
+            node = up.head;
+        }
+    }
+
+    /// Sends flow between a node and its root, and tells `orphan` the nodes that thereby lose their parent.
+    #[inline]
+    pub(super) fn send<const S: bool>(&mut self, mut node: u32, amount: C, mut orphan: impl FnMut(&mut Self, u32)) {
+        loop {
+            let at = &mut self.nodes[node as usize];
+            let parent = at.parent;
+            if parent == ROOT {
+                at.excess = if S { at.excess - amount } else { at.excess + amount };
+                if at.excess == C::ZERO {
+                    orphan(self, node);
+                }
+                return;
+            }
+            let up = &self.arcs[parent as usize];
+            let (above, along) = (up.head, if S { up.reverse() } else { parent });
+            if self.push(along, amount) {
+                orphan(self, node);
+            }
+            node = above;
+        }
+    }
 }
 
 #[inline(always)]
