@@ -69,19 +69,15 @@ pub struct Answer {
     pub energy: f64,
     /// A number that no labelling's energy is below, up to rounding. Never above `energy`, and equal to it exactly
     /// where the labelling is proven optimal; `-inf` where nothing is proven.
+    ///
+    /// A proof may leave 1e-10 of what there was to decide, which is the energy above the sum of the lowest energies of
+    /// all nodes and edges; or less than 1, where all energies are integers.
     pub bound: f64,
     /// Iterations done.
     pub iterations: u64,
 }
 
 impl Answer {
-    /// An answer from an energy and a proven bound. The bound meets the energy, so that the labelling is optimal, if
-    /// it is within rounding of it ([`proof_slack`]) or, with integral energies, less than 1 below.
-    pub fn new(problem: &Mrf, energy: f64, bound: f64, iterations: u64) -> Self {
-        let bound = if meets(problem.is_integral(), energy, bound) { energy } else { bound };
-        Answer { energy, bound, iterations }
-    }
-
     /// Whether the labelling is proven optimal.
     pub fn is_exact(&self) -> bool {
         self.bound >= self.energy
@@ -112,15 +108,4 @@ pub enum Quality {
     UpperBound(f64),
     /// Nothing is proven.
     Heuristic,
-}
-
-/// Whether a bound proves that no energy is lower, for a model whose energies are integral or not.
-pub(crate) fn meets(integral: bool, energy: f64, bound: f64) -> bool {
-    let slack = if integral && energy.abs() < 1e15 { 1.0 - 1e-6 } else { proof_slack(energy) };
-    energy == bound || (energy.is_finite() && energy - bound <= slack)
-}
-
-/// Largest difference of energy and bound that counts as rounding: 1e-9 of the energy, at least 1e-9.
-pub fn proof_slack(energy: f64) -> f64 {
-    1e-9 * energy.abs().max(1.0)
 }

@@ -27,6 +27,8 @@ pub enum Term {
 pub struct Table {
     columns: usize,
     values: Vec<f64>,
+    /// Smallest and largest finite entry; none if all are forbidden.
+    range: Option<(f64, f64)>,
 }
 
 impl Table {
@@ -47,7 +49,9 @@ impl Table {
                 "found {value} in row {row}, column {column} of a table, expected a finite energy or +inf"
             )));
         }
-        Ok(Table { columns, values })
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let range = finite.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        Ok(Table { columns, values, range })
     }
 
     /// Number of rows: labels of the tail.
@@ -87,6 +91,17 @@ impl Term {
     /// Whether some pair of labels is forbidden.
     pub fn forbids(&self) -> bool {
         matches!(self, Term::Table(table) if table.values.contains(&f64::INFINITY))
+    }
+
+    /// A smallest and a largest energy between which all finite ones are, for nodes of at most so many labels. O(1).
+    pub(crate) fn range(&self, labels: usize) -> (f64, f64) {
+        let widest = labels.saturating_sub(1) as f64;
+        match self {
+            Term::Potts => (0.0, 1.0),
+            Term::Linear { cap } => (0.0, widest.min(*cap)),
+            Term::Quadratic { cap } => (0.0, (widest * widest).min(*cap)),
+            Term::Table(table) => table.range.unwrap_or((0.0, 0.0)),
+        }
     }
 
     /// Refuses a cap that is not positive.

@@ -4,7 +4,7 @@
 //! energies with `V(l,l) = 0` the triangle inequality (Kolmogorov and Zabih 2004). Checked once for each term and pair
 //! of label counts: O(labels^3) for a table, O(1) for the other terms.
 
-use super::{NAME, lowest};
+use super::NAME;
 use crate::error::Error;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
@@ -17,8 +17,8 @@ const ROUNDING: f64 = 1e-12;
 pub(super) struct Rules {
     /// The terms that were found to be metrics; the same again need no check.
     checked: Vec<Term>,
-    /// The lowest energy of each.
-    lowest: Vec<f64>,
+    /// Whether each table was checked.
+    seen: Vec<bool>,
 }
 
 impl Rules {
@@ -27,8 +27,8 @@ impl Rules {
         let known = self.checked == problem.terms();
         if !known {
             self.checked.clear();
-            self.lowest.clear();
-            self.lowest.resize(problem.terms().len(), f64::NAN); // not checked
+            self.seen.clear();
+            self.seen.resize(problem.terms().len(), false);
         }
         for (index, edge) in problem.edges().iter().enumerate() {
             let refuse = |why: String| {
@@ -39,16 +39,13 @@ impl Rules {
                 return Err(refuse(format!("has weight {}, expected at least 0", edge.weight)));
             }
             match problem.term(edge) {
-                Term::Potts | Term::Linear { .. } => self.lowest[edge.term as usize] = 0.0,
-                Term::Quadratic { cap } => {
-                    check_quadratic(problem, edge, *cap).map_err(refuse)?;
-                    self.lowest[edge.term as usize] = 0.0;
-                }
+                Term::Potts | Term::Linear { .. } => {}
+                Term::Quadratic { cap } => check_quadratic(problem, edge, *cap).map_err(refuse)?,
                 Term::Table(table) => {
-                    let lowest = &mut self.lowest[edge.term as usize];
-                    if lowest.is_nan() {
+                    let seen = &mut self.seen[edge.term as usize];
+                    if !*seen {
                         check_table(table).map_err(refuse)?;
-                        *lowest = table.values().iter().copied().fold(f64::INFINITY, f64::min);
+                        *seen = true;
                     }
                 }
             }
@@ -62,14 +59,6 @@ impl Rules {
     /// Whether all edges of a checked model are Potts.
     pub(super) fn is_potts(&self, problem: &Mrf) -> bool {
         problem.edges().iter().all(|edge| *problem.term(edge) == Term::Potts)
-    }
-
-    /// Sum of the lowest energies of all nodes and edges of a checked model.
-    pub(super) fn lowest_sum(&self, problem: &Mrf) -> f64 {
-        let nodes = (0..problem.nodes()).map(|node| problem.unary(node as u32));
-        let nodes: f64 = nodes.map(|unary| unary[lowest(unary) as usize]).sum();
-        let edges: f64 = problem.edges().iter().map(|edge| edge.weight * self.lowest[edge.term as usize]).sum();
-        problem.constant() + nodes + edges
     }
 }
 

@@ -30,10 +30,11 @@ mod sweeps;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch, proof_slack, unwatched};
+use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::persistency::{Claim, Persistency, Splits};
+use crate::proof::Proof;
 use crate::shape::Shape;
 use descent::Descent;
 use incidence::Incidence;
@@ -140,7 +141,7 @@ impl Engine for Expansion {
         Ok(())
     }
 
-    /// An iteration is a move; `watch` is asked after each cycle of moves. The answer is exact, and says so, where no
+    /// An iteration is a move; `watch` is asked after each, and between sweeps. The answer is exact, and says so, where no
     /// node has more than two labels or all labels are proven; else the bound is the best of message passing, partial
     /// optimality, and the sum of the lowest energies of all nodes and edges.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
@@ -196,15 +197,17 @@ impl Expansion {
 
     /// Settles what is proven, moves the rest, and says how good the result is.
     fn finish(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
-        let mut bound = self.rules.lowest_sum(problem);
+        let proof = Proof::of(problem);
+        let mut bound = proof.lowest();
         let sweeping = self.sweeps > 0
             && problem.most_labels() <= MOST_LABELS
             && size(problem) <= MESSAGES
             && self.rules.is_potts(problem);
         if sweeping {
-            bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, labels));
+            bound = bound.max(self.messages.run(problem, &self.incidence, self.sweeps, &proof, watch, labels));
         }
-        let started = Answer::new(problem, problem.energy(labels), bound, 0);
+        let rounding = if sweeping { self.messages.rounding } else { 0.0 };
+        let started = proof.answer(problem.energy(labels), bound, rounding, 0);
         if started.is_exact() {
             self.last.clone_from(labels);
             return Ok(started);
@@ -220,7 +223,7 @@ impl Expansion {
         }
         let (proven, messages) = (std::mem::take(&mut self.proven), std::mem::take(&mut self.messages));
         let energy = problem.energy(labels);
-        let limit = energy + proof_slack(energy);
+        let limit = energy; // who may not have a label at this energy may not have it below
         let allowed =
             |node: usize, label| proven[node].is_none() && (!sweeping || messages.may_have(node, label, limit));
         let moves = self.run_moves(problem, allowed, bound, watch, labels);
@@ -229,12 +232,12 @@ impl Expansion {
         // better, as energies are submodular.
         let certain = proven.iter().all(Option::is_some)
             || problem.most_labels() <= 2 && moves.as_ref().is_ok_and(|moves| moves.settled)
-            || sweeping && messages.rules_out_others(labels, energy + proof_slack(energy));
+            || sweeping && messages.rules_out_others(labels, energy);
         (self.proven, self.messages) = (proven, messages);
         let moves = moves?;
         self.last.clone_from(labels);
         bound = if certain { energy } else { bound };
-        Ok(Answer::new(problem, energy, bound, moves.cuts))
+        Ok(proof.answer(energy, bound, rounding, moves.cuts))
     }
 
     /// Moves to one label after another, until none lowers the energy of `labels`. A label rests while nothing has
@@ -249,6 +252,7 @@ impl Expansion {
     ) -> Result<Moves, Error> {
         self.descent.run(problem, allowed, &self.incidence, labels);
         let (mut changes, mut cuts) = (1, 0);
+        let mut energy = problem.energy(labels);
         self.seen.clear();
         self.seen.resize(problem.most_labels(), 0);
         while self.seen.iter().any(|&seen| seen < changes) {
@@ -261,11 +265,13 @@ impl Expansion {
                 let gain = self.step.expand(problem, label as u32, allowed, &self.incidence, network, labels)?;
                 cuts += 1;
                 changes += u64::from(gain > 0.0);
+                energy -= gain;
                 self.seen[label] = changes;
-            }
-            let progress = Progress { iteration: cuts, energy: problem.energy(labels), bound };
-            if watch(progress) == ControlFlow::Break(()) {
-                return Ok(Moves { cuts, settled: self.seen.iter().all(|&seen| seen == changes) });
+                let settled = self.seen.iter().all(|&seen| seen == changes);
+                let progress = Progress { iteration: cuts, energy, bound: bound.min(energy) };
+                if !settled && watch(progress) == ControlFlow::Break(()) {
+                    return Ok(Moves { cuts, settled });
+                }
             }
         }
         Ok(Moves { cuts, settled: true })

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::min_cut::corners;
 use crate::mrf::Mrf;
+use crate::sum::Sum;
 use crate::term::Term;
 
 /// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
@@ -92,7 +93,8 @@ impl Move {
         self.taking.clear();
         let sides = self.active.iter().enumerate();
         self.taking.extend(sides.map(|(node, &active)| active && network.graph.side(node as u32) == Side::Source));
-        let (gain, scale) = self.gain(problem, label, incidence, labels);
+        let gain = self.gain(problem, label, incidence, labels);
+        let (gain, scale) = (gain.value(), gain.sizes());
         if gain <= 1e-13 * scale {
             return Ok(0.0); // rounding must not make moves go round in circles
         }
@@ -156,13 +158,12 @@ impl Move {
         }
     }
 
-    /// By how much the move lowers the energy, and the sum of absolute values that it was computed from. O(edges of the
-    /// nodes that move).
-    fn gain(&self, problem: &Mrf, label: u32, incidence: &Incidence, labels: &[u32]) -> (f64, f64) {
-        let (mut gain, mut scale) = (0.0, 0.0);
+    /// By how much the move lowers the energy. O(edges of the nodes that move).
+    fn gain(&self, problem: &Mrf, label: u32, incidence: &Incidence, labels: &[u32]) -> Sum {
+        let mut gain = Sum::default();
         let mut add = |before: f64, after: f64| {
-            gain += before - after;
-            scale += before.abs() + after.abs();
+            gain.add(before);
+            gain.add(-after);
         };
         for (node, &current) in labels.iter().enumerate().filter(|&(node, _)| self.taking[node]) {
             let unary = problem.unary(node as u32);
@@ -178,6 +179,6 @@ impl Move {
                 add(problem.edge_energy(edge, a, b), problem.edge_energy(edge, after(tail, a), after(head, b)));
             }
         }
-        (gain, scale)
+        gain
     }
 }

@@ -9,8 +9,10 @@ use multiversion::multiversion;
 
 use super::incidence::Incidence;
 use super::lowest;
-use crate::engine::proof_slack;
+use crate::engine::{Progress, Watch};
 use crate::mrf::Mrf;
+use crate::proof::Proof;
+use crate::sum::Sum;
 
 /// Labels treated at once.
 const WIDTH: usize = 4;
@@ -31,6 +33,8 @@ pub(super) struct Sweeps {
     stride: usize,
     /// A bound to which the excess may be added.
     floor: f64,
+    /// What rounding may add to a bound, and to a node's excess.
+    pub(super) rounding: f64,
     costs: Vec<f64>,
     chosen: Vec<u32>,
 }
@@ -42,15 +46,26 @@ impl Sweeps {
     }
 
     /// Makes pairs of sweeps, from the messages left by the last run if any, writes the labelling that they choose into
-    /// `labels` if it is better than what they are, and returns the bound. Ends early when the bound meets the energy.
-    pub(super) fn run(&mut self, problem: &Mrf, incidence: &Incidence, pairs: u32, labels: &mut Vec<u32>) -> f64 {
+    /// `labels` if it is better than what they are, and returns the bound. Ends early when the bound meets the energy,
+    /// or when `watch` says so.
+    pub(super) fn run(
+        &mut self,
+        problem: &Mrf,
+        incidence: &Incidence,
+        pairs: u32,
+        proof: &Proof,
+        watch: Watch<'_>,
+        labels: &mut Vec<u32>,
+    ) -> f64 {
         self.fit(problem);
+        self.rounding = rounding(problem, incidence) + 2.0 * f64::EPSILON * problem.constant().abs();
         let mut bound = f64::NEG_INFINITY;
         let mut energy = problem.energy(labels);
         for pair in 1..=pairs {
             self.floor = bound;
             sweep(self, problem, incidence, true);
-            bound = problem.constant() + sweep(self, problem, incidence, false);
+            let sum = sweep(self, problem, incidence, false);
+            bound = problem.constant() + sum.floor() - self.rounding;
             if pair == pairs || pair % LOOK == 0 {
                 self.choose(problem, incidence);
                 let found = problem.energy(&self.chosen);
@@ -58,7 +73,8 @@ impl Sweeps {
                     energy = found;
                     labels.clone_from(&self.chosen);
                 }
-                if energy - bound <= proof_slack(energy) {
+                let progress = Progress { iteration: 0, energy, bound: bound.min(energy) };
+                if proof.meets(energy, bound, self.rounding) || watch(progress).is_break() {
                     break;
                 }
             }
@@ -71,7 +87,7 @@ impl Sweeps {
     /// the sweep began with has not fallen since.
     #[inline]
     pub(super) fn may_have(&self, node: usize, label: u32, energy: f64) -> bool {
-        self.floor + self.excess[node * self.stride + label as usize] <= energy
+        self.floor - self.rounding + self.excess[node * self.stride + label as usize] <= energy
     }
 
     /// Whether no labelling but this one can have at most `energy`.
@@ -79,7 +95,7 @@ impl Sweeps {
         let mut rows = self.excess.chunks_exact(self.stride).zip(labels);
         rows.all(|(row, &own)| {
             let others = row.iter().zip(0..).filter(|&(_, label)| label != own);
-            others.fold(f64::INFINITY, |least, (&excess, _)| least.min(excess)) + self.floor > energy
+            others.fold(f64::INFINITY, |least, (&excess, _)| least.min(excess)) + (self.floor - self.rounding) > energy
         })
     }
 
@@ -120,9 +136,25 @@ impl Sweeps {
     }
 }
 
+/// What rounding may add to a sweep's sum of minima, and to a node's excess. Messages lie between 0 and their edge's
+/// weight, so all numbers at a node are at most the largest of its unary energies and its weights together; each is
+/// rounded once per message and a few times more.
+fn rounding(problem: &Mrf, incidence: &Incidence) -> f64 {
+    let mut steps = 0.0;
+    for node in 0..problem.nodes() {
+        let finite = problem.unary(node as u32).iter().filter(|energy| energy.is_finite());
+        let unary = finite.fold(0.0, |most: f64, energy| most.max(energy.abs()));
+        let edges = incidence.of(node);
+        let weights: f64 = edges.iter().map(|&index| problem.edges()[index as usize].weight).sum();
+        let rounds = (edges.len() + 16) as f64;
+        steps += rounds * (1 + edges.len()) as f64 * (unary + weights);
+    }
+    f64::EPSILON * steps
+}
+
 /// A sweep in the order of the nodes (`up`) or against it; returns what the bound is after it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn sweep(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> f64 {
+fn sweep(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     // Rows of a length that the compiler knows stay in registers.
     match sweeps.stride / WIDTH {
         1 => visit_all::<1>(sweeps, problem, incidence, up),
@@ -144,11 +176,11 @@ const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 16, 32, 64];
 pub(super) const MOST_LABELS: usize = 64 * WIDTH;
 
 #[inline(always)]
-fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> f64 {
+fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     let unary = sweeps.unary.as_chunks::<WIDTH>().0.as_chunks::<N>().0;
     let excess = sweeps.excess.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;
     let messages = sweeps.messages.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;
-    let mut bound = 0.0;
+    let mut bound = Sum::default();
     for at in 0..unary.len() {
         let node = if up { at } else { unary.len() - 1 - at };
         let (below, above) = incidence.sides(node);
@@ -159,7 +191,7 @@ fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Inc
         let least = lowest_of(&costs);
         map(&mut costs, |cost| cost - least);
         excess[node] = costs;
-        bound += least;
+        bound.add(least);
         // What goes to each of the chains through the node.
         let share = 1.0 / below.len().max(above.len()).max(1) as f64;
         map(&mut costs, |cost| share * cost);
@@ -171,7 +203,7 @@ fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Inc
             let least = lowest_of(&values);
             map(&mut values, |value| smaller(value - least, weight));
             messages[index as usize] = values;
-            bound += least;
+            bound.add(least);
         }
     }
     bound

@@ -24,6 +24,7 @@ use crate::engine::{Answer, Engine, Progress, Watch};
 use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::mrf::Mrf;
+use crate::proof::exact_answer;
 use crate::shape::Shape;
 use terms::Decomposed;
 pub(crate) use terms::corners;
@@ -120,7 +121,7 @@ impl MinCut {
             label => label,
         }));
         let bound = problem.constant() + self.offset + flow - self.neglected;
-        Ok(Answer::new(problem, problem.energy(labels), bound, 1))
+        Ok(exact_answer(problem, problem.energy(labels), bound, 1))
     }
 
     /// The network of a model's shape, without capacities.

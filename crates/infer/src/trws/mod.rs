@@ -27,10 +27,11 @@ mod polish;
 mod search;
 mod sweep;
 
-use crate::engine::{Answer, Engine, Progress, Watch, meets};
+use crate::engine::{Answer, Engine, Progress, Watch};
 use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
+use crate::proof::Proof;
 use polish::Polish;
 use sweep::{Bound, Direction, Ended, Sweeps};
 
@@ -120,7 +121,7 @@ impl Engine for Trws {
         labels.clone_from(&self.best);
         let energy = problem.energy(labels);
         debug_assert!(state.bound <= energy + 1e-12 * energy.abs(), "a bound above the energy {energy}: {state:?}");
-        Ok(Answer::new(problem, energy, state.bound().min(energy), state.iteration))
+        Ok(state.proof.answer(energy, state.bound, state.rounding, state.iteration))
     }
 }
 
@@ -131,7 +132,9 @@ struct State {
     /// Of the best labelling seen.
     energy: f64,
     bound: f64,
-    integral: bool,
+    /// By how much the bound was lowered to be safe.
+    rounding: f64,
+    proof: Proof,
 }
 
 impl State {
@@ -139,21 +142,25 @@ impl State {
     fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
         best.clear();
         best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
-        State { iteration: 0, energy: problem.energy(best), bound: f64::NEG_INFINITY, integral: problem.is_integral() }
+        State {
+            iteration: 0,
+            energy: problem.energy(best),
+            bound: f64::NEG_INFINITY,
+            rounding: 0.0,
+            proof: Proof::of(problem),
+        }
     }
 
     fn is_optimal(&self) -> bool {
-        meets(self.integral, self.energy, self.bound)
-    }
-
-    /// The bound proven; where energies are integral, the next integer.
-    fn bound(&self) -> f64 {
-        let whole = self.integral && self.bound.abs() < 1e15;
-        if whole { (self.bound - 1e-6).ceil() + 0.0 } else { self.bound }
+        self.proof.meets(self.energy, self.bound, self.rounding)
     }
 
     fn progress(&self) -> Progress {
-        Progress { iteration: self.iteration, energy: self.energy, bound: self.bound().min(self.energy) }
+        Progress {
+            iteration: self.iteration,
+            energy: self.energy,
+            bound: self.proof.sharpened(self.bound).min(self.energy),
+        }
     }
 }
 
@@ -199,6 +206,7 @@ impl Trws {
             // Sweeps never lower the bound, but for what rounding does.
             debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
             state.bound = state.bound.max(bound.value - bound.rounding);
+            state.rounding = bound.rounding;
         }
         if energy < state.energy {
             // The sweep summed in another order; the best labelling is the best by the model's own sum.

@@ -64,7 +64,7 @@ impl Trws {
         self.current.clone_from(&self.best);
         self.polish.single_nodes(model, pairs, &mut self.current);
         let mut energy = model.energy(&self.current);
-        let open = (energy - state.bound()) / problem.nodes() as f64;
+        let open = (energy - state.proof.sharpened(state.bound)) / problem.nodes() as f64;
         let scale = if open.is_finite() { open * TOLERATED } else { 0.0 };
         for shake in 0..shakes {
             let tolerated = scale * (1.0 - shake as f64 / shakes as f64);

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::messages::{Scratch, first_smallest, smallest, vectors};
 use crate::mrf::Mrf;
 use crate::pairs::{Arc, Pairs};
+use crate::sum::Sum;
 
 /// Which way a sweep goes along the order of nodes. Sweeps alternate, forward first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,21 +67,9 @@ struct Node {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     energy: f64,
-    bound: f64,
-    /// What the bound's sum lost to rounding so far.
-    lost: f64,
+    bound: Sum,
     /// Sum of the sizes of all that rounding errors are relative to.
     sizes: f64,
-}
-
-impl Sums {
-    /// Adds to the bound; compensated (Neumaier), as there may be millions of terms.
-    fn lift(&mut self, value: f64) {
-        let sum = self.bound + value;
-        let (large, small) = if self.bound.abs() >= value.abs() { (self.bound, value) } else { (value, self.bound) };
-        self.lost += (large - sum) + small;
-        self.bound = sum;
-    }
 }
 
 impl Sweeps {
@@ -146,7 +135,7 @@ impl Sweeps {
             }
         }
         self.whole = direction == Direction::Backward;
-        let value = problem.constant() + (sums.bound + sums.lost);
+        let value = problem.constant() + sums.bound.value();
         let rounding = f64::EPSILON * (sums.sizes + value.abs());
         // Both directions prove one, but sizes are summed in one of them only.
         let bound = (direction == Direction::Backward).then_some(Bound { value, rounding });
@@ -180,7 +169,7 @@ impl Sweeps {
             return false;
         }
         let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
-        sums.lift((1.0 - share * ahead.len() as f64) * least);
+        sums.bound.add((1.0 - share * ahead.len() as f64) * least);
         let size = if certify { vectors::largest_finite(&at.sizes) } else { 0.0 };
         // Steps of rounding: one per summand of the total, one per label of a distance transform, a few more.
         let steps = (behind.len() + ahead.len() + 16) as f64;
@@ -196,7 +185,7 @@ impl Sweeps {
             if least == f64::INFINITY {
                 return false;
             }
-            sums.lift(least);
+            sums.bound.add(least);
             sums.sizes += (steps + most_labels as f64) * (size + pair.size);
         }
         true
