@@ -121,14 +121,14 @@ fn the_page_on_inference_is_true() {
     assert!(ran >= 9, "only {ran} commands were found");
 }
 
-/// The README's commands run, one after the other, but for those of cargo.
+/// The README's commands run, with the files that they need, one after the other, but for those of cargo.
 #[test]
 fn the_readme_runs() {
     let scratch = Scratch::new();
     let mut ran = 0;
     for block in blocks(&page("README.md")) {
         for line in block.text.replace("\\\n", " ").lines() {
-            if line.starts_with("multiplane ") {
+            if line.starts_with("multiplane ") || line.starts_with("printf ") {
                 let (code, output) = shell(&scratch, line);
                 assert_eq!(code, Some(0), "README:{}: {line}\n{output}", block.line);
                 ran += 1;

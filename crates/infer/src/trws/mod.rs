@@ -55,20 +55,11 @@ use sweep::{Bound, Direction, Ended, Sweeps};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Trws {
-    /// Most iterations, of two sweeps each.
+    /// Most iterations, of two sweeps each; 2000 by default.
     pub max_iterations: u64,
-    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last
-    /// [`WINDOW`] iterations, unless that would still bring the bound to the energy within `patience` iterations.
+    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few, unless
+    /// that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
     pub tolerance: f64,
-    /// See `tolerance`.
-    pub patience: u64,
-    /// Iterations between local searches of single nodes and forests, from the best labelling seen.
-    pub polish_every: u64,
-    /// Small regions shaken in the last local search, where the bound does not meet the energy: this many for each
-    /// node...
-    pub shakes_per_node: usize,
-    /// ... but no more than this in all.
-    pub shakes: usize,
     sweeps: Sweeps,
     polish: Polish,
     best: Vec<u32>,
@@ -77,17 +68,17 @@ pub struct Trws {
 }
 
 /// Iterations over which the bound's gain is averaged.
-pub const WINDOW: u64 = 10;
+const WINDOW: u64 = 10;
+/// Iterations that a slow gain may take to bring the bound to the energy.
+const PATIENCE: f64 = 1000.0;
+/// Iterations between local searches of single nodes and forests, from the best labelling seen.
+const POLISH_EVERY: u64 = 20;
 
 impl Default for Trws {
     fn default() -> Self {
         Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
-            patience: 1000,
-            polish_every: 20,
-            shakes_per_node: 50,
-            shakes: 20_000,
             sweeps: Sweeps::default(),
             polish: Polish::default(),
             best: Vec::new(),
@@ -103,7 +94,8 @@ impl Engine for Trws {
     }
 
     /// Messages of an earlier solve of a model of the same shape are the start; they change no validity of the bound.
-    /// `watch` is asked several times in a long iteration.
+    /// `watch` is asked several times in a long iteration. Where pairs of labels are forbidden and the bound does not
+    /// meet the energy, the last search works on a copy of the model.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         if !self.sweeps.pairs.fits(problem) {
             self.prepare(problem)?;
@@ -180,7 +172,7 @@ impl Trws {
                 }
             }
             state.iteration += 1;
-            if state.iteration.is_multiple_of(self.polish_every.max(1)) && !self.polish(problem, watch, state) {
+            if state.iteration.is_multiple_of(POLISH_EVERY) && !self.polish(problem, watch, state) {
                 return false;
             }
             if state.is_optimal() || self.is_stalled(gains.add(state.bound), state) {
@@ -197,7 +189,7 @@ impl Trws {
     fn is_stalled(&self, gain: f64, state: &State) -> bool {
         let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
         let small = self.tolerance * scale.max(state.bound.abs());
-        gain <= small && gain * self.patience as f64 <= state.energy - state.bound
+        gain <= small && gain * PATIENCE <= state.energy - state.bound
     }
 
     /// Takes over what a sweep found.

@@ -9,6 +9,10 @@ use crate::term::{Table, Term};
 
 /// Forests relabelled at a time.
 const FORESTS: usize = 8;
+/// Small regions shaken in the last search: this many for each node...
+const SHAKES_PER_NODE: usize = 50;
+/// ... but no more than this in all.
+const MOST_SHAKES: usize = 20_000;
 /// Regions shaken between two looks at whether to stop.
 const SHAKES: usize = 64;
 /// Penalties tried for forbidden pairs, in units of the largest finite energy of a pair. By trial on radio links, where
@@ -46,7 +50,7 @@ impl Trws {
         // an allowed labelling is found.
         let largest = self.sweeps.pairs.pairs.iter().map(|pair| pair.size).fold(1.0, f64::max);
         for penalty in PENALTIES {
-            let soft = soften(problem, largest * penalty);
+            let Ok(soft) = soften(problem, largest * penalty) else { return }; // penalties beyond all numbers
             let mut pairs = self.sweeps.pairs.clone();
             pairs.refresh(&soft);
             if !self.anneal(problem, (&soft, &pairs), watch, state) || state.energy.is_finite() {
@@ -60,7 +64,7 @@ impl Trws {
     /// that of `problem`. False if the caller wishes to stop.
     fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut State) -> bool {
         let (model, pairs) = model;
-        let shakes = self.shakes.min(self.shakes_per_node.saturating_mul(problem.nodes()));
+        let shakes = MOST_SHAKES.min(SHAKES_PER_NODE.saturating_mul(problem.nodes()));
         self.current.clone_from(&self.best);
         self.polish.single_nodes(model, pairs, &mut self.current);
         let mut energy = model.energy(&self.current);
@@ -88,25 +92,22 @@ impl Trws {
 }
 
 /// The same model with a penalty for each pair of labels that is forbidden.
-fn soften(problem: &Mrf, penalty: f64) -> Mrf {
-    let soft = || -> Result<Mrf, Error> {
-        let mut soft = Mrf::new();
-        for node in 0..problem.nodes() as u32 {
-            soft.add_node(problem.unary(node))?;
-        }
-        for term in problem.terms() {
-            soft.add_term(match term {
-                Term::Table(table) => {
-                    let values = table.values().iter().map(|&value| if value.is_finite() { value } else { penalty });
-                    Term::Table(Table::new(table.columns(), values.collect())?)
-                }
-                other => other.clone(),
-            })?;
-        }
-        for edge in problem.edges() {
-            soft.add_edge(edge.tail, edge.head, edge.term, edge.weight)?;
-        }
-        Ok(soft)
-    };
-    soft().expect("a sound model stays sound with finite energies in place of infinite ones")
+fn soften(problem: &Mrf, penalty: f64) -> Result<Mrf, Error> {
+    let mut soft = Mrf::new();
+    for node in 0..problem.nodes() as u32 {
+        soft.add_node(problem.unary(node))?;
+    }
+    for term in problem.terms() {
+        soft.add_term(match term {
+            Term::Table(table) => {
+                let values = table.values().iter().map(|&value| if value.is_finite() { value } else { penalty });
+                Term::Table(Table::new(table.columns(), values.collect())?)
+            }
+            other => other.clone(),
+        })?;
+    }
+    for edge in problem.edges() {
+        soft.add_edge(edge.tail, edge.head, edge.term, edge.weight)?;
+    }
+    Ok(soft)
 }
