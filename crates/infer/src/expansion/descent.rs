@@ -5,8 +5,9 @@
 //! faster and end lower than from the nodes' own best labels. O(degree * labels) for each visit of a node (Potts:
 //! O(degree + labels)); a node is visited again only when a neighbour has changed.
 
+use super::Allowed;
 use super::incidence::Incidence;
-use super::{Allowed, lowest};
+use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::term::Term;
 
@@ -74,7 +75,7 @@ impl Descent {
                 *cost = f64::INFINITY;
             }
         }
-        let best = lowest(&self.costs);
+        let best = first_smallest(&self.costs) as u32;
         if self.costs[best as usize] >= self.costs[labels[node] as usize] {
             return false;
         }

@@ -11,10 +11,14 @@
 //! that break the rule; truncated quadratic terms with a cap above 2 are among them. Nodes may have label counts of
 //! their own and forbidden labels; forbidden pairs are refused.
 //!
+//! # The bound
+//! In Potts models it is that of the sweeps, and mostly close. In other models, and in Potts models of more than 20
+//! million nodes and edges times labels, it is only the sum of the lowest energies of all nodes and edges:
+//! [`trws`](crate::trws) bounds those.
+//!
 //! # What it costs, and what it keeps
-//! The start is each node's own best label; in Potts models, if better, what a few sweeps of message passing choose
-//! (`sweeps.rs`), which also give the lower bound and rule labels out; then a descent of single nodes (`descent.rs`). All
-//! this costs less than a few cuts, makes the cuts cheaper and their result better.
+//! The start is each node's own best label; in Potts models, if better, what a few sweeps of message passing choose,
+//! which also give the lower bound and rule labels out; then a descent of single nodes. All this costs less than a few cuts, makes the cuts cheaper and their result better.
 //!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
@@ -32,6 +36,7 @@ use std::ops::ControlFlow;
 
 use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
 use crate::error::Error;
+use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::persistency::{Claim, Persistency, Splits};
 use crate::proof::Proof;
@@ -147,7 +152,7 @@ impl Engine for Expansion {
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.ready(problem)?;
         labels.clear();
-        labels.extend((0..problem.nodes()).map(|node| lowest(problem.unary(node as u32))));
+        labels.extend((0..problem.nodes()).map(|node| first_smallest(problem.unary(node as u32)) as u32));
         if self.last.len() == labels.len() && problem.energy(&self.last) < problem.energy(labels) {
             labels.clone_from(&self.last);
         }
@@ -167,7 +172,7 @@ impl Expansion {
         for (label, node) in labels.iter_mut().zip(0..) {
             let unary = problem.unary(node);
             if unary.get(*label as usize).is_none_or(|&energy| energy == f64::INFINITY) {
-                *label = lowest(unary);
+                *label = first_smallest(unary) as u32;
             }
         }
         self.finish(problem, watch, labels)
@@ -281,15 +286,4 @@ impl Expansion {
 /// Nodes and edges times labels.
 fn size(problem: &Mrf) -> usize {
     (problem.nodes() + problem.edges().len()).saturating_mul(problem.most_labels())
-}
-
-/// The lowest of a node's energies; ties go to the lower label.
-fn lowest(unary: &[f64]) -> u32 {
-    let mut best = 0;
-    for (label, &energy) in unary.iter().enumerate() {
-        if energy < unary[best] {
-            best = label;
-        }
-    }
-    best as u32
 }

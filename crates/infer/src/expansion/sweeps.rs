@@ -8,8 +8,8 @@
 use multiversion::multiversion;
 
 use super::incidence::Incidence;
-use super::lowest;
 use crate::engine::{Progress, Watch};
+use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
 use crate::sum::Sum;
@@ -131,7 +131,7 @@ impl Sweeps {
                 let edge = &problem.edges()[index as usize];
                 costs[self.chosen[edge.tail.min(edge.head) as usize] as usize] -= edge.weight;
             }
-            self.chosen.push(lowest(costs));
+            self.chosen.push(first_smallest(costs) as u32);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Max-product on trees and forests: the best labelling exactly, and the M best ones.
 //!
 //! In terms of energies: messages run from the leaves to a root of each tree, carrying the least energy of everything
-//! below for each label above, and choices run back. One message per edge: O(k) or O(k^2) by the edge's term, see
-//! `messages`. Pearl, "Probabilistic Reasoning in Intelligent Systems" (1988).
+//! below for each label above, and choices run back. One message per edge: O(k) for Potts and truncated terms,
+//! O(k^2) for tables. Pearl, "Probabilistic Reasoning in Intelligent Systems" (1988).
 
 mod best;
 
