@@ -12,7 +12,7 @@ use super::forest::{Search, height};
 use super::network::{Network, ROOT};
 
 impl<C: Capacity> Network<C> {
-    /// Moves an edge's capacities by the given amounts.
+    /// Gives an edge new capacities.
     pub(super) fn change_edge(&mut self, edge: usize, capacity: (C, C), before: (C, C)) {
         let arc = self.arc_of[edge];
         let there = self.arcs[arc as usize];

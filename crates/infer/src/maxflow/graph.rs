@@ -24,7 +24,7 @@ pub struct Graph<C: Capacity = f64> {
     /// By node: from the source, to the sink.
     pub(super) terminals: Vec<(C, C)>,
     pub(super) edges: Vec<Edge<C>>,
-    /// The sum of all capacities: whatever is computed from them is less.
+    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's range.
     pub(super) total: C,
     /// Capacities that were lowered since the last cold solve began, as they were before: what rounding errors of flow
     /// that a warm solve starts from are relative to, beside the capacities there are.

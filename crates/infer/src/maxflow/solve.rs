@@ -30,11 +30,7 @@ impl<C: Capacity> Graph<C> {
     /// After a solve, and where only capacities changed since, it starts from that one's flow and trees; from scratch
     /// where rounding may have spoilt these.
     pub fn solve(&mut self) -> C {
-        let lost = self.total.is_lost_in(self.lowered);
-        if lost {
-            self.total = self.sum(); // its digits are lost as well
-        }
-        if self.state != State::Warm || self.warm_solves >= WARM_SOLVES || lost {
+        if self.state != State::Warm || self.warm_solves >= WARM_SOLVES {
             self.start_cold();
         }
         let mut flow = self.search();
@@ -57,12 +53,6 @@ impl<C: Capacity> Graph<C> {
         self.reset();
         self.lowered = C::ZERO;
         self.warm_solves = 0;
-    }
-
-    /// The sum of all capacities.
-    fn sum(&self) -> C {
-        let links = self.terminals.iter().fold(C::ZERO, |sum, &(source, sink)| sum + source + sink);
-        self.edges.iter().fold(links, |sum, edge| sum + edge.forward + edge.backward)
     }
 
     /// Sends what more can be sent, and returns the value of all flow.
