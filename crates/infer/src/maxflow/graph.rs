@@ -172,9 +172,9 @@ impl<C: Capacity> Graph<C> {
         let rest = self.total - before.0 - before.1;
         self.total = check_capacities(rest, (forward, backward), || format!("edge {edge}"))?;
         (at.forward, at.backward) = (forward, backward);
-        note_lowered(&mut self.lowered, before, (forward, backward));
         match self.state {
             State::Warm => {
+                note_lowered(&mut self.lowered, before, (forward, backward));
                 self.network.change_edge(edge as usize, (forward, backward), before);
                 self.nodes_changed.extend([at.tail, at.head]);
                 self.edges_changed.push(edge);
@@ -188,9 +188,9 @@ impl<C: Capacity> Graph<C> {
     #[inline]
     fn replace_terminal(&mut self, node: u32, capacities: (C, C)) {
         let before = std::mem::replace(&mut self.terminals[node as usize], capacities);
-        note_lowered(&mut self.lowered, before, capacities);
         match self.state {
             State::Warm => {
+                note_lowered(&mut self.lowered, before, capacities);
                 let excess = &mut self.network.nodes[node as usize].excess;
                 // In this order no partial sum is beyond the sum of all capacities, before or now.
                 *excess = *excess + (capacities.0 - before.0) - (capacities.1 - before.1);
@@ -220,10 +220,11 @@ impl<C: Capacity> Graph<C> {
 /// Adds two capacities to `lowered` if either falls.
 #[inline]
 fn note_lowered<C: Capacity>(lowered: &mut C, before: (C, C), now: (C, C)) {
-    if now.0 < before.0 || now.1 < before.1 {
-        // Beyond the type's range the sum so far says as much.
-        *lowered = lowered.plus(before.0 + before.1).unwrap_or(*lowered);
-    }
+    // Without a branch, which could not be predicted.
+    let falls = (now.0 < before.0) | (now.1 < before.1);
+    let amount = if falls { before.0 + before.1 } else { C::ZERO };
+    // Beyond the type's range the sum so far says as much.
+    *lowered = lowered.plus(amount).unwrap_or(*lowered);
 }
 
 /// The sum of all capacities with two more of them.
