@@ -1,5 +1,8 @@
 //! Graphs at the edge of what is sensible, refused numbers, and memory.
 
+mod common;
+
+use common::Random;
 use multiplane_infer::maxflow::{Graph, Side};
 
 /// A chain from a source link to a sink link, with `capacity` of each edge.
@@ -135,4 +138,89 @@ fn doubles_of_all_sizes() {
     graph.add_terminal(2, 0.0, 1e-3).unwrap();
     assert!((graph.solve() - 1e-3).abs() <= 1e-12, "{}", graph.solve());
     assert_eq!((graph.side(1), graph.side(2)), (Side::Source, Side::Source));
+}
+
+/// All of the range of `i64` can be used: a link or an edge that takes all of it may turn round with flow in it.
+#[test]
+fn integers_do_not_overflow() {
+    let most = i64::MAX;
+    let mut graph = Graph::<i64>::new();
+    graph.add_nodes(1);
+    for (source, sink) in [(0, most), (most, 0), (0, most), (most / 2, most / 2 + 1), (most, 0)] {
+        graph.set_terminal(0, source, sink).unwrap();
+        assert_eq!(graph.solve(), source.min(sink), "links {source} and {sink}");
+    }
+    let mut graph = Graph::<i64>::new();
+    graph.add_nodes(2);
+    graph.add_terminal(0, most / 3, 0).unwrap();
+    graph.add_terminal(1, 0, most / 3).unwrap();
+    let edge = graph.add_edge(0, 1, most / 3, 0).unwrap();
+    for (forward, backward) in [(most / 3, 0), (0, most / 3), (most / 3, 0), (5, 0), (0, most / 3 + 1), (most / 3, 1)] {
+        graph.set_edge(edge, forward, backward).unwrap();
+        assert_eq!(graph.solve(), forward, "edge {forward} and {backward}");
+    }
+    for (source, sink) in [(0, most / 3), (most / 3, 0)] {
+        graph.set_terminal(0, source, sink).unwrap();
+        graph.set_terminal(1, sink, source).unwrap();
+        assert_eq!(graph.solve(), if source > 0 { most / 3 } else { 1 }, "links {source} and {sink}");
+    }
+}
+
+/// Random capacities of which a few fill the range of `i64`, changed at random: those beyond it are refused, and the
+/// flow of the others is the smallest cut.
+#[test]
+fn sums_up_to_the_largest_integer() {
+    const NODES: usize = 4;
+    let pairs = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
+    for seed in 0..2000 {
+        let mut random = Random(seed);
+        let mut graph = Graph::<i64>::new();
+        graph.add_nodes(NODES);
+        for (tail, head) in pairs {
+            graph.add_edge(tail, head, 0, 0).unwrap();
+        }
+        let mut capacities = [(0, 0); NODES + 5]; // links, then edges
+        for change in 0..40 {
+            let place = random.within(0, NODES + 4);
+            let left = capacities.iter().enumerate().filter(|&(other, _)| other != place);
+            let left = i64::MAX - left.map(|(_, pair)| pair.0 + pair.1).sum::<i64>();
+            let all = [left, left / 2, left / 3][random.within(0, 2)];
+            let first = [0, all, all / 3][random.within(0, 2)];
+            let mut set = |pair: (i64, i64)| match place < NODES {
+                true => graph.set_terminal(place as u32, pair.0, pair.1),
+                false => graph.set_edge((place - NODES) as u32, pair.0, pair.1),
+            };
+            if left < i64::MAX {
+                assert!(set((left, 1)).is_err(), "seed {seed}, change {change}: the sum is out of range");
+            }
+            capacities[place] = (first, all - first);
+            set(capacities[place]).unwrap();
+            let cut = |set: u32| {
+                let on_source = |node: u32| set >> node & 1 == 1;
+                let links = (0..).zip(&capacities[..NODES]);
+                let links = links.map(|(node, link)| if on_source(node) { link.1 } else { link.0 });
+                let ends = pairs.map(|(tail, head)| (on_source(tail), on_source(head)));
+                let edges = ends.iter().zip(&capacities[NODES..]).map(|(&(tail, head), &pair)| (tail, head, pair));
+                let paid = |(tail, head, (forward, backward)): (bool, bool, (i64, i64))| match (tail, head) {
+                    (true, false) => forward,
+                    (false, true) => backward,
+                    _ => 0,
+                };
+                links.sum::<i64>() + edges.map(paid).sum::<i64>()
+            };
+            let smallest = (0..1 << NODES).map(cut).min().unwrap();
+            assert_eq!(graph.solve(), smallest, "seed {seed}, change {change}: {capacities:?}");
+        }
+    }
+}
+
+/// The range of `f64` as well: nothing becomes infinite.
+#[test]
+fn doubles_do_not_overflow() {
+    let mut graph = Graph::<f64>::new();
+    graph.add_nodes(1);
+    for (source, sink) in [(0.0, f64::MAX), (f64::MAX, 0.0), (0.0, f64::MAX), (3.0, 2.0), (f64::MAX, 0.0), (2.0, 3.0)] {
+        graph.set_terminal(0, source, sink).unwrap();
+        assert_eq!(graph.solve(), source.min(sink), "links {source} and {sink}");
+    }
 }

@@ -75,7 +75,6 @@ fn assert_frugal(what: &str, labels: usize, mut solve: impl FnMut(&Mrf)) {
 /// No engine of cuts allocates in a solve once it has solved models of this shape. (One test function: the counter is
 /// global.)
 #[test]
-#[cfg_attr(debug_assertions, ignore = "debug builds verify each cut, which takes memory: run with --release")]
 fn solves_do_not_allocate_when_warm() {
     let mut labels = Vec::new();
     let mut cut = MinCut::default();

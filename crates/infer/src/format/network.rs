@@ -78,7 +78,7 @@ impl<C: Capacity> Network<C> {
         &self.edges
     }
 
-    /// What finds the minimum cut.
+    /// What finds the minimum cut, with all laid out for it.
     pub fn cut(&self) -> Cut<C> {
         let mut graph = Graph::new();
         graph.add_nodes(self.nodes as usize);
@@ -101,6 +101,7 @@ impl<C: Capacity> Network<C> {
             };
             assert!(sound.is_ok(), "a network that was read is sound: {sound:?}");
         }
+        graph.reset(); // lays it out
         Cut { graph, through, source: self.source, sink: self.sink }
     }
 }

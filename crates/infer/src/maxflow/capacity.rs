@@ -14,10 +14,10 @@ pub trait Capacity: Copy + PartialOrd + Debug + Display + Add<Output = Self> + S
     /// `self + other`, unless that is beyond the type's range.
     fn plus(self, other: Self) -> Option<Self>;
 
-    /// Whether two ways of computing a number agree, up to the rounding of numbers as large as `scale`.
-    fn agrees(self, other: Self, scale: Self) -> bool;
+    /// Whether two ways of computing a number agree, up to the rounding of numbers as large as one of the scales.
+    fn agrees(self, other: Self, scales: [Self; 2]) -> bool;
 
-    /// Whether rounding of numbers as large as `scale` may have spoilt the number.
+    /// Whether rounding of numbers as large as `scale` leaves less than 12 digits of the number.
     fn is_lost_in(self, scale: Self) -> bool;
 
     /// The smaller of two.
@@ -40,12 +40,12 @@ impl Capacity for f64 {
         sum.is_finite().then_some(sum)
     }
 
-    fn agrees(self, other: Self, scale: Self) -> bool {
-        (self - other).abs() <= 1e-9 * scale.max(1.0)
+    fn agrees(self, other: Self, scales: [Self; 2]) -> bool {
+        (self - other).abs() <= 1e-11 * scales[0].max(scales[1])
     }
 
     fn is_lost_in(self, scale: Self) -> bool {
-        self <= 1e-4 * scale
+        self < 1e-4 * scale
     }
 }
 
@@ -61,7 +61,7 @@ impl Capacity for i64 {
         self.checked_add(other)
     }
 
-    fn agrees(self, other: Self, _: Self) -> bool {
+    fn agrees(self, other: Self, _: [Self; 2]) -> bool {
         self == other
     }
 

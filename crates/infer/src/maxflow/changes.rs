@@ -12,24 +12,32 @@ use super::forest::{Search, height};
 use super::network::{Network, ROOT};
 
 impl<C: Capacity> Network<C> {
-    /// Moves an edge's capacities by the given amounts.
+    /// Gives an edge new capacities.
     pub(super) fn change_edge(&mut self, edge: usize, capacity: (C, C), before: (C, C)) {
         let arc = self.arc_of[edge];
         let there = self.arcs[arc as usize];
         let back = self.arcs[there.reverse() as usize];
-        let mut forward = there.residual - before.0 + capacity.0;
-        let mut backward = back.residual - before.1 + capacity.1;
         let (tail, head) = (back.head as usize, there.head as usize);
-        let both = capacity.0 + capacity.1;
-        if forward < C::ZERO {
-            self.nodes[tail].excess = self.nodes[tail].excess - forward;
-            self.nodes[head].excess = self.nodes[head].excess + forward;
-            (forward, backward) = (C::ZERO, both);
-        } else if backward < C::ZERO {
-            self.nodes[head].excess = self.nodes[head].excess - backward;
-            self.nodes[tail].excess = self.nodes[tail].excess + backward;
-            (forward, backward) = (both, C::ZERO);
+        // From the smaller residual, which has lost fewer digits. It lies between the capacities, so that no sum below
+        // is beyond that of all capacities, before or now.
+        let mut sent = match there.residual <= back.residual {
+            true => before.0 - there.residual,
+            false => back.residual - before.1,
+        };
+        let least = C::ZERO - capacity.1;
+        let fits = if sent > capacity.0 {
+            capacity.0
+        } else if sent < least {
+            least
+        } else {
+            sent
+        };
+        if fits != sent {
+            self.nodes[tail].excess = self.nodes[tail].excess + (sent - fits);
+            self.nodes[head].excess = self.nodes[head].excess - (sent - fits);
+            sent = fits;
         }
+        let (forward, backward) = (capacity.0 - sent, capacity.1 + sent);
         self.set_residuals(arc, forward, backward);
     }
 }

@@ -4,12 +4,22 @@ use super::capacity::Capacity;
 use super::network::{Edge, Network};
 
 /// Panics unless the residuals belong to a flow within the capacities, balanced up to the excesses, no residual arc
-/// leaves the source's trees or enters the sink's, and both cuts are worth `flow`.
-pub(super) fn verify<C: Capacity>(network: &Network<C>, terminals: &[(C, C)], edges: &[Edge<C>], flow: C) {
+/// leaves the source's trees or enters the sink's, and both cuts are worth `flow`: up to the rounding of capacities as
+/// they are, and of the sum of those that were `lowered` since the flow was built from scratch. `nodes` is working
+/// memory.
+pub(super) fn verify<C: Capacity>(
+    network: &Network<C>,
+    terminals: &[(C, C)],
+    edges: &[Edge<C>],
+    flow: C,
+    lowered: C,
+    nodes: &mut Vec<(C, C)>,
+) {
     let mut cuts = [C::ZERO; 2];
     let mut total = C::ZERO;
     // By node, the excess that follows from capacities and residuals, and the capacity around it.
-    let mut nodes: Vec<(C, C)> = terminals.iter().map(|&(source, sink)| (source - sink, source + sink)).collect();
+    nodes.clear();
+    nodes.extend(terminals.iter().map(|&(source, sink)| (source - sink, source + sink)));
     for (node, &(source, sink)) in terminals.iter().enumerate() {
         let at = &network.nodes[node];
         assert!(at.excess <= C::ZERO || at.level > 0, "node {node}: excess {} outside the source's trees", at.excess);
@@ -27,7 +37,8 @@ pub(super) fn verify<C: Capacity>(network: &Network<C>, terminals: &[(C, C)], ed
         assert!((back.head, there.head) == (edge.tail, edge.head), "edge {index}: other ends");
         assert!(there.reverse_is_open() == back.is_open() && back.reverse_is_open() == there.is_open());
         assert!(there.residual >= C::ZERO && back.residual >= C::ZERO, "edge {index}: negative residual");
-        assert!((there.residual + back.residual).agrees(both, both), "edge {index}: residuals are not its capacities");
+        let sum = there.residual + back.residual;
+        assert!(sum.agrees(both, [both, lowered]), "edge {index}: residuals {sum}, but capacities {both}");
         let sent = edge.forward - there.residual;
         nodes[tail] = (nodes[tail].0 - sent, nodes[tail].1 + both);
         nodes[head] = (nodes[head].0 + sent, nodes[head].1 + both);
@@ -49,9 +60,9 @@ pub(super) fn verify<C: Capacity>(network: &Network<C>, terminals: &[(C, C)], ed
     }
     for (node, &(excess, scale)) in nodes.iter().enumerate() {
         let found = network.nodes[node].excess;
-        assert!(found.agrees(excess, scale), "node {node}: excess {found}, but its flow leaves {excess}");
+        assert!(found.agrees(excess, [scale, lowered]), "node {node}: excess {found}, but its flow leaves {excess}");
     }
     for cut in cuts {
-        assert!(cut.agrees(flow, total), "cut {cut}, but flow {flow}");
+        assert!(cut.agrees(flow, [total, lowered]), "cut {cut}, but flow {flow}");
     }
 }

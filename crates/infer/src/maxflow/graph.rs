@@ -1,20 +1,13 @@
 //! The graph as its users see it: capacities as given, and a network of residuals that is laid out when first solved.
 
-use super::boykov::{HeadStart, Queues};
+use super::boykov::Queues;
 use super::capacity::Capacity;
-use super::check;
-use super::forest::{Forest, Search};
+use super::forest::Forest;
 use super::network::{Edge, Network};
-use super::value;
 use crate::error::Error;
 
-/// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
-const WARM_SOLVES: u32 = 1000;
-/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow
-/// cost, is less than this many times the nodes; else they are planted anew.
-const MEND_BELOW: usize = 8;
-/// Graphs of so many nodes get a [`HeadStart`]. Tests are to try it without large graphs.
-const LARGE: usize = if cfg!(debug_assertions) { 60 } else { 10_000 };
+/// Graphs of so many nodes get a [`HeadStart`](super::boykov::HeadStart).
+const LARGE: usize = 10_000;
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,25 +22,32 @@ pub enum Side {
 #[derive(Clone, Debug)]
 pub struct Graph<C: Capacity = f64> {
     /// By node: from the source, to the sink.
-    terminals: Vec<(C, C)>,
-    edges: Vec<Edge<C>>,
-    /// The sum of all capacities: whatever is computed from them is less.
-    total: C,
-    network: Network<C>,
-    forest: Forest,
-    queues: Queues,
-    state: State,
+    pub(super) terminals: Vec<(C, C)>,
+    pub(super) edges: Vec<Edge<C>>,
+    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's range.
+    pub(super) total: C,
+    /// Capacities that were lowered since the last cold solve began, as they were before: what rounding errors of flow
+    /// that a warm solve starts from are relative to, beside the capacities there are.
+    pub(super) lowered: C,
+    pub(super) network: Network<C>,
+    pub(super) forest: Forest,
+    pub(super) queues: Queues,
+    pub(super) state: State,
     /// What changed since the last solve: nodes, among them the ends of edges.
-    nodes_changed: Vec<u32>,
-    edges_changed: Vec<u32>,
-    arcs_changed: Vec<u32>,
-    warm_solves: u32,
+    pub(super) nodes_changed: Vec<u32>,
+    pub(super) edges_changed: Vec<u32>,
+    pub(super) arcs_changed: Vec<u32>,
+    pub(super) warm_solves: u32,
     /// Levels when the trees were last planted and grown.
-    planted_height: i32,
+    pub(super) planted_height: i32,
+    /// Nodes from which on a graph counts as large.
+    pub(super) large: usize,
+    /// Working memory of the check in debug builds.
+    pub(super) balances: Vec<(C, C)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// Nodes or edges were added since the network was laid out.
     Unbuilt,
     /// No flow is in the network.
@@ -69,6 +69,7 @@ impl<C: Capacity> Graph<C> {
             terminals: Vec::new(),
             edges: Vec::new(),
             total: C::ZERO,
+            lowered: C::ZERO,
             network: Network::default(),
             forest: Forest::default(),
             queues: Queues::default(),
@@ -78,6 +79,8 @@ impl<C: Capacity> Graph<C> {
             arcs_changed: Vec::new(),
             warm_solves: 0,
             planted_height: 0,
+            large: LARGE,
+            balances: Vec::new(),
         }
     }
 
@@ -85,7 +88,7 @@ impl<C: Capacity> Graph<C> {
     pub fn clear(&mut self) {
         self.terminals.clear();
         self.edges.clear();
-        self.total = C::ZERO;
+        (self.total, self.lowered) = (C::ZERO, C::ZERO);
         self.network.clear();
         self.state = State::Unbuilt;
     }
@@ -171,6 +174,7 @@ impl<C: Capacity> Graph<C> {
         (at.forward, at.backward) = (forward, backward);
         match self.state {
             State::Warm => {
+                note_lowered(&mut self.lowered, before, (forward, backward));
                 self.network.change_edge(edge as usize, (forward, backward), before);
                 self.nodes_changed.extend([at.tail, at.head]);
                 self.edges_changed.push(edge);
@@ -181,98 +185,15 @@ impl<C: Capacity> Graph<C> {
         Ok(())
     }
 
-    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities
-    /// are about to change by much. The layout in memory stays.
-    pub fn reset(&mut self) {
-        match self.state {
-            State::Unbuilt => self.network.build(&self.terminals, &self.edges),
-            State::Warm => self.network.reset(&self.terminals, &self.edges),
-            State::Cold => {}
-        }
-        self.state = State::Cold;
-    }
-
-    /// Sends the largest flow from source to sink and returns its value: also that of a smallest cut.
-    ///
-    /// After a solve, and where only capacities changed since, it starts from that one's flow and trees.
-    pub fn solve(&mut self) -> C {
-        if self.state != State::Warm || self.warm_solves >= WARM_SOLVES {
-            self.reset();
-            self.warm_solves = 0;
-        }
-        let keeps_trees = self.state == State::Warm && self.should_mend();
-        let mut search = Search { network: &mut self.network, forest: &mut self.forest };
-        match keeps_trees {
-            true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
-            false => {
-                search.send_to_neighbours();
-                if self.terminals.len() >= LARGE {
-                    let limit = self.terminals.len().saturating_mul(8).min(1 << 30) as i32;
-                    HeadStart { network: search.network, queues: &mut self.queues, time: 0 }.run(limit);
-                }
-                search.plant();
-            }
-        }
-        search.run();
-        if !keeps_trees {
-            self.planted_height = self.forest.height();
-        }
-        self.nodes_changed.clear();
-        self.edges_changed.clear();
-        self.warm_solves += 1;
-        self.state = State::Warm;
-        let flow = value::flow(&self.network, &self.terminals, &self.edges);
-        if cfg!(debug_assertions) {
-            check::verify(&self.network, &self.terminals, &self.edges, flow);
-        }
-        flow
-    }
-
-    /// Side of a node in the minimum cut with the smallest source side, as found by the last [`solve`](Graph::solve):
-    /// [`Side::Source`] means that the node is on the source's side in every minimum cut.
-    ///
-    /// # Panics
-    /// If the graph had no such node when it was last solved.
-    #[inline]
-    pub fn side(&self, node: u32) -> Side {
-        if self.network.nodes[node as usize].level > 0 { Side::Source } else { Side::Sink }
-    }
-
-    /// Whether a node could send more to the sink if the source gave it more: then it is on the sink's side in every
-    /// minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
-    /// [`solve`](Graph::solve).
-    ///
-    /// ```
-    /// use multiplane_infer::maxflow::{Graph, Side};
-    /// let mut graph = Graph::<i64>::new();
-    /// graph.add_nodes(1);
-    /// graph.add_terminal(0, 2, 2)?; // either side costs 2
-    /// graph.solve();
-    /// assert_eq!((graph.side(0), graph.reaches_sink(0)), (Side::Sink, false));
-    /// # Ok::<(), multiplane_infer::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If the graph had no such node when it was last solved.
-    #[inline]
-    pub fn reaches_sink(&self, node: u32) -> bool {
-        self.network.nodes[node as usize].level < 0
-    }
-
-    /// Whether changed trees should be mended; else planted anew.
-    fn should_mend(&self) -> bool {
-        let changes = self.nodes_changed.len() + self.edges_changed.len();
-        let flat = self.forest.height() <= 2 * self.planted_height + 64;
-        flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
-    }
-
     #[inline]
     fn replace_terminal(&mut self, node: u32, capacities: (C, C)) {
         let before = std::mem::replace(&mut self.terminals[node as usize], capacities);
         match self.state {
             State::Warm => {
+                note_lowered(&mut self.lowered, before, capacities);
                 let excess = &mut self.network.nodes[node as usize].excess;
-                *excess = *excess + ((capacities.0 - capacities.1) - (before.0 - before.1));
+                // In this order no partial sum is beyond the sum of all capacities, before or now.
+                *excess = *excess + (capacities.0 - before.0) - (capacities.1 - before.1);
                 self.nodes_changed.push(node);
             }
             State::Cold => self.network.nodes[node as usize].excess = capacities.0 - capacities.1,
@@ -294,6 +215,16 @@ impl<C: Capacity> Graph<C> {
             _ => format!("found edge {edge}, expected at most 2^30 edges"),
         })
     }
+}
+
+/// Adds two capacities to `lowered` if either falls.
+#[inline]
+fn note_lowered<C: Capacity>(lowered: &mut C, before: (C, C), now: (C, C)) {
+    // Without a branch, which could not be predicted.
+    let falls = (now.0 < before.0) | (now.1 < before.1);
+    let amount = if falls { before.0 + before.1 } else { C::ZERO };
+    // Beyond the type's range the sum so far says as much.
+    *lowered = lowered.plus(amount).unwrap_or(*lowered);
 }
 
 /// The sum of all capacities with two more of them.

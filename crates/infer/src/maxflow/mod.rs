@@ -60,8 +60,14 @@
 //! # Numbers
 //!
 //! With `i64` all is exact, and a capacity that takes the sum of all of them beyond the type's range is refused when it
-//! is given, so nothing can overflow later. With `f64` the search ends just as surely, as each step empties something
-//! exactly; the flow is right up to rounding, and so are the sides where cuts differ by more than rounding.
+//! is given; whatever is computed later is at most that sum, so nothing can overflow.
+//!
+//! With `f64` the search ends just as surely, as each step empties something exactly. The flow is right to about 12
+//! digits of its own, and so are the sides where cuts differ by more: also where some capacities are many orders of
+//! magnitude larger (1e17 as "never" does no harm), and also after these are lowered. Flow that is kept from solve to
+//! solve has rounding errors as large as the capacities were; so the graph keeps the sum of all that were lowered, and
+//! where the flow is below 1e-4 of that, it is found again from scratch, which costs a cold solve. Capacities much
+//! smaller than the flow are told apart only as far as the flow's digits go.
 //!
 //! How it works is told in the sources, from `forest.rs` on, and why so in
 //! [ADR 0018](https://github.com/multiplane/multiplane/blob/main/docs/adr/0018-max-flow.md).
@@ -74,6 +80,9 @@ mod check;
 mod forest;
 mod graph;
 mod network;
+mod solve;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use capacity::Capacity;

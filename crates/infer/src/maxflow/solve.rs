@@ -1,0 +1,121 @@
+//! One solve, cold or warm, and what it found.
+
+use super::boykov::HeadStart;
+use super::capacity::Capacity;
+use super::check;
+use super::forest::Search;
+use super::graph::{Graph, Side, State};
+use super::value;
+
+/// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
+const WARM_SOLVES: u32 = 1000;
+/// Trees are mended where the number of changes times the height of the trees, which is what the paths of new flow
+/// cost, is less than this many times the nodes; else they are planted anew.
+const MEND_BELOW: usize = 8;
+
+impl<C: Capacity> Graph<C> {
+    /// Takes all flow out, so that the next [`solve`](Graph::solve) is cold: to be preferred where most capacities
+    /// are about to change by much. The layout in memory stays.
+    pub fn reset(&mut self) {
+        match self.state {
+            State::Unbuilt => self.network.build(&self.terminals, &self.edges),
+            State::Warm => self.network.reset(&self.terminals, &self.edges),
+            State::Cold => {}
+        }
+        self.state = State::Cold;
+    }
+
+    /// Sends the largest flow from source to sink and returns its value: also that of a smallest cut.
+    ///
+    /// After a solve, and where only capacities changed since, it starts from that one's flow and trees; from scratch
+    /// where rounding may have spoilt these.
+    pub fn solve(&mut self) -> C {
+        if self.state != State::Warm || self.warm_solves >= WARM_SOLVES {
+            self.start_cold();
+        }
+        let mut flow = self.search();
+        if flow.is_lost_in(self.lowered) {
+            self.start_cold();
+            flow = self.search();
+        }
+        if cfg!(debug_assertions) {
+            self.verify(flow);
+        }
+        flow
+    }
+
+    /// Panics if the cut is not smallest.
+    pub(super) fn verify(&mut self, flow: C) {
+        check::verify(&self.network, &self.terminals, &self.edges, flow, self.lowered, &mut self.balances);
+    }
+
+    fn start_cold(&mut self) {
+        self.reset();
+        self.lowered = C::ZERO;
+        self.warm_solves = 0;
+    }
+
+    /// Sends what more can be sent, and returns the value of all flow.
+    fn search(&mut self) -> C {
+        let keeps_trees = self.state == State::Warm && self.should_mend();
+        let mut search = Search { network: &mut self.network, forest: &mut self.forest };
+        match keeps_trees {
+            true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
+            false => {
+                search.send_to_neighbours();
+                if self.terminals.len() >= self.large {
+                    let limit = self.terminals.len().saturating_mul(8).min(1 << 30) as i32;
+                    HeadStart { network: search.network, queues: &mut self.queues, time: 0 }.run(limit);
+                }
+                search.plant();
+            }
+        }
+        search.run();
+        if !keeps_trees {
+            self.planted_height = self.forest.height();
+        }
+        self.nodes_changed.clear();
+        self.edges_changed.clear();
+        self.warm_solves += 1;
+        self.state = State::Warm;
+        value::flow(&self.network, &self.terminals, &self.edges)
+    }
+
+    /// Side of a node in the minimum cut with the smallest source side, as found by the last [`solve`](Graph::solve):
+    /// [`Side::Source`] means that the node is on the source's side in every minimum cut.
+    ///
+    /// # Panics
+    /// If the graph had no such node when it was last solved.
+    #[inline]
+    pub fn side(&self, node: u32) -> Side {
+        if self.network.nodes[node as usize].level > 0 { Side::Source } else { Side::Sink }
+    }
+
+    /// Whether a node could send more to the sink if the source gave it more: then it is on the sink's side in every
+    /// minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
+    /// [`solve`](Graph::solve).
+    ///
+    /// ```
+    /// use multiplane_infer::maxflow::{Graph, Side};
+    /// let mut graph = Graph::<i64>::new();
+    /// graph.add_nodes(1);
+    /// graph.add_terminal(0, 2, 2)?; // either side costs 2
+    /// graph.solve();
+    /// assert_eq!((graph.side(0), graph.reaches_sink(0)), (Side::Sink, false));
+    /// # Ok::<(), multiplane_infer::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the graph had no such node when it was last solved.
+    #[inline]
+    pub fn reaches_sink(&self, node: u32) -> bool {
+        self.network.nodes[node as usize].level < 0
+    }
+
+    /// Whether changed trees should be mended; else planted anew.
+    fn should_mend(&self) -> bool {
+        let changes = self.nodes_changed.len() + self.edges_changed.len();
+        let flat = self.forest.height() <= 2 * self.planted_height + 64;
+        flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
+    }
+}
