@@ -66,6 +66,10 @@ impl Table {
     }
 
     /// The entries of one row: the tail's label fixed.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[inline]
     pub fn row(&self, tail: usize) -> &[f64] {
         &self.values[tail * self.columns..(tail + 1) * self.columns]
     }
@@ -73,6 +77,9 @@ impl Table {
 
 impl Term {
     /// The energy of labels `a` at the tail and `b` at the head, before the edge's weight.
+    ///
+    /// # Panics
+    /// Where a table has no such row or column.
     #[inline]
     pub fn energy(&self, a: u32, b: u32) -> f64 {
         let distance = f64::from(a.abs_diff(b));
@@ -80,7 +87,7 @@ impl Term {
             Term::Potts => f64::from(u8::from(a != b)),
             Term::Linear { cap } => distance.min(*cap),
             Term::Quadratic { cap } => (distance * distance).min(*cap),
-            Term::Table(table) => table.values[a as usize * table.columns + b as usize],
+            Term::Table(table) => table.row(a as usize)[b as usize], // a large b must not reach the next row
         }
     }
 
