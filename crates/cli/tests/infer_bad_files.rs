@@ -87,7 +87,11 @@ const FAULTS: [(&str, &str, &str); 26] = [
         "{ { p <1000000000000000001.0 } { x 2 }\n { { [x] [1000000000000000000 0] } } }",
         ":2:11: found `1000000000000000000` as cost 0 of function 0, expected one that a double tells from the bound",
     ),
-    ("a.cfn", "{ { p <1.5e308 } { x 2 }\n { { [] [1e308] }\n { [] [1e308] } } }", ":3:5: found energies 1"),
+    (
+        "a.cfn",
+        "{ { p <1.5e308 } { x 2 }\n { { [] [1e308] }\n { [] [1e308] } } }",
+        ":3:2: found energies 1e308 and 1e308 to be added, expected a sum that is a finite number (function 1)",
+    ),
     (
         "a.cfn",
         "{ { p <1.5e308 } { x 2 y 2 }\n { { [x] [1e308 0] }\n { [y] [1e308 0] } } }",
