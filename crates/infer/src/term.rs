@@ -73,6 +73,22 @@ impl Table {
     pub fn row(&self, tail: usize) -> &[f64] {
         &self.values[tail * self.columns..(tail + 1) * self.columns]
     }
+
+    /// One entry.
+    #[inline]
+    fn at(&self, row: usize, column: usize) -> f64 {
+        if column >= self.columns {
+            no_column(column, self.columns); // it would be in the next row
+        }
+        self.values[row * self.columns + column]
+    }
+}
+
+/// Out of line, so that looking up an entry stays small.
+#[cold]
+#[inline(never)]
+fn no_column(column: usize, columns: usize) -> ! {
+    panic!("column {column} is out of bounds of a table with {columns} columns")
 }
 
 impl Term {
@@ -87,7 +103,7 @@ impl Term {
             Term::Potts => f64::from(u8::from(a != b)),
             Term::Linear { cap } => distance.min(*cap),
             Term::Quadratic { cap } => (distance * distance).min(*cap),
-            Term::Table(table) => table.row(a as usize)[b as usize], // a large b must not reach the next row
+            Term::Table(table) => table.at(a as usize, b as usize),
         }
     }
 
