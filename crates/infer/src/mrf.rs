@@ -5,8 +5,11 @@
 //! of `+inf` forbid a label or a pair of labels. The finite ones add up to at most 1e300 in size, so that no sum of
 //! theirs, however an engine takes it, turns into what forbids.
 
+mod check;
+
 use crate::error::Error;
 use crate::term::Term;
+use check::{check_unary, check_weight, size};
 
 /// Most that the sizes of all energies add up to: far enough from the largest double for an engine's sums and
 /// multiples.
@@ -306,35 +309,4 @@ impl Mrf {
             && self.edges.iter().all(|edge| whole(&edge.weight))
             && self.terms.iter().all(term)
     }
-}
-
-/// The largest size of a finite energy.
-fn size(energies: &[f64]) -> f64 {
-    energies.iter().filter(|energy| energy.is_finite()).fold(0.0, |size, energy| energy.abs().max(size))
-}
-
-fn check_unary(node: usize, unary: &[f64]) -> Result<(), Error> {
-    if let Some(label) = unary.iter().position(|value| value.is_nan() || *value == f64::NEG_INFINITY) {
-        let value = unary[label];
-        return Err(Error::invalid(format!(
-            "node {node}: found {value} as energy of label {label}, expected a finite number or +inf"
-        )));
-    }
-    match unary.iter().any(|value| value.is_finite()) {
-        true => Ok(()),
-        false if unary.is_empty() => Err(Error::invalid(format!("node {node}: found no label, expected at least one"))),
-        false => Err(Error::invalid(format!("node {node}: found every label forbidden, expected a finite energy"))),
-    }
-}
-
-fn check_weight(edge: usize, weight: f64, term: &Term) -> Result<(), Error> {
-    if !weight.is_finite() {
-        return Err(Error::invalid(format!("edge {edge}: found weight {weight}, expected a finite number")));
-    }
-    if weight <= 0.0 && term.forbids() {
-        return Err(Error::invalid(format!(
-            "edge {edge}: found weight {weight}, expected a positive one, as its term forbids pairs of labels"
-        )));
-    }
-    Ok(())
 }
