@@ -19,7 +19,7 @@ fn gzip(mut content: impl Read) -> Vec<u8> {
 const CUT_UAI: &str = "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2\n 0.4 0.3\n4\n 3 2.5";
 
 /// One of each kind of fault that people meet.
-const FAULTS: [(&str, &str, &str); 22] = [
+const FAULTS: [(&str, &str, &str); 26] = [
     (
         "a.max",
         "p max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 -1\n",
@@ -76,6 +76,26 @@ const FAULTS: [(&str, &str, &str); 22] = [
         "a.cfn",
         "{ problem { p <9 } variables { x 2 y 2 } functions { f { scope [x z]",
         ":1:67: found `z` as a variable of function `f`",
+    ),
+    (
+        "a.wcsp",
+        "x 2 2 1 1000000000000000001\n2 2\n2 0 1 1000000000000000000 0\n",
+        ":3:7: found `1000000000000000000` as the default cost of cost function 0 of 1, expected one of at most 2^53",
+    ),
+    (
+        "a.cfn",
+        "{ { p <1000000000000000001.0 } { x 2 }\n { { [x] [1000000000000000000 0] } } }",
+        ":2:11: found `1000000000000000000` as cost 0 of function 0, expected one that a double tells from the bound",
+    ),
+    (
+        "a.cfn",
+        "{ { p <1.5e308 } { x 2 }\n { { [] [1e308] }\n { [] [1e308] } } }",
+        ":3:2: found energies 1e308 and 1e308 to be added, expected a sum that is a finite number (function 1)",
+    ),
+    (
+        "a.cfn",
+        "{ { p <1.5e308 } { x 2 y 2 }\n { { [x] [1e308 0] }\n { [y] [1e308 0] } } }",
+        ": node 0: found energies of up to 1e308 in size besides 0e0 in all others, expected a sum of at most 1e300",
     ),
     (
         "what.txt",

@@ -15,7 +15,7 @@ pub struct Brute;
 
 impl Engine for Brute {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
-        let count: f64 = (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product();
+        let count = labellings(problem);
         match count <= LIMIT {
             true => Ok(()),
             false => Err(Error::DoesNotApply {
@@ -34,19 +34,25 @@ impl Engine for Brute {
         labels.clone_from(&labelling);
         let mut iterations = 1;
         while advance(&mut labelling, |node| counts[node]) {
+            // Asked only while there is more to see, as what is complete cannot be stopped.
+            let progress = Progress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
+            if iterations % WATCHED == 0 && watch(progress).is_break() {
+                return Ok(Answer { energy, bound: f64::NEG_INFINITY, iterations });
+            }
             iterations += 1;
             let found = problem.energy(&labelling);
             if found < energy {
                 energy = found;
                 labels.clone_from(&labelling);
             }
-            let progress = Progress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
-            if iterations % WATCHED == 0 && watch(progress).is_break() {
-                return Ok(Answer { energy, bound: f64::NEG_INFINITY, iterations });
-            }
         }
         Ok(Answer { energy, bound: energy, iterations })
     }
+}
+
+/// The number of labellings of a model, the forbidden ones among them.
+pub(crate) fn labellings(problem: &Mrf) -> f64 {
+    (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product()
 }
 
 /// The best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in

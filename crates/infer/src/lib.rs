@@ -34,9 +34,9 @@
 //! |---|---|---|
 //! | [`tree`] | graphs without cycles | exact: max-product |
 //! | [`min_cut`] | two labels, submodular edges (equal labels are no dearer than different ones) | exact: one minimum cut |
+//! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //! | [`trws`] | anything | a lower bound and a good labelling: tree-reweighted message passing |
 //! | [`expansion`] | Potts and metric edges | a labelling that no expansion move betters; for Potts a good bound: alpha-expansion |
-//! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //!
 //! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet, the
 //! labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.

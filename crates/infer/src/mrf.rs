@@ -2,10 +2,18 @@
 //!
 //! Nodes with label counts of their own and a unary energy per label; edges that scale a shared or own [`Term`].
 //! The energy of a labelling is the sum of all of them plus a constant, and engines look for its minimum. Energies
-//! of `+inf` forbid a label or a pair of labels.
+//! of `+inf` forbid a label or a pair of labels. The finite ones add up to at most 1e300 in size, so that no sum of
+//! theirs, however an engine takes it, turns into what forbids.
+
+mod check;
 
 use crate::error::Error;
 use crate::term::Term;
+use check::{check_unary, check_weight, size};
+
+/// Most that the sizes of all energies add up to: far enough from the largest double for an engine's sums and
+/// multiples.
+const LARGEST_SUM: f64 = 1e300;
 
 /// A pairwise Markov random field.
 ///
@@ -19,7 +27,7 @@ use crate::term::Term;
 /// assert_eq!(mrf.energy(&[0, 1]), 1.0);
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Mrf {
     /// Where each node's unary energies begin, and where the last ones end.
     offsets: Vec<usize>,
@@ -27,6 +35,16 @@ pub struct Mrf {
     edges: Vec<Edge>,
     terms: Vec<Term>,
     constant: f64,
+    /// The sum of the sizes of all nodes, edges and the constant, up to rounding.
+    total: f64,
+}
+
+/// Equal where all that the energy is made of is, in the same order.
+impl PartialEq for Mrf {
+    fn eq(&self, other: &Mrf) -> bool {
+        (&self.offsets, &self.unary, &self.edges) == (&other.offsets, &other.unary, &other.edges)
+            && (&self.terms, self.constant) == (&other.terms, other.constant)
+    }
 }
 
 /// An edge: `weight * terms[term](label of tail, label of head)`.
@@ -51,18 +69,20 @@ impl Default for Mrf {
 impl Mrf {
     /// A model without nodes.
     pub fn new() -> Self {
-        Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0 }
+        Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0, total: 0.0 }
     }
 
     /// Adds a node with one unary energy per label and returns its index.
     ///
     /// # Errors
-    /// No label, an energy that is NaN or `-inf`, or no label with a finite energy.
+    /// No label, an energy that is NaN or `-inf`, no label with a finite energy, or energies that add up to more than
+    /// 1e300 in size with all others (of each node and edge the largest one counts).
     pub fn add_node(&mut self, unary: &[f64]) -> Result<u32, Error> {
         let node = self.nodes();
         check_unary(node, unary)?;
         let index = u32::try_from(node).ok().filter(|&index| index < u32::MAX);
         let index = index.ok_or_else(|| Error::invalid("found more than 2^32 - 2 nodes"))?;
+        self.admit(0.0, size(unary), || format!("node {node}"))?;
         self.unary.extend_from_slice(unary);
         self.offsets.push(self.unary.len());
         Ok(index)
@@ -82,7 +102,8 @@ impl Mrf {
     ///
     /// # Errors
     /// A missing node or term, a loop, a table whose size does not fit the nodes' label counts, or a weight that is
-    /// not finite (not positive, where the term forbids pairs of labels).
+    /// not finite (not positive, where the term forbids pairs of labels), or with which the energies add up to more
+    /// than 1e300 in size.
     pub fn add_edge(&mut self, tail: u32, head: u32, term: u32, weight: f64) -> Result<u32, Error> {
         let (nodes, index) = (self.nodes(), self.edges.len());
         if let Some(missing) = [tail, head].into_iter().find(|&node| node as usize >= nodes) {
@@ -106,32 +127,41 @@ impl Mrf {
             }
         }
         check_weight(index, weight, energies)?;
-        self.edges.push(Edge { tail, head, term, weight });
+        let edge = Edge { tail, head, term, weight };
+        self.admit(0.0, self.edge_size(&edge), || format!("edge {index} of weight {weight:e}"))?;
+        self.edges.push(edge);
         Ok(index as u32)
     }
 
     /// Adds to the energy of every labelling.
     ///
     /// # Errors
-    /// A number that is not finite.
+    /// A number that is not finite, or with which the energies add up to more than 1e300 in size.
     pub fn add_constant(&mut self, energy: f64) -> Result<(), Error> {
         if !energy.is_finite() {
             return Err(Error::invalid(format!("found a constant of {energy}, expected a finite number")));
         }
-        self.constant += energy;
+        let constant = self.constant + energy;
+        self.admit(self.constant.abs(), constant.abs(), || "the constant".into())?;
+        self.constant = constant;
         Ok(())
     }
 
     /// Replaces the unary energies of a node.
     ///
     /// # Errors
-    /// Those of [`add_node`](Mrf::add_node), and another number of labels.
+    /// Those of [`add_node`](Mrf::add_node), a missing node, and another number of labels.
     pub fn set_unary(&mut self, node: u32, unary: &[f64]) -> Result<(), Error> {
+        if node as usize >= self.nodes() {
+            let nodes = self.nodes();
+            return Err(Error::invalid(format!("found node {node}, but there are only {nodes}")));
+        }
         check_unary(node as usize, unary)?;
         if unary.len() != self.labels(node) {
             let (found, labels) = (unary.len(), self.labels(node));
             return Err(Error::invalid(format!("node {node}: found {found} energies, expected {labels}")));
         }
+        self.admit(size(self.unary(node)), size(unary), || format!("node {node}"))?;
         let start = self.offsets[node as usize];
         self.unary[start..start + unary.len()].copy_from_slice(unary);
         Ok(())
@@ -140,12 +170,39 @@ impl Mrf {
     /// Replaces the weight of an edge.
     ///
     /// # Errors
-    /// A weight that [`add_edge`](Mrf::add_edge) would refuse.
+    /// A missing edge, and a weight that [`add_edge`](Mrf::add_edge) would refuse.
     pub fn set_weight(&mut self, edge: u32, weight: f64) -> Result<(), Error> {
         let at = edge as usize;
-        check_weight(at, weight, &self.terms[self.edges[at].term as usize])?;
-        self.edges[at].weight = weight;
+        let Some(&old) = self.edges.get(at) else {
+            let edges = self.edges.len();
+            return Err(Error::invalid(format!("found edge {edge}, but there are only {edges}")));
+        };
+        check_weight(at, weight, self.term(&old))?;
+        let new = Edge { weight, ..old };
+        self.admit(self.edge_size(&old), self.edge_size(&new), || format!("edge {edge} of weight {weight:e}"))?;
+        self.edges[at] = new;
         Ok(())
+    }
+
+    /// Replaces a part of the total, unless the new one is too large.
+    fn admit(&mut self, old: f64, new: f64, what: impl FnOnce() -> String) -> Result<(), Error> {
+        let others = (self.total - old).max(0.0); // rounding may have taken off too much
+        match others + new <= LARGEST_SUM {
+            true => {
+                self.total = others + new;
+                Ok(())
+            }
+            false => Err(Error::invalid(format!(
+                "{}: found energies of up to {new:e} in size besides {others:e} in all others, expected a sum of at most {LARGEST_SUM:e}",
+                what()
+            ))),
+        }
+    }
+
+    /// What no finite energy of an edge exceeds in size.
+    fn edge_size(&self, edge: &Edge) -> f64 {
+        let (least, most) = self.term(edge).range(self.labels(edge.tail).max(self.labels(edge.head)));
+        edge.weight.abs() * least.abs().max(most.abs())
     }
 
     /// Number of nodes.
@@ -197,6 +254,9 @@ impl Mrf {
     }
 
     /// The energy of an edge at the labels of its tail and head, its weight included.
+    ///
+    /// # Panics
+    /// Where its term is a table without such a row or column.
     #[inline]
     pub fn edge_energy(&self, edge: &Edge, a: u32, b: u32) -> f64 {
         edge.weight * self.term(edge).energy(a, b)
@@ -208,6 +268,9 @@ impl Mrf {
     }
 
     /// The energy of a labelling with one label per node; `+inf` where it uses what is forbidden.
+    ///
+    /// # Panics
+    /// With another number of labels than nodes, or a label that its node does not have.
     pub fn energy(&self, labels: &[u32]) -> f64 {
         assert_eq!(labels.len(), self.nodes(), "one label per node");
         let unary: f64 = labels.iter().enumerate().map(|(node, &label)| self.unary(node as u32)[label as usize]).sum();
@@ -229,39 +292,4 @@ impl Mrf {
             && self.edges.iter().all(|edge| whole(&edge.weight))
             && self.terms.iter().all(term)
     }
-
-    /// Whether another model has the same nodes, label counts, edges and kinds of terms, so that what an engine built
-    /// for one serves the other with new numbers.
-    pub fn has_shape_of(&self, other: &Mrf) -> bool {
-        let ends = |edge: &Edge| (edge.tail, edge.head, edge.term);
-        self.offsets == other.offsets
-            && self.edges.len() == other.edges.len()
-            && self.edges.iter().zip(&other.edges).all(|(a, b)| ends(a) == ends(b))
-    }
-}
-
-fn check_unary(node: usize, unary: &[f64]) -> Result<(), Error> {
-    if let Some(label) = unary.iter().position(|value| value.is_nan() || *value == f64::NEG_INFINITY) {
-        let value = unary[label];
-        return Err(Error::invalid(format!(
-            "node {node}: found {value} as energy of label {label}, expected a finite number or +inf"
-        )));
-    }
-    match unary.iter().any(|value| value.is_finite()) {
-        true => Ok(()),
-        false if unary.is_empty() => Err(Error::invalid(format!("node {node}: found no label, expected at least one"))),
-        false => Err(Error::invalid(format!("node {node}: found every label forbidden, expected a finite energy"))),
-    }
-}
-
-fn check_weight(edge: usize, weight: f64, term: &Term) -> Result<(), Error> {
-    if !weight.is_finite() {
-        return Err(Error::invalid(format!("edge {edge}: found weight {weight}, expected a finite number")));
-    }
-    if weight <= 0.0 && term.forbids() {
-        return Err(Error::invalid(format!(
-            "edge {edge}: found weight {weight}, expected a positive one, as its term forbids pairs of labels"
-        )));
-    }
-    Ok(())
 }

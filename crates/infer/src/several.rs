@@ -5,10 +5,14 @@
 //! `+inf`. So it is exact with an exact engine, at up to one solve per node and labelling; engines that warm-start
 //! see two nodes change from part to part. [`Tree`](crate::tree::Tree) overrides it with lists of its own.
 //!
+//! Both ask the watch before each further solve, too, and return what they have when it says to stop.
+//!
 //! [`diverse`] is DivMBest (Batra et al. 2012; Guzman-Rivera et al. 2014, Eq. 2-4): labels used before cost more, so
 //! that each further labelling is good and different.
 
-use crate::engine::{Answer, Engine, Watch};
+use std::ops::ControlFlow;
+
+use crate::engine::{Answer, Engine, Progress, Watch};
 use crate::error::Error;
 use crate::mrf::Mrf;
 
@@ -31,7 +35,7 @@ struct Part {
 }
 
 /// The `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if the
-/// engine is; else each answer's bound says how far.
+/// engine is; else each answer's bound says how far. Stopped by the watch it returns those found so far, one at least.
 ///
 /// ```
 /// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
@@ -55,9 +59,10 @@ pub fn best<E: Engine + ?Sized>(
     let mut listed: Vec<Labelling> = Vec::new();
     let mut constrained = problem.clone();
     let mut parts = Vec::new();
+    let mut watch = Stoppable::new(watch);
     if count > 0 {
         let mut labels = Vec::new();
-        let answer = engine.solve(problem, watch, &mut labels)?;
+        let answer = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
         parts.push(Part { labels, answer, position: 0, excluded: Vec::new() });
     }
     // Where an engine found nothing allowed and did not prove that there is nothing, its bound stays.
@@ -76,23 +81,23 @@ pub fn best<E: Engine + ?Sized>(
         let energy = part.answer.energy;
         let answer = Answer { bound: bound.min(energy), ..part.answer };
         listed.push(Labelling { labels: part.labels.clone(), answer });
-        if listed.len() < count {
-            divide(engine, problem, &mut constrained, part, watch, &mut parts)?;
+        if listed.len() < count && !divide(engine, problem, &mut constrained, part, &mut watch, &mut parts)? {
+            break;
         }
     }
     Ok(listed)
 }
 
-/// Solves the parts that are left of `part` without its best member.
+/// Solves the parts that are left of `part` without its best member; false if the watch stopped it before the end.
 fn divide<E: Engine + ?Sized>(
     engine: &mut E,
     problem: &Mrf,
     constrained: &mut Mrf,
     part: Part,
-    watch: Watch<'_>,
+    watch: &mut Stoppable<'_>,
     parts: &mut Vec<Part>,
-) -> Result<(), Error> {
-    let Part { labels, position, mut excluded, .. } = part;
+) -> Result<bool, Error> {
+    let Part { labels, answer, position, mut excluded } = part;
     let (prefix, rest) = labels.split_at(position);
     for (node, &label) in prefix.iter().enumerate() {
         constrain(problem, constrained, node, |other| other == label)?;
@@ -100,8 +105,11 @@ fn divide<E: Engine + ?Sized>(
     for (node, &label) in (position..).zip(rest) {
         excluded.push(label);
         if constrain(problem, constrained, node, |label| !excluded.contains(&label))? {
+            if watch.stops_before_next(answer) {
+                return Ok(false);
+            }
             let mut found = Vec::new();
-            let answer = engine.solve(constrained, watch, &mut found)?;
+            let answer = engine.solve(constrained, &mut |progress| watch.see(progress), &mut found)?;
             parts.push(Part { labels: found, answer, position: node, excluded: excluded.clone() });
         }
         constrain(problem, constrained, node, |other| other == label)?;
@@ -110,7 +118,31 @@ fn divide<E: Engine + ?Sized>(
     for node in 0..labels.len() {
         constrain(problem, constrained, node, |_| true)?;
     }
-    Ok(())
+    Ok(!watch.stopped)
+}
+
+/// A watch that remembers that it said to stop.
+struct Stoppable<'a> {
+    watch: Watch<'a>,
+    stopped: bool,
+}
+
+impl<'a> Stoppable<'a> {
+    fn new(watch: Watch<'a>) -> Self {
+        Stoppable { watch, stopped: false }
+    }
+
+    fn see(&mut self, progress: Progress) -> ControlFlow<()> {
+        let flow = (self.watch)(progress);
+        self.stopped |= flow.is_break();
+        flow
+    }
+
+    /// Whether to stop; asks between two solves, as there are engines that never do.
+    fn stops_before_next(&mut self, last: Answer) -> bool {
+        let Answer { energy, bound, iterations } = last;
+        self.stopped || self.see(Progress { iteration: iterations, energy, bound }).is_break()
+    }
 }
 
 /// Forbids the labels of a node that are not `allowed`; whether one is left. If none is, nothing changes.
@@ -129,7 +161,8 @@ fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn
 /// node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]` per
 /// differing node, as the paper has it. Labellings may repeat where penalties are small.
 ///
-/// Energies are those of `problem` itself, and every bound is the one proven for its minimum.
+/// Energies are those of `problem` itself, and every bound is the one proven for its minimum. Stopped by the watch it
+/// returns those found so far, one at least.
 ///
 /// ```
 /// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
@@ -156,12 +189,16 @@ pub fn diverse<E: Engine + ?Sized>(
             "penalty {at}: found {penalty}, expected a finite number that is not negative"
         )));
     }
+    let mut watch = Stoppable::new(watch);
     let mut labels = Vec::new();
-    let first = engine.solve(problem, watch, &mut labels)?;
+    let first = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
     let mut listed = vec![Labelling { labels, answer: first }];
     let mut augmented = problem.clone();
     let mut unary = Vec::new();
     for &penalty in penalties {
+        if watch.stops_before_next(listed[listed.len() - 1].answer) {
+            break;
+        }
         for (node, &label) in (0..).zip(&listed[listed.len() - 1].labels) {
             unary.clear();
             unary.extend_from_slice(augmented.unary(node));
@@ -169,7 +206,7 @@ pub fn diverse<E: Engine + ?Sized>(
             augmented.set_unary(node, &unary)?;
         }
         let mut labels = Vec::new();
-        let found = engine.solve(&augmented, watch, &mut labels)?;
+        let found = engine.solve(&augmented, &mut |progress| watch.see(progress), &mut labels)?;
         let energy = problem.energy(&labels);
         let answer = Answer { energy, bound: first.bound.min(energy), iterations: found.iterations };
         listed.push(Labelling { labels, answer });

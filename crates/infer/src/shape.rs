@@ -11,7 +11,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Whether a model has the shape recorded last ([`Mrf::has_shape_of`]); never before anything is recorded.
+    /// Whether a model has the label counts and the edges, with the same terms, of the one recorded last; never before
+    /// anything is recorded.
     pub(crate) fn fits(&self, problem: &Mrf) -> bool {
         self.offsets == problem.offsets()
             && self.edges.len() == problem.edges().len()

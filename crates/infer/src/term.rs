@@ -70,13 +70,36 @@ impl Table {
     }
 
     /// The entries of one row: the tail's label fixed.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[inline]
     pub fn row(&self, tail: usize) -> &[f64] {
         &self.values[tail * self.columns..(tail + 1) * self.columns]
     }
+
+    /// One entry.
+    #[inline]
+    fn at(&self, row: usize, column: usize) -> f64 {
+        if column >= self.columns {
+            no_column(column, self.columns); // it would be in the next row
+        }
+        self.values[row * self.columns + column]
+    }
+}
+
+/// Out of line, so that looking up an entry stays small.
+#[cold]
+#[inline(never)]
+fn no_column(column: usize, columns: usize) -> ! {
+    panic!("column {column} is out of bounds of a table with {columns} columns")
 }
 
 impl Term {
     /// The energy of labels `a` at the tail and `b` at the head, before the edge's weight.
+    ///
+    /// # Panics
+    /// Where a table has no such row or column.
     #[inline]
     pub fn energy(&self, a: u32, b: u32) -> f64 {
         let distance = f64::from(a.abs_diff(b));
@@ -84,7 +107,7 @@ impl Term {
             Term::Potts => f64::from(u8::from(a != b)),
             Term::Linear { cap } => distance.min(*cap),
             Term::Quadratic { cap } => (distance * distance).min(*cap),
-            Term::Table(table) => table.values[a as usize * table.columns + b as usize],
+            Term::Table(table) => table.at(a as usize, b as usize),
         }
     }
 

@@ -141,6 +141,18 @@ fn faults_of_wcsp_are_named() {
                 "f:4:3: found `0.5` as the cost of tuple 0 of 1 of cost function 0 of 1, expected an integer",
             ),
             (
+                "x 1 2 1 1000000000000000001\n2\n1 0 0 1\n1 1000000000000000000",
+                "f:4:3: found `1000000000000000000` as the cost of tuple 0 of 1 of cost function 0 of 1, expected one of at most 2^53 in size, or one that reaches the upper bound 1000000000000000001",
+            ),
+            (
+                "x 1 2 1 9\n2\n1 0 -9007199254740993 0",
+                "f:3:5: found `-9007199254740993` as the default cost of cost function 0 of 1, expected one of at most 2^53 in size, or one that reaches the upper bound 9",
+            ),
+            (
+                "x 1 2 1 400000000000000000000000000000000000000",
+                "f:1:9: found `400000000000000000000000000000000000000` as the upper bound, expected an integer below 2^127 in size",
+            ),
+            (
                 "x 1 2 1 9\n2\n1 0 0 1000000000000\n1 5",
                 "f:4:4: found the end of the file, expected label of variable 0 in tuple 1 of 1000000000000 of cost function 0 of 1",
             ),
@@ -220,6 +232,10 @@ fn faults_of_cfn_are_named() {
                 "f:1:28: found more than 2 costs of function `f`, expected as many as it has tuples",
             ),
             ("{{p <9} {x 2} {f {[x] [1 inf", "f:1:26: found `inf` as cost 1 of function `f`, expected a finite number"),
+            (
+                "{{p <1000000000000000001.0} {x 2} {f {[x] [1000000000000000000 +1000000000000000001]",
+                "f:1:44: found `1000000000000000000` as cost 0 of function `f`, expected one that a double tells from the bound of 1000000000000000001",
+            ),
             (
                 "{{p <9} {x 2} {f {[x] [9 10]}",
                 "f:1:18: found every label of variable 0 forbidden, expected at least one that is allowed (function `f`)",

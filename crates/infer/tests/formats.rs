@@ -207,6 +207,16 @@ fn wcsp_shares_costs_and_forbids() {
     assert_eq!(mrf.energy(&[2, 0]), f64::INFINITY);
 }
 
+/// Upper bounds beyond 2^53, which toulbar2 likes, are compared with exactly.
+#[test]
+fn large_bounds_forbid_what_reaches_them() {
+    let mrf =
+        model(Format::Wcsp, "x 1 4 1 1000000000000000001\n4\n1 0 9007199254740992 2\n1 1000000000000000001\n2 3\n");
+    assert_eq!(mrf.unary(0), [9007199254740992.0, f64::INFINITY, 3.0, 9007199254740992.0]);
+    let mrf = model(Format::Cfn, "{{p <1000000000000000001.0} {x 3} {{[x] [+1000000000000000001 2e18 9e17]}}}");
+    assert_eq!(mrf.unary(0), [f64::INFINITY, f64::INFINITY, 9e17]);
+}
+
 /// The free forms of .cfn: names or indices, quotes or none, defaults with tuples, costs of a later function, and
 /// maximisation.
 #[test]

@@ -211,3 +211,31 @@ fn warm_equals_cold_on_grids() {
         }
     }
 }
+
+/// What forbidden pairs force is found in linear time whatever the order of the edges: with a pass over all of them
+/// for each step of the chain this would take minutes.
+#[test]
+fn long_implications_are_followed() {
+    const NODES: u32 = 200_000;
+    let mut engine = MinCut::default(); // reused, so stale buffers would show
+    for backwards in [false, true] {
+        let mut mrf = Mrf::new();
+        mrf.add_node(&[INFINITY, 1.0]).unwrap();
+        for _ in 1..NODES {
+            mrf.add_node(&[0.0, 1.0]).unwrap();
+        }
+        // 1 at the tail forbids 0 at the head.
+        let implies = mrf.add_term(Term::Table(Table::new(2, vec![0.0, 0.0, INFINITY, 0.0]).unwrap())).unwrap();
+        for at in 0..NODES - 1 {
+            let tail = if backwards { NODES - 2 - at } else { at };
+            mrf.add_edge(tail, tail + 1, implies, 1.0).unwrap();
+        }
+        engine.prepare(&mrf).unwrap();
+        let mut labels = Vec::new();
+        let answer = engine.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        assert!(labels.iter().all(|&label| label == 1) && answer.is_exact(), "backwards: {backwards}");
+        assert_eq!(answer.energy, f64::from(NODES), "backwards: {backwards}");
+        mrf.set_unary(NODES - 1, &[0.0, INFINITY]).unwrap();
+        assert_eq!(engine.solve(&mrf, &mut unwatched, &mut labels).unwrap().bound, INFINITY, "nothing is allowed");
+    }
+}

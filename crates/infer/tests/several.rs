@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use common::{Random, random_graph, random_nodes, random_table};
 use multiplane_infer::brute::Brute;
-use multiplane_infer::engine::unwatched;
+use multiplane_infer::engine::{Progress, unwatched};
 use multiplane_infer::several::{best, diverse};
 use multiplane_infer::{Mrf, Term};
 
@@ -64,6 +66,42 @@ fn best_are_the_lowest() {
         different.dedup();
         assert_eq!(different.len(), found.len(), "seed {seed}: repeated");
     }
+}
+
+/// Stopped after any number of looks, what is listed are the first of all, with bounds that hold; and no solve begins
+/// after it.
+#[test]
+fn stopped_lists_are_the_first_ones() {
+    let mut shorter = 0;
+    for seed in 0..200 {
+        let mut random = Random(seed);
+        let mrf = model(&mut random);
+        let energies = all_energies(&mrf);
+        for allowed in 0..8 {
+            let mut looks = 0;
+            let mut watch = |_: Progress| {
+                looks += 1;
+                if looks > allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let found = best(&mut Brute, &mrf, 10, &mut watch).unwrap();
+            let penalties = [1.0; 5];
+            assert!(looks <= allowed + 1, "seed {seed}: asked again after it said to stop");
+            assert_eq!(found.is_empty(), energies.is_empty(), "seed {seed}, {allowed} looks");
+            shorter += usize::from(found.len() < energies.len().min(10));
+            for (one, energy) in found.iter().zip(&energies) {
+                assert!((one.answer.energy - energy).abs() < 1e-9, "seed {seed}, {allowed} looks");
+                assert!(one.answer.bound <= energy + 1e-9, "seed {seed}, {allowed} looks");
+            }
+            looks = 0;
+            let mut watch = |_: Progress| {
+                looks += 1;
+                if looks > allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let found = diverse(&mut Brute, &mrf, &penalties, &mut watch).unwrap();
+            assert_eq!(found.len(), 1 + allowed.min(5), "seed {seed}, {allowed} looks");
+        }
+    }
+    assert!(shorter > 200, "only {shorter} lists were cut short");
 }
 
 /// Each diverse labelling minimises the energy plus the penalties of its agreements; the model comes back unharmed.

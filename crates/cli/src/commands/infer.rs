@@ -142,8 +142,12 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         }
         engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
     };
-    let cut_short = times.len() < args.repeat;
-    let ending = if cut_short { Ending::Interrupted } else { watcher.ending() };
+    // A signal counts although the engine never looked, or was done before it did: scripts shall see that it came.
+    let ending = match watcher.ending() {
+        _ if watcher.is_interrupted() => Ending::Interrupted,
+        Ending::Seconds if answer.is_exact() => Ending::Done,
+        ending => ending,
+    };
     Ok(Report {
         engine: kind.name,
         energy: answer.energy,
@@ -219,6 +223,7 @@ impl Report {
         match self.ending {
             Ending::Done => {}
             Ending::Seconds => text += "  stopped: the seconds are spent\n",
+            Ending::Interrupted if self.exact => text += "  interrupted when the labelling was proven\n",
             Ending::Interrupted => text += "  stopped: interrupted\n",
         }
         text

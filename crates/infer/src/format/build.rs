@@ -175,7 +175,7 @@ fn sum(total: f64, energy: f64) -> Result<f64, Fault> {
     match new.is_finite() || total == f64::INFINITY || energy == f64::INFINITY {
         true => Ok(new),
         false => {
-            Err(format!("found energies {total} and {energy} to be added, expected a sum that is a finite number"))
+            Err(format!("found energies {total:e} and {energy:e} to be added, expected a sum that is a finite number"))
         }
     }
 }

@@ -14,7 +14,8 @@
 //! Tables are lists in which the last variable's value changes fastest or, with a default, tuples of values and cost.
 //! Values and variables go by name or by index; a function's costs may be another one's, by its name. `<` minimises
 //! and costs that reach the bound forbid; `>` maximises, energies are negative costs, and costs down to the bound
-//! forbid. The bound counts for single costs, not for their sum. Functions of a `type` (global and arithmetic ones) are
+//! forbid. The bound counts for single costs, not for their sum. Costs are doubles; beyond 2^53 one that only rounding
+//! makes equal to the bound is refused. Functions of a `type` (global and arithmetic ones) are
 //! refused.
 //!
 //! Reading costs O(bytes + sizes of tables).
@@ -97,7 +98,7 @@ impl Reader {
         let place = self.lexer.place();
         let scope = self.scope(&shown)?;
         let default = match self.lexer.skip("defaultcost")? {
-            true => Some(self.lexer.number(|| format!("the default cost of {shown}"))?),
+            true => Some(self.bound.cost(&mut self.lexer, || format!("the default cost of {shown}"))?),
             false => None,
         };
         let tagged = self.lexer.skip("costs")?;
@@ -156,8 +157,7 @@ impl Reader {
         let expected = self.build.entries(scope.as_slice());
         let mut energies = Vec::new();
         while *self.lexer.peek()? != Piece::Close {
-            let cost = self.lexer.number(|| format!("cost {} of {shown}", energies.len()))?;
-            energies.push(self.bound.energy(cost));
+            energies.push(self.bound.cost(&mut self.lexer, || format!("cost {} of {shown}", energies.len()))?);
             if energies.len() as u64 > expected {
                 let message = format!("found more than {expected} costs of {shown}, expected as many as it has tuples");
                 return Err(self.lexer.error(message));
@@ -178,7 +178,7 @@ impl Reader {
     fn sparse(&mut self, scope: &Scope, default: f64, shown: &str) -> Result<Vec<f64>, DataError> {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
-        let mut energies = vec![self.bound.energy(default); entries as usize];
+        let mut energies = vec![default; entries as usize];
         let mut tuples = 0;
         while *self.lexer.peek()? != Piece::Close {
             let mut at = 0;
@@ -193,8 +193,7 @@ impl Reader {
                 let what = || format!("a value of variable {variable}");
                 at = at * labels + value.ok_or_else(|| self.lexer.bad(&word, &what(), &rule()))?;
             }
-            let cost = self.lexer.number(|| format!("the cost of a tuple of {shown}"))?;
-            energies[at as usize] = self.bound.energy(cost);
+            energies[at as usize] = self.bound.cost(&mut self.lexer, || format!("the cost of a tuple of {shown}"))?;
             tuples += 1;
         }
         self.build.hold(entries.min(tuples));

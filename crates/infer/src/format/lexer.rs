@@ -130,15 +130,6 @@ impl Lexer {
         }
     }
 
-    /// The next piece, which must be a finite number.
-    pub(super) fn number(&mut self, what: impl Fn() -> String) -> Result<f64, DataError> {
-        let word = self.word(&what)?;
-        match word.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(self.bad(&word, &what(), "a finite number")),
-        }
-    }
-
     /// An error at the last piece.
     #[cold]
     pub(super) fn error(&self, message: impl Into<String>) -> DataError {

@@ -13,11 +13,13 @@
 //! Costs are integers; toulbar2 takes them as such and may not take negative ones. A function whose arity is negative
 //! can be used again: later ones with a negative number of tuples, -1 for the first such function, have its costs.
 //! Global cost functions (a default of -1 and a keyword) are refused. The upper bound counts for single costs, not for
-//! the sum of all: an optimum that reaches it is found and reported.
+//! the sum of all: an optimum that reaches it is found and reported. Costs are compared with it as integers, however
+//! large; those below it become doubles, and are refused where a double could not hold them.
 //!
 //! Reading costs O(bytes + sizes of tables).
 
 use std::io::{self, Write};
+use std::num::IntErrorKind;
 use std::path::Path;
 
 use super::build::{Build, Fault, greatest_sum};
@@ -28,12 +30,14 @@ use crate::mrf::Mrf;
 
 /// Largest integer of which all smaller ones are doubles.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+/// The same as an integer.
+const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
 
 /// Reads a file, plain or gzip.
 ///
 /// # Errors
 /// Names the place of whatever breaks the format, of functions of three or more variables, of global cost functions, of
-/// costs that are no integers, and of a variable with every label forbidden.
+/// costs that are no integers or beyond 2^53 but below the upper bound, and of a variable with every label forbidden.
 pub fn read(path: &Path) -> Result<Mrf, DataError> {
     parse(Tokens::open(path)?)
 }
@@ -41,7 +45,7 @@ pub fn read(path: &Path) -> Result<Mrf, DataError> {
 struct Reader {
     tokens: Tokens,
     build: Build,
-    bound: f64,
+    bound: i128,
     shared: Vec<Shared>,
     /// The function in hand and how many there are.
     function: u64,
@@ -74,20 +78,27 @@ impl Reader {
         let name = self.name();
         let arity = integer(&mut self.tokens, || format!("the arity of {name}"))?;
         let place = self.tokens.place();
-        let scope = scope(&mut self.tokens, arity.abs() as u64, self.build.variables(), &|| name.clone())?;
-        let default = integer(&mut self.tokens, || format!("the default cost of {name}"))?;
+        let scope = scope(
+            &mut self.tokens,
+            u64::try_from(arity.unsigned_abs()).unwrap_or(u64::MAX),
+            self.build.variables(),
+            &|| name.clone(),
+        )?;
+        let what = || format!("the default cost of {name}");
+        let default = integer(&mut self.tokens, what)?;
+        let default_energy = self.energy(default, what)?;
         let word = self.tokens.expect(|| format!("the number of tuples of {name}"))?;
         let tuples = word.parse::<i64>();
         let added = match tuples {
             Ok(tuples @ 0..) => {
-                let energies = self.table(&scope, default, tuples as u64)?;
-                if arity < 0.0 {
+                let energies = self.table(&scope, default_energy, tuples as u64)?;
+                if arity < 0 {
                     self.shared.push(Shared::next(&self.build, scope, &energies));
                 }
                 self.build.add(scope.as_slice(), &energies)
             }
             Ok(again) => self.again(&scope, again.unsigned_abs())?,
-            Err(_) if default == -1.0 => {
+            Err(_) if default == -1 => {
                 return Err(self.tokens.bad("global cost function", "tables of costs: no other functions are read"));
             }
             Err(_) => return Err(self.tokens.bad(&format!("the number of tuples of {name}"), "a whole number")),
@@ -100,7 +111,7 @@ impl Reader {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.tokens.error(fault))?;
         let name = self.name();
-        let mut energies = vec![self.energy(default); entries as usize];
+        let mut energies = vec![default; entries as usize];
         for tuple in 0..tuples {
             let mut at = 0;
             for &variable in scope.as_slice() {
@@ -111,8 +122,9 @@ impl Reader {
                 }
                 at = at * labels + label;
             }
-            let cost = integer(&mut self.tokens, || format!("the cost of tuple {tuple} of {tuples} of {name}"))?;
-            energies[at as usize] = self.energy(cost);
+            let what = || format!("the cost of tuple {tuple} of {tuples} of {name}");
+            let cost = integer(&mut self.tokens, what)?;
+            energies[at as usize] = self.energy(cost, what)?;
         }
         self.build.hold(tuples.min(entries));
         Ok(energies)
@@ -129,18 +141,27 @@ impl Reader {
         Ok(shared.add(&mut self.build, scope))
     }
 
-    /// A cost that reaches the upper bound forbids.
-    fn energy(&self, cost: f64) -> f64 {
-        if cost >= self.bound { f64::INFINITY } else { cost }
+    /// The energy of the cost that was read last. One that reaches the upper bound forbids; any other must not change
+    /// as it becomes a double, lest it reach what it is below.
+    fn energy(&self, cost: i128, what: impl Fn() -> String) -> Result<f64, DataError> {
+        match cost {
+            _ if cost >= self.bound => Ok(f64::INFINITY),
+            _ if cost.unsigned_abs() <= EXACT_INTEGER => Ok(cost as f64),
+            _ => {
+                let bound = self.bound;
+                let rule = format!("one of at most 2^53 in size, or one that reaches the upper bound {bound}");
+                Err(self.tokens.bad(&what(), &rule))
+            }
+        }
     }
 }
 
-fn integer(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataError> {
-    let parsed = tokens.expect(&what)?.parse::<f64>();
-    match parsed {
-        Ok(value) if value.fract() == 0.0 && value.is_finite() => Ok(value),
-        _ => Err(tokens.bad(&what(), "an integer")),
-    }
+fn integer(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<i128, DataError> {
+    let parsed = tokens.expect(&what)?.parse::<i128>();
+    parsed.map_err(|error| {
+        let too_large = matches!(error.kind(), IntErrorKind::PosOverflow | IntErrorKind::NegOverflow);
+        tokens.bad(&what(), if too_large { "an integer below 2^127 in size" } else { "an integer" })
+    })
 }
 
 /// Writes a model of integers so that [`read`] gives back one of the same energies.

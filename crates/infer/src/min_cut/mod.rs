@@ -18,14 +18,16 @@
 //! An edge that breaks the rule by no more than rounding (1e-12 of its largest entry) is taken as modular, and what was
 //! neglected is taken off the bound.
 
+mod force;
 mod terms;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, Watch};
 use crate::error::Error;
 use crate::maxflow::{Graph, Side};
 use crate::mrf::Mrf;
 use crate::proof::exact_answer;
 use crate::shape::Shape;
+use force::Force;
 use terms::Decomposed;
 pub(crate) use terms::corners;
 
@@ -60,8 +62,7 @@ pub struct MinCut {
     loaded_slope: Vec<f64>,
     loaded: Vec<(f64, f64)>,
     wanted: Vec<(f64, f64)>,
-    /// Edges that forbid pairs.
-    hard: Vec<u32>,
+    force: Force,
     /// Capacity of what must not be cut; 0: none yet.
     huge: f64,
     /// Energy of all-zero free nodes, and an upper bound on how far the network is above the model through rounding.
@@ -79,18 +80,17 @@ impl Engine for MinCut {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.build(problem)?;
         let loaded = self.load(problem, |_| None);
-        if loaded.is_err() {
-            self.shape.forget();
+        match loaded {
+            Ok(_) => self.graph.reset(), // lays it out
+            Err(_) => self.shape.forget(),
         }
         loaded.map(|_| ())
     }
 
     /// Among equal labellings the one with the fewest labels 1 wins. Where nothing is allowed, the energy and the bound
-    /// are `+inf`.
-    fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
-        let answer = self.solve_given(problem, |_| None, labels)?;
-        let _ = watch(Progress { iteration: answer.iterations, energy: answer.energy, bound: answer.bound });
-        Ok(answer)
+    /// are `+inf`. The watch is never called: there is nothing to show or keep before the end.
+    fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
+        self.solve_given(problem, |_| None, labels)
     }
 }
 
@@ -175,27 +175,7 @@ impl MinCut {
                 _ => self.fixed.push(only),
             }
         }
-        self.hard.clear();
-        let edges = problem.edges().iter().zip(0..);
-        self.hard.extend(edges.filter(|(edge, _)| problem.term(edge).forbids()).map(|(_, index)| index));
-        loop {
-            let mut changed = false;
-            for &index in &self.hard {
-                let edge = problem.edges()[index as usize];
-                let (tail, head) = (edge.tail as usize, edge.head as usize);
-                let allowed = |a, b| problem.edge_energy(&edge, a, b) < f64::INFINITY;
-                let tails = supported(values(self.fixed[tail]), values(self.fixed[head]), allowed);
-                let heads = supported(values(self.fixed[head]), values(self.fixed[tail]), |b, a| allowed(a, b));
-                for (node, left) in [(tail, tails), (head, heads)] {
-                    let Some(fixed) = left else { return false };
-                    changed |= fixed != self.fixed[node];
-                    self.fixed[node] = fixed;
-                }
-            }
-            if !changed {
-                return true;
-            }
-        }
+        self.force.run(problem, &mut self.fixed)
     }
 
     /// Unary energies: those of constants and of label 0 to the offset, the difference to the slope.
@@ -287,24 +267,5 @@ impl MinCut {
         if !fits {
             self.huge = (4.0 * total).log2().ceil().exp2();
         }
-    }
-}
-
-/// The labels that a binary node can take.
-fn values(fixed: u32) -> &'static [u32] {
-    match fixed {
-        FREE => &[0, 1],
-        0 => &[0],
-        _ => &[1],
-    }
-}
-
-/// What is left of `mine` if each label needs an allowed partner in `theirs`; nothing left: `None`.
-fn supported(mine: &[u32], theirs: &[u32], allowed: impl Fn(u32, u32) -> bool) -> Option<u32> {
-    let mut left = mine.iter().filter(|&&a| theirs.iter().any(|&b| allowed(a, b)));
-    match (left.next(), left.next()) {
-        (None, _) => None,
-        (Some(&label), None) => Some(label),
-        _ => Some(FREE),
     }
 }

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use super::super::lexer::{Lexer, Piece};
 use crate::file::DataError;
 
+/// Largest integer of which all smaller ones are doubles.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// The direction of optimisation, and the costs that forbid.
-#[derive(Clone, Copy)]
 pub(super) struct Bound {
     maximise: bool,
     value: f64,
+    /// As the file has it, see [`plain`].
+    digits: String,
 }
 
 impl Bound {
@@ -22,7 +26,7 @@ impl Bound {
             if let Some(rest) = word.strip_prefix(['<', '>']) {
                 let value = rest.trim().parse::<f64>().ok().filter(|value| value.is_finite());
                 let value = value.ok_or_else(|| lexer.bad(&word, "bound", "< or > and a finite number"))?;
-                bound = Some(Bound { maximise: word.starts_with('>'), value });
+                bound = Some(Bound { maximise: word.starts_with('>'), value, digits: plain(rest).to_owned() });
             } else if word == "name" {
                 lexer.word(|| "the problem's name".into())?;
             }
@@ -31,13 +35,36 @@ impl Bound {
         bound.ok_or_else(|| lexer.error("found no bound, expected \"mustbe\" with < or > and a number"))
     }
 
-    pub(super) fn energy(&self, cost: f64) -> f64 {
+    /// Reads a cost and returns its energy: `+inf` where it reaches the bound.
+    pub(super) fn cost(&self, lexer: &mut Lexer, what: impl Fn() -> String) -> Result<f64, DataError> {
+        let word = lexer.word(&what)?;
+        let Some(cost) = word.parse::<f64>().ok().filter(|cost| cost.is_finite()) else {
+            return Err(lexer.bad(&word, &what(), "a finite number"));
+        };
+        // Doubles that differ compare as the numbers they stand for; large ones may be equal by rounding only.
+        if cost == self.value && cost.abs() > EXACT && plain(&word) != self.digits {
+            let rule = format!("one that a double tells from the bound of {}", self.digits);
+            return Err(lexer.bad(&word, &what(), &rule));
+        }
+        Ok(self.energy(cost))
+    }
+
+    fn energy(&self, cost: f64) -> f64 {
         match self.maximise {
             true if cost <= self.value => f64::INFINITY,
             true => 0.0 - cost,
             false if cost >= self.value => f64::INFINITY,
             false => cost,
         }
+    }
+}
+
+/// A number as it is written, without a sign of plus and zeros at the end of its decimals.
+fn plain(word: &str) -> &str {
+    let word = word.trim().trim_start_matches('+');
+    match word.contains('.') && !word.contains(['e', 'E']) {
+        true => word.trim_end_matches('0').trim_end_matches('.'),
+        false => word,
     }
 }
 
