@@ -5,7 +5,7 @@ use std::path::Path;
 use multiplane::infer::format::network::{Flow, Network};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
-use multiplane::infer::{Engine, Mrf, registry};
+use multiplane::infer::{Answer, Engine, Mrf, registry};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -131,15 +131,28 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         }
     };
     let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet);
-    let (mut labels, mut times) = (Vec::new(), Vec::new());
+    let (mut labels, mut found, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    let mut best: Option<Answer> = None;
     let answer = loop {
         watcher.restart();
         let watch = Stopwatch::start();
-        let answer = engine.solve(mrf, &mut |progress| watcher.see(progress), &mut labels).map_err(refuse)?;
-        times.push(watch.seconds());
+        let answer = engine.solve(mrf, &mut |progress| watcher.see(progress), &mut found).map_err(refuse)?;
+        let seconds = watch.seconds();
+        let answer = match best {
+            // A solve that was cut short may be worse than those before it.
+            Some(before) if before.energy <= answer.energy => before,
+            _ => {
+                std::mem::swap(&mut labels, &mut found);
+                answer
+            }
+        };
+        if !watcher.is_interrupted() || times.is_empty() {
+            times.push(seconds);
+        }
         if times.len() == args.repeat || watcher.is_interrupted() {
             break answer;
         }
+        best = Some(answer);
         engine.prepare(mrf).map_err(refuse)?; // forgets the last solve
     };
     // A signal counts although the engine never looked, or was done before it did: scripts shall see that it came.
@@ -231,6 +244,7 @@ impl Report {
 
     fn bound_text(&self) -> String {
         match (self.exact, self.bound.is_finite()) {
+            (true, false) => "inf (every labelling is forbidden)".into(),
             (true, _) => format!("{} (the labelling is proven optimal)", number(self.bound)),
             (false, false) => "none: nothing is proven".into(),
             (false, true) => {

@@ -3,6 +3,16 @@
 //!
 //! Readers take plain or gzip text. They stream it, and answer bad input with a [`DataError`]: never with a panic, and
 //! never with memory out of proportion to the file.
+//!
+//! ```no_run
+//! use multiplane_infer::format::{self, Instance, network::Flow};
+//! match format::read("problem.uai.gz".as_ref())? {
+//!     Instance::Mrf(mrf) => println!("{} nodes, {} edges", mrf.nodes(), mrf.edges().len()),
+//!     Instance::Flow(Flow::Whole(network)) => println!("flow {}", network.cut().solve()),
+//!     Instance::Flow(Flow::Real(network)) => println!("flow {}", network.cut().solve()),
+//! }
+//! # Ok::<(), multiplane_infer::file::DataError>(())
+//! ```
 
 mod build;
 pub mod cfn;
