@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use multiplane_infer::persistency::{Claim, Persistency, Splits};
-use multiplane_infer::{Engine, Mrf, Term, expansion::Expansion};
+use multiplane_infer::{Engine, Mrf, Progress, Term, expansion::Expansion};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -42,20 +42,22 @@ fn main() -> Result<(), Failure> {
 
 fn expand(problem: &Mrf, sweeps: u32, partial_optimality: bool) -> Result<String, Failure> {
     let mut labels = Vec::new();
-    let (mut first_cycle, mut cycles) = (0.0, 0);
+    let (mut first_cycle, every_label) = (None, problem.most_labels() as u64);
     let start = Instant::now();
     let mut engine = Expansion::default();
     (engine.sweeps, engine.partial_optimality) = (sweeps, partial_optimality);
     engine.prepare(problem)?;
-    let mut watch = |_| {
-        if cycles == 0 {
-            first_cycle = start.elapsed().as_secs_f64();
+    // A cycle is a move to each label; sweeps before it count into it.
+    let mut watch = |progress: Progress| {
+        if progress.iteration == every_label {
+            first_cycle.get_or_insert(start.elapsed().as_secs_f64());
         }
-        cycles += 1;
         ControlFlow::Continue(())
     };
     let answer = engine.solve(problem, &mut watch, &mut labels)?;
     let seconds = start.elapsed().as_secs_f64();
+    let first_cycle = first_cycle.unwrap_or(seconds);
+    let cycles = answer.iterations.div_ceil(every_label);
     Ok(format!(
         r#"{{"seconds": {seconds:e}, "first_cycle_seconds": {first_cycle:e}, "cycles": {cycles}, "moves": {}, "energy": {}, "bound": {}, "exact": {}, "labels": {labels:?}}}"#,
         answer.iterations,

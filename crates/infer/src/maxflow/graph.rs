@@ -245,11 +245,11 @@ fn refusal<C: Capacity>(total: C, (first, second): (C, C), place: String) -> Err
     for capacity in [first, second] {
         if !capacity.is_valid() {
             return Error::invalid(format!(
-                "{place}: found capacity {capacity}, expected a finite number that is not negative"
+                "{place}: found capacity {capacity:?}, expected a finite number that is not negative"
             ));
         }
     }
     Error::invalid(format!(
-        "{place}: found capacities {first} and {second}, which take the sum of all ({total} so far) out of range"
+        "{place}: found capacities {first:?} and {second:?}, which take the sum of all ({total:?} so far) out of range"
     ))
 }
