@@ -1,41 +1,14 @@
 //! Cuts and moves allocate nothing when models of one shape are solved again and again: counted by the allocator.
 
-#![allow(unsafe_code)] // a global allocator cannot be written without
-
 mod common;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+#[path = "common/counting.rs"]
+mod counting;
 
 use common::Random;
+use counting::allocations;
 use multiplane_infer::persistency::{Claim, Persistency, Splits};
 use multiplane_infer::restricted::Restricted;
 use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion, min_cut::MinCut};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed to the system allocator unchanged; counting touches no memory of its own.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SIDE: u32 = 15;
 
@@ -65,11 +38,11 @@ fn assert_frugal(what: &str, labels: usize, mut solve: impl FnMut(&Mrf)) {
     for _ in 0..WARM {
         models.iter().for_each(&mut solve);
     }
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     for _ in 0..WATCHED {
         models.iter().for_each(&mut solve);
     }
-    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "{what}: allocations in {WATCHED} rounds");
+    assert_eq!(allocations() - before, 0, "{what}: allocations in {WATCHED} rounds");
 }
 
 /// No engine of cuts allocates in a solve once it has solved models of this shape. (One test function: the counter is
