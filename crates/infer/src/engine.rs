@@ -71,7 +71,8 @@ pub struct Answer {
     /// where the labelling is proven optimal; `-inf` where nothing is proven.
     ///
     /// A proof may leave 1e-10 of what there was to decide, which is the energy above the sum of the lowest energies of
-    /// all nodes and edges; or less than 1, where all energies are integers.
+    /// all nodes and edges, and what rounding may have taken from the bound; or less than 1, where all energies are
+    /// integers.
     pub bound: f64,
     /// Iterations done.
     pub iterations: u64,

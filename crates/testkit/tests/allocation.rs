@@ -1,10 +1,9 @@
 //! A step allocates nothing once a run is warm: counted by the allocator, for every registered solver.
 
-#![allow(unsafe_code)] // a global allocator cannot be written without
+#[path = "../../infer/tests/common/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use counting::allocations;
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::rng::Rng;
@@ -12,31 +11,6 @@ use multiplane_core::solver::{Counts, Ctx};
 use multiplane_core::solvers::SOLVERS;
 use multiplane_tasks::dataset::{Dataset, synthetic_words};
 use multiplane_tasks::tasks;
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is handed to the system allocator unchanged; counting touches no memory of its own.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Steps after which a run counts as warm: its buffers have met the largest word, its working sets have settled.
 const WARM_STEPS: u64 = 150_000;
@@ -76,11 +50,11 @@ fn steps_do_not_allocate_when_warm() {
         for _ in 0..WARM_STEPS {
             solver.step(&mut ctx).unwrap();
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         for _ in 0..WATCHED_STEPS {
             solver.step(&mut ctx).unwrap();
         }
-        let allocated = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        let allocated = allocations() - before;
         assert_eq!(allocated, 0, "{}: {allocated} allocations in {WATCHED_STEPS} steps", entry.name);
     }
 }
