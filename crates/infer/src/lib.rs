@@ -64,6 +64,7 @@
 
 pub mod brute;
 pub mod chain;
+mod cut_graph;
 pub mod engine;
 pub mod error;
 pub mod expansion;

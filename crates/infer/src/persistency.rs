@@ -12,8 +12,9 @@
 
 use std::ops::Range;
 
+use crate::cut_graph::CutGraph;
 use crate::error::Error;
-use crate::maxflow::{Graph, Side};
+use crate::maxflow::Side;
 use crate::mrf::Mrf;
 use crate::shape::Shape;
 use crate::term::Term;
@@ -65,10 +66,7 @@ pub struct Proven {
 #[derive(Clone, Debug, Default)]
 pub struct Persistency {
     shape: Shape,
-    graph: Graph<f64>,
-    /// What the network has: energies of the source's side less the sink's, and weights of edges.
-    loaded_slope: Vec<f64>,
-    loaded: Vec<f64>,
+    network: CutGraph,
     /// The labels among which a node's is sought, and those that the split in hand puts inside. No labels: settled.
     group: Vec<Range<u32>>,
     inner: Vec<Range<u32>>,
@@ -150,15 +148,7 @@ impl Persistency {
         let nodes = problem.nodes();
         if !self.shape.fits(problem) {
             self.shape.forget();
-            self.graph.clear();
-            self.graph.add_nodes(nodes);
-            for edge in problem.edges() {
-                self.graph.add_edge(edge.tail, edge.head, 0.0, 0.0)?;
-            }
-            self.loaded_slope.clear();
-            self.loaded_slope.resize(nodes, 0.0);
-            self.loaded.clear();
-            self.loaded.resize(problem.edges().len(), 0.0);
+            self.network.build(problem)?;
             self.shape.record(problem);
         }
         self.reach.clear();
@@ -194,23 +184,16 @@ impl Persistency {
                 self.slope[tail] += edge.weight;
                 self.slope[head] += edge.weight;
             }
-            if capacity != self.loaded[index] {
-                self.graph.set_edge(index as u32, capacity, capacity)?;
-                self.loaded[index] = capacity;
-            }
+            self.network.set_edge(index, (capacity, capacity))?;
         }
-        for (node, (slope, loaded)) in self.slope.iter_mut().zip(&mut self.loaded_slope).enumerate() {
-            let wanted = if self.inner[node].is_empty() { 0.0 } else { sign * *slope };
-            if wanted != *loaded {
-                self.graph.set_terminal(node as u32, (-wanted).max(0.0), wanted.max(0.0))?;
-                *loaded = wanted;
-            }
+        for (node, slope) in self.slope.iter().enumerate() {
+            self.network.set_slope(node, if self.inner[node].is_empty() { 0.0 } else { sign * slope })?;
         }
-        self.graph.solve();
+        self.network.graph.solve();
         self.inside.clear();
         let sides = self.inner.iter().enumerate();
         self.inside.extend(sides.map(|(node, inner)| {
-            let source = self.graph.side(node as u32) == Side::Source;
+            let source = self.network.graph.side(node as u32) == Side::Source;
             !inner.is_empty() && source == (claim == Claim::EveryOptimum)
         }));
         Ok(())

@@ -2,8 +2,9 @@
 
 use super::Allowed;
 use super::incidence::Incidence;
+use crate::cut_graph::CutGraph;
 use crate::error::Error;
-use crate::maxflow::{Graph, Side};
+use crate::maxflow::Side;
 use crate::min_cut::corners;
 use crate::mrf::Mrf;
 use crate::sum::Sum;
@@ -13,9 +14,7 @@ use crate::term::Term;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
     built: bool,
-    graph: Graph<f64>,
-    slope: Vec<f64>,
-    capacities: Vec<(f64, f64)>,
+    cut: CutGraph,
 }
 
 /// The move in hand: what its network shall have, and what changes.
@@ -34,37 +33,17 @@ impl Network {
         self.built = false;
     }
 
-    /// The network of a model, without capacities.
-    fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
-        self.graph.clear();
-        self.graph.add_nodes(problem.nodes());
-        for edge in problem.edges() {
-            self.graph.add_edge(edge.tail, edge.head, 0.0, 0.0)?;
-        }
-        self.slope.clear();
-        self.slope.resize(problem.nodes(), 0.0);
-        self.capacities.clear();
-        self.capacities.resize(problem.edges().len(), (0.0, 0.0));
-        self.built = true;
-        Ok(())
-    }
-
     /// Sets the capacities that differ.
     fn update(&mut self, problem: &Mrf, wanted: &Move) -> Result<(), Error> {
         if !self.built {
-            self.build(problem)?;
+            self.cut.build(problem)?;
+            self.built = true;
         }
-        for (node, (&slope, loaded)) in wanted.slope.iter().zip(&mut self.slope).enumerate() {
-            if slope != *loaded {
-                self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
-                *loaded = slope;
-            }
+        for (node, &slope) in wanted.slope.iter().enumerate() {
+            self.cut.set_slope(node, slope)?;
         }
-        for (edge, (&capacities, loaded)) in wanted.capacities.iter().zip(&mut self.capacities).enumerate() {
-            if capacities != *loaded {
-                self.graph.set_edge(edge as u32, capacities.0, capacities.1)?;
-                *loaded = capacities;
-            }
+        for (edge, &capacities) in wanted.capacities.iter().enumerate() {
+            self.cut.set_edge(edge, capacities)?;
         }
         Ok(())
     }
@@ -89,10 +68,10 @@ impl Move {
             return Ok(0.0); // the cut that moves nobody costs nothing
         }
         network.update(problem, self)?;
-        network.graph.solve();
+        network.cut.graph.solve();
         self.taking.clear();
         let sides = self.active.iter().enumerate();
-        self.taking.extend(sides.map(|(node, &active)| active && network.graph.side(node as u32) == Side::Source));
+        self.taking.extend(sides.map(|(node, &active)| active && network.cut.graph.side(node as u32) == Side::Source));
         let gain = self.gain(problem, label, incidence, labels);
         let (gain, scale) = (gain.value(), gain.sizes());
         if gain <= 1e-13 * scale {

@@ -21,9 +21,10 @@
 mod force;
 mod terms;
 
+use crate::cut_graph::CutGraph;
 use crate::engine::{Answer, Engine, Watch};
 use crate::error::Error;
-use crate::maxflow::{Graph, Side};
+use crate::maxflow::Side;
 use crate::mrf::Mrf;
 use crate::proof::exact_answer;
 use crate::shape::Shape;
@@ -52,15 +53,12 @@ pub(crate) use terms::corners;
 #[derive(Clone, Debug, Default)]
 pub struct MinCut {
     shape: Shape,
-    graph: Graph<f64>,
+    network: CutGraph,
     /// The label of a constant node, or [`FREE`].
     fixed: Vec<u32>,
     /// Energy of label 1 minus that of label 0, what edges contribute included.
     slope: Vec<f64>,
-    /// What the network has at present: slopes of nodes, and capacities of edges where label 1 is at the tail only and
-    /// at the head only.
-    loaded_slope: Vec<f64>,
-    loaded: Vec<(f64, f64)>,
+    /// Capacities of edges: where label 1 is at the tail only, and at the head only.
     wanted: Vec<(f64, f64)>,
     force: Force,
     /// Capacity of what must not be cut; 0: none yet.
@@ -81,7 +79,7 @@ impl Engine for MinCut {
         self.build(problem)?;
         let loaded = self.load(problem, |_| None);
         match loaded {
-            Ok(_) => self.graph.reset(), // lays it out
+            Ok(_) => self.network.graph.reset(), // lays it out
             Err(_) => self.shape.forget(),
         }
         loaded.map(|_| ())
@@ -115,9 +113,9 @@ impl MinCut {
             labels.resize(problem.nodes(), 0);
             return Ok(Answer { energy: f64::INFINITY, bound: f64::INFINITY, iterations: 0 });
         }
-        let flow = self.graph.solve();
+        let flow = self.network.graph.solve();
         labels.extend(self.fixed.iter().enumerate().map(|(node, &fixed)| match fixed {
-            FREE => u32::from(self.graph.side(node as u32) == Side::Source),
+            FREE => u32::from(self.network.graph.side(node as u32) == Side::Source),
             label => label,
         }));
         let bound = problem.constant() + self.offset + flow - self.neglected;
@@ -133,15 +131,7 @@ impl MinCut {
             let reason = format!("node {node} has {labels} labels, expected at most 2");
             return Err(Error::DoesNotApply { engine: NAME, reason });
         }
-        self.graph.clear();
-        self.graph.add_nodes(nodes);
-        for edge in problem.edges() {
-            self.graph.add_edge(edge.tail, edge.head, 0.0, 0.0)?;
-        }
-        self.loaded_slope.clear();
-        self.loaded_slope.resize(nodes, 0.0);
-        self.loaded.clear();
-        self.loaded.resize(problem.edges().len(), (0.0, 0.0));
+        self.network.build(problem)?;
         self.huge = 0.0;
         self.shape.record(problem);
         Ok(())
@@ -236,20 +226,13 @@ impl MinCut {
     /// Sets the capacities that differ from the network's.
     fn update_graph(&mut self) -> Result<(), Error> {
         self.choose_huge();
-        for (node, (&slope, loaded)) in self.slope.iter().zip(&mut self.loaded_slope).enumerate() {
+        for (node, &slope) in self.slope.iter().enumerate() {
             // Taking label 1 cuts the way to the sink, label 0 that from the source.
             self.offset += slope.min(0.0);
-            if slope != *loaded {
-                self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
-                *loaded = slope;
-            }
+            self.network.set_slope(node, slope)?;
         }
-        for (edge, (wanted, loaded)) in self.wanted.iter().zip(&mut self.loaded).enumerate() {
-            let wanted = (wanted.0.min(self.huge), wanted.1.min(self.huge));
-            if wanted != *loaded {
-                self.graph.set_edge(edge as u32, wanted.0, wanted.1)?;
-                *loaded = wanted;
-            }
+        for (edge, wanted) in self.wanted.iter().enumerate() {
+            self.network.set_edge(edge, (wanted.0.min(self.huge), wanted.1.min(self.huge)))?;
         }
         Ok(())
     }
