@@ -46,7 +46,7 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`state`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`],
+//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`],
 //! [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] },
 //! { [`rescale`], [`solver`] }, [`observe`], [`run`], [`solvers`]. A test keeps the order.
 
@@ -63,6 +63,7 @@ pub mod linalg;
 pub mod observe;
 pub mod oracle;
 pub mod order;
+pub mod parameter;
 pub mod plane;
 pub mod point;
 pub mod qp;

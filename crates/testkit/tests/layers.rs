@@ -15,7 +15,7 @@ const CRATES: [(&str, &[&str]); 6] = [
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
 const RANKS: [&[&str]; 14] = [
-    &["linalg", "rng", "clock", "divide", "state"],
+    &["linalg", "rng", "clock", "divide", "state", "parameter"],
     &["plane"],
     &["regularizer", "point"],
     &["oracle"],
