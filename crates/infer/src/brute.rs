@@ -1,13 +1,26 @@
 //! Exact maximisation by enumeration: the judge of every other engine, for problems of a few thousand labellings.
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::several::MBest;
 
 /// Most labellings that [`Brute`] looks at.
 const LIMIT: f64 = 1e8;
+/// Most energies of nodes and edges that are enumerated unasked: 10^4 labellings of a hundred nodes and edges, some
+/// milliseconds. Beyond it other engines may be faster, and prove as much.
+const UNASKED: f64 = 1e6;
 /// Labellings between two calls of the watch.
 const WATCHED: u64 = 1 << 14;
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: "brute",
+    summary: "any model of at most 10^8 labellings, by enumeration: exact",
+    make: || Box::new(Brute),
+    worthwhile: |problem| labellings(problem) * (problem.nodes() + problem.edges().len()) as f64 <= UNASKED,
+};
 
 /// Enumeration as an [`Engine`]: exact for every model of at most 10^8 labellings.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +32,7 @@ impl Engine for Brute {
         match count <= LIMIT {
             true => Ok(()),
             false => Err(Error::DoesNotApply {
-                engine: "brute",
+                engine: ENTRY.name,
                 reason: format!("the model has {count:.3e} labellings, expected at most {LIMIT:e}"),
             }),
         }
@@ -35,7 +48,7 @@ impl Engine for Brute {
         let mut iterations = 1;
         while advance(&mut labelling, |node| counts[node]) {
             // Asked only while there is more to see, as what is complete cannot be stopped.
-            let progress = Progress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
+            let progress = SolveProgress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
             if iterations % WATCHED == 0 && watch(progress).is_break() {
                 return Ok(Answer { energy, bound: f64::NEG_INFINITY, iterations });
             }
@@ -50,8 +63,10 @@ impl Engine for Brute {
     }
 }
 
-/// The number of labellings of a model, the forbidden ones among them.
-pub(crate) fn labellings(problem: &Mrf) -> f64 {
+impl MBest for Brute {}
+
+/// Counts the labellings of a model, the forbidden ones among them.
+fn labellings(problem: &Mrf) -> f64 {
     (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product()
 }
 

@@ -18,10 +18,10 @@
 //! mrf.add_edge(left, middle, potts, 0.5)?; // ... times 0.5
 //! mrf.add_edge(middle, right, potts, 0.5)?;
 //!
-//! let (kind, mut engine) = registry::automatic(&mrf)?;
+//! let (entry, mut engine) = registry::automatic(&mrf)?;
 //! let mut labels = Vec::new();
 //! let answer = engine.solve(&mrf, &mut unwatched, &mut labels)?;
-//! assert_eq!((kind.name, &labels[..]), ("tree", &[0, 0, 0][..]));
+//! assert_eq!((entry.name, &labels[..]), ("tree", &[0, 0, 0][..]));
 //! assert!((answer.energy - 1.2).abs() < 1e-12 && answer.is_exact());
 //! # Ok::<(), multiplane_infer::Error>(())
 //! ```
@@ -66,6 +66,7 @@ pub mod brute;
 pub mod chain;
 mod cut_graph;
 pub mod engine;
+pub mod entry;
 pub mod error;
 pub mod expansion;
 pub mod file;
@@ -88,9 +89,10 @@ pub mod tree;
 pub mod trws;
 pub mod viterbi;
 
-pub use engine::{Answer, Engine, Progress, Watch};
+pub use engine::{Answer, Engine, SolveProgress, Watch};
 pub use error::Error;
 pub use mrf::{Edge, Mrf};
+pub use several::MBest;
 pub use term::{Table, Term};
 
 /// The examples of the page on inference.

@@ -16,7 +16,7 @@ use crate::cut_graph::CutGraph;
 use crate::error::Error;
 use crate::maxflow::Side;
 use crate::mrf::Mrf;
-use crate::shape::Shape;
+use crate::shape::ModelShape;
 use crate::term::Term;
 
 /// How the labels are gone through.
@@ -30,7 +30,7 @@ pub enum Splits {
 
 /// What a proven label means where several labellings are optimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum ProvenFor {
     /// All optima have it.
     EveryOptimum,
     /// Some optimum has all proven labels together. Never fewer nodes, and more only where optima tie.
@@ -52,20 +52,20 @@ pub struct Proven {
 /// Finds labels that an optimum has; keeps its memory from call to call.
 ///
 /// ```
-/// use multiplane_infer::{Mrf, Term, persistency::{Claim, Persistency, Splits}};
+/// use multiplane_infer::{Mrf, Term, persistency::{ProvenFor, Persistency, Splits}};
 /// let mut mrf = Mrf::new();
 /// let potts = mrf.add_term(Term::Potts)?;
 /// let sure = mrf.add_node(&[0.0, 5.0, 5.0])?;
 /// let unsure = mrf.add_node(&[1.0, 0.8, 0.9])?;
 /// mrf.add_edge(sure, unsure, potts, 1.0)?;
 /// let mut labels = Vec::new();
-/// let proven = Persistency::default().solve(&mrf, Splits::Halving, Claim::EveryOptimum, &mut labels)?;
+/// let proven = Persistency::default().solve(&mrf, Splits::Halving, ProvenFor::EveryOptimum, &mut labels)?;
 /// assert_eq!((proven.count, labels), (2, vec![Some(0), Some(0)]));
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Persistency {
-    shape: Shape,
+    shape: ModelShape,
     network: CutGraph,
     /// The labels among which a node's is sought, and those that the split in hand puts inside. No labels: settled.
     group: Vec<Range<u32>>,
@@ -85,7 +85,7 @@ impl Persistency {
         &mut self,
         problem: &Mrf,
         splits: Splits,
-        claim: Claim,
+        claim: ProvenFor,
         labels: &mut Vec<Option<u32>>,
     ) -> Result<Proven, Error> {
         check(problem)?;
@@ -101,7 +101,7 @@ impl Persistency {
 
     /// Each label against the rest. A node that has its label is outside from then on, so that where labels tie no two
     /// claim the same node.
-    fn one_by_one(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn one_by_one(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
         for label in 0..most {
@@ -119,7 +119,7 @@ impl Persistency {
     }
 
     /// Halves of halves; a half of one label is split against all others once more.
-    fn halving(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn halving(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
@@ -165,9 +165,9 @@ impl Persistency {
     }
 
     /// Finds which nodes are inside: within each group those of a smallest cut, with all other groups outside.
-    fn split(&mut self, problem: &Mrf, claim: Claim) -> Result<(), Error> {
+    fn split(&mut self, problem: &Mrf, claim: ProvenFor) -> Result<(), Error> {
         // The source's side is the smallest possible: what is certain inside, or what is certain outside.
-        let sign = if claim == Claim::EveryOptimum { 1.0 } else { -1.0 };
+        let sign = if claim == ProvenFor::EveryOptimum { 1.0 } else { -1.0 };
         self.slope.clear();
         for (node, inner) in self.inner.iter().enumerate() {
             // Beyond the weights of all its edges a preference decides alone.
@@ -194,7 +194,7 @@ impl Persistency {
         let sides = self.inner.iter().enumerate();
         self.inside.extend(sides.map(|(node, inner)| {
             let source = self.network.graph.side(node as u32) == Side::Source;
-            !inner.is_empty() && source == (claim == Claim::EveryOptimum)
+            !inner.is_empty() && source == (claim == ProvenFor::EveryOptimum)
         }));
         Ok(())
     }

@@ -12,7 +12,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::error::Error;
 use crate::mrf::Mrf;
 
@@ -25,9 +25,21 @@ pub struct Labelling {
     pub answer: Answer,
 }
 
+/// An engine that lists labellings in the order of their energies. An implementation is one line for an engine that
+/// knows nothing better than [`best`].
+pub trait MBest: Engine {
+    /// Returns the `count` labellings of lowest energy, as [`best`] does.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotApply`] where the engine cannot solve the model.
+    fn solve_best(&mut self, problem: &Mrf, count: usize, watch: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+        best(self, problem, count, watch)
+    }
+}
+
 /// A part of the labellings not listed yet, by its best member: those that agree with `labels` before `position` and
 /// have none of the labels `excluded` there.
-struct Part {
+struct Branch {
     labels: Vec<u32>,
     answer: Answer,
     position: usize,
@@ -63,7 +75,7 @@ pub fn best<E: Engine + ?Sized>(
     if count > 0 {
         let mut labels = Vec::new();
         let answer = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
-        parts.push(Part { labels, answer, position: 0, excluded: Vec::new() });
+        parts.push(Branch { labels, answer, position: 0, excluded: Vec::new() });
     }
     // Where an engine found nothing allowed and did not prove that there is nothing, its bound stays.
     let mut unknown = f64::INFINITY;
@@ -93,11 +105,11 @@ fn divide<E: Engine + ?Sized>(
     engine: &mut E,
     problem: &Mrf,
     constrained: &mut Mrf,
-    part: Part,
+    part: Branch,
     watch: &mut Stoppable<'_>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<Branch>,
 ) -> Result<bool, Error> {
-    let Part { labels, answer, position, mut excluded } = part;
+    let Branch { labels, answer, position, mut excluded } = part;
     let (prefix, rest) = labels.split_at(position);
     for (node, &label) in prefix.iter().enumerate() {
         constrain(problem, constrained, node, |other| other == label)?;
@@ -110,7 +122,7 @@ fn divide<E: Engine + ?Sized>(
             }
             let mut found = Vec::new();
             let answer = engine.solve(constrained, &mut |progress| watch.see(progress), &mut found)?;
-            parts.push(Part { labels: found, answer, position: node, excluded: excluded.clone() });
+            parts.push(Branch { labels: found, answer, position: node, excluded: excluded.clone() });
         }
         constrain(problem, constrained, node, |other| other == label)?;
         excluded.clear();
@@ -132,7 +144,7 @@ impl<'a> Stoppable<'a> {
         Stoppable { watch, stopped: false }
     }
 
-    fn see(&mut self, progress: Progress) -> ControlFlow<()> {
+    fn see(&mut self, progress: SolveProgress) -> ControlFlow<()> {
         let flow = (self.watch)(progress);
         self.stopped |= flow.is_break();
         flow
@@ -141,7 +153,7 @@ impl<'a> Stoppable<'a> {
     /// Whether to stop; asks between two solves, as there are engines that never do.
     fn stops_before_next(&mut self, last: Answer) -> bool {
         let Answer { energy, bound, iterations } = last;
-        self.stopped || self.see(Progress { iteration: iterations, energy, bound }).is_break()
+        self.stopped || self.see(SolveProgress { iteration: iterations, energy, bound }).is_break()
     }
 }
 

@@ -146,8 +146,8 @@ fn progress_is_monotone() {
         let ends = random_graph(&mut random, 12, 0.5);
         let traits = Traits { integral: false, forbids: seed % 2 == 0 };
         let mrf = random_model(&mut random, 12, &ends, traits);
-        let mut last: Option<multiplane_infer::Progress> = None;
-        let mut watch = |now: multiplane_infer::Progress| {
+        let mut last: Option<multiplane_infer::SolveProgress> = None;
+        let mut watch = |now: multiplane_infer::SolveProgress| {
             if let Some(last) = last {
                 let monotone = now.bound >= last.bound && now.energy <= last.energy;
                 assert!(monotone, "seed {seed}: {now:?} after {last:?}");
@@ -209,7 +209,7 @@ fn stops_when_told() {
     let (mut trws, mut labels) = (Trws::default(), Vec::new());
     for calls in [1, 2, 7, 30] {
         let mut left = calls;
-        let mut watch = |_: multiplane_infer::Progress| {
+        let mut watch = |_: multiplane_infer::SolveProgress| {
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };

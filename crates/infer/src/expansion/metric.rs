@@ -4,10 +4,12 @@
 //! energies with `V(l,l) = 0` the triangle inequality (Kolmogorov and Zabih 2004). Checked once for each term and pair
 //! of label counts: O(labels^3) for a table, O(1) for the other terms.
 
-use super::NAME;
 use crate::error::Error;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
+
+/// The engine's name in the registry and in what it refuses.
+pub(super) const NAME: &str = "expansion";
 
 /// Part of the largest entry by which four entries may break the rule through rounding.
 const ROUNDING: f64 = 1e-12;

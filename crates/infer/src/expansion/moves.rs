@@ -1,6 +1,6 @@
 //! One expansion move: the best set of nodes to take a label, by one minimum cut.
 
-use super::Allowed;
+use super::descent::Allowed;
 use super::incidence::Incidence;
 use crate::cut_graph::CutGraph;
 use crate::error::Error;
@@ -12,14 +12,14 @@ use crate::term::Term;
 
 /// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Network {
+pub(super) struct MoveNetwork {
     built: bool,
     cut: CutGraph,
 }
 
 /// The move in hand: what its network shall have, and what changes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Move {
+pub(super) struct ExpansionMove {
     /// Whether a node may take the label and does not have it.
     active: Vec<bool>,
     slope: Vec<f64>,
@@ -27,14 +27,14 @@ pub(super) struct Move {
     taking: Vec<bool>,
 }
 
-impl Network {
+impl MoveNetwork {
     /// Forgets the model; the network is built when it is used.
     pub(super) fn clear(&mut self) {
         self.built = false;
     }
 
     /// Sets the capacities that differ.
-    fn update(&mut self, problem: &Mrf, wanted: &Move) -> Result<(), Error> {
+    fn update(&mut self, problem: &Mrf, wanted: &ExpansionMove) -> Result<(), Error> {
         if !self.built {
             self.cut.build(problem)?;
             self.built = true;
@@ -49,7 +49,7 @@ impl Network {
     }
 }
 
-impl Move {
+impl ExpansionMove {
     /// Moves the best set of nodes to `label`, if that lowers the energy, and returns by how much.
     pub(super) fn expand(
         &mut self,
@@ -57,7 +57,7 @@ impl Move {
         label: u32,
         allowed: impl Allowed,
         incidence: &Incidence,
-        network: &mut Network,
+        network: &mut MoveNetwork,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
         if !self.start(problem, label, allowed, labels) {

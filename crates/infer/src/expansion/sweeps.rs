@@ -8,7 +8,7 @@
 use multiversion::multiversion;
 
 use super::incidence::Incidence;
-use crate::engine::{Progress, Watch};
+use crate::engine::{SolveProgress, Watch};
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
@@ -22,7 +22,7 @@ const LOOK: u32 = 5;
 
 /// Messages of a Potts model, and what it takes to send them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sweeps {
+pub(super) struct PottsSweeps {
     /// `[edge][label]`: what the end that was visited last has told the other one.
     messages: Vec<f64>,
     /// `[node][label]`: the unary energies; labels that a node does not have cost `+inf`.
@@ -39,7 +39,7 @@ pub(super) struct Sweeps {
     chosen: Vec<u32>,
 }
 
-impl Sweeps {
+impl PottsSweeps {
     /// Forgets all messages.
     pub(super) fn clear(&mut self) {
         self.stride = 0;
@@ -73,7 +73,7 @@ impl Sweeps {
                     energy = found;
                     labels.clone_from(&self.chosen);
                 }
-                let progress = Progress { iteration: 0, energy, bound: bound.min(energy) };
+                let progress = SolveProgress { iteration: 0, energy, bound: bound.min(energy) };
                 if proof.meets(energy, bound, self.rounding) || watch(progress).is_break() {
                     break;
                 }
@@ -154,7 +154,7 @@ fn rounding(problem: &Mrf, incidence: &Incidence) -> f64 {
 
 /// A sweep in the order of the nodes (`up`) or against it; returns what the bound is after it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn sweep(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
+fn sweep(sweeps: &mut PottsSweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     // Rows of a length that the compiler knows stay in registers.
     match sweeps.stride / WIDTH {
         1 => visit_all::<1>(sweeps, problem, incidence, up),
@@ -176,7 +176,7 @@ const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 16, 32, 64];
 pub(super) const MOST_LABELS: usize = 64 * WIDTH;
 
 #[inline(always)]
-fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
+fn visit_all<const N: usize>(sweeps: &mut PottsSweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     let unary = sweeps.unary.as_chunks::<WIDTH>().0.as_chunks::<N>().0;
     let excess = sweeps.excess.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;
     let messages = sweeps.messages.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;

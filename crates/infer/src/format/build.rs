@@ -14,7 +14,7 @@ use crate::term::{Table, Term};
 const IMPLIED_LIMIT: u64 = 1 << 25;
 
 /// Why a function cannot be added: what was found, and the rule.
-pub(super) type Fault = String;
+pub(super) type BuildFault = String;
 
 /// A model that is being read.
 pub(super) struct Build {
@@ -59,7 +59,7 @@ impl Build {
     }
 
     /// Accounts for numbers that the file implies.
-    pub(super) fn imply(&mut self, numbers: u64) -> Result<(), Fault> {
+    pub(super) fn imply(&mut self, numbers: u64) -> Result<(), BuildFault> {
         self.implied = self.implied.saturating_add(numbers);
         match self.implied <= IMPLIED_LIMIT {
             true => Ok(()),
@@ -76,7 +76,7 @@ impl Build {
     }
 
     /// Adds a function of at most two different variables; the last one's label changes fastest.
-    pub(super) fn add(&mut self, scope: &[u32], energies: &[f64]) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, scope: &[u32], energies: &[f64]) -> Result<(), BuildFault> {
         match *scope {
             [] => self.add_constant(energies[0]),
             [variable] => self.add_unary(variable, energies),
@@ -85,7 +85,7 @@ impl Build {
         }
     }
 
-    fn add_constant(&mut self, energy: f64) -> Result<(), Fault> {
+    fn add_constant(&mut self, energy: f64) -> Result<(), BuildFault> {
         if energy == f64::INFINITY {
             return Err("found a constant that forbids every labelling, expected one that allows some".into());
         }
@@ -93,7 +93,7 @@ impl Build {
         Ok(())
     }
 
-    fn add_unary(&mut self, variable: u32, energies: &[f64]) -> Result<(), Fault> {
+    fn add_unary(&mut self, variable: u32, energies: &[f64]) -> Result<(), BuildFault> {
         let sums = &mut self.unary[variable as usize];
         match sums.is_empty() {
             true => sums.extend_from_slice(energies),
@@ -111,7 +111,7 @@ impl Build {
         }
     }
 
-    fn add_pair(&mut self, tail: u32, head: u32, energies: &[f64]) -> Result<(), Fault> {
+    fn add_pair(&mut self, tail: u32, head: u32, energies: &[f64]) -> Result<(), BuildFault> {
         let columns = self.labels(head) as usize;
         let (term, weight) = match potts(columns, energies) {
             Some(weight) => (Term::Potts, weight),
@@ -145,7 +145,7 @@ impl Build {
     }
 
     /// The model.
-    pub(super) fn finish(mut self) -> Result<Mrf, Fault> {
+    pub(super) fn finish(mut self) -> Result<Mrf, BuildFault> {
         let absent = |(unary, labels): (&Vec<f64>, &u32)| if unary.is_empty() { u64::from(*labels) } else { 0 };
         let implied = self.unary.iter().zip(&self.labels).map(absent).sum();
         self.imply(implied)?;
@@ -170,7 +170,7 @@ impl Build {
 }
 
 /// A sum that does not turn finite numbers into what forbids.
-fn sum(total: f64, energy: f64) -> Result<f64, Fault> {
+fn sum(total: f64, energy: f64) -> Result<f64, BuildFault> {
     let new = total + energy;
     match new.is_finite() || total == f64::INFINITY || energy == f64::INFINITY {
         true => Ok(new),

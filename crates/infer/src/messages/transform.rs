@@ -1,6 +1,6 @@
 //! Messages in time linear in the labels: Potts, and the distance transforms of Felzenszwalb and Huttenlocher (2012).
 
-use super::vectors::{capped, smallest};
+use super::vectors::{capped, first_smallest, smallest};
 
 /// Messages of Potts energies, of either sign.
 pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
@@ -11,7 +11,7 @@ pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
     out[shared..].fill(other);
     if weight < 0.0 {
         // To differ is a gain, and the best label cannot differ from itself: it looks at the second best.
-        let best = super::first_smallest(from);
+        let best = first_smallest(from);
         if let Some(out) = out.get_mut(best) {
             let second = smallest(&from[..best]).min(smallest(&from[best + 1..]));
             *out = from[best].min(second + weight);

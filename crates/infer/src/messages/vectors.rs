@@ -24,6 +24,12 @@ pub(crate) fn smallest(values: &[f64]) -> f64 {
     least_of(values)
 }
 
+/// Returns the first position of the smallest value; 0 if all are `+inf`.
+pub(crate) fn first_smallest(values: &[f64]) -> usize {
+    let least = smallest(values);
+    values.iter().position(|&value| value == least).unwrap_or(0)
+}
+
 /// Subtracts the smallest of some values from all of them and returns it; if it is `+inf`, nothing is subtracted.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn normalise(values: &mut [f64]) -> f64 {

@@ -3,8 +3,10 @@
 //!
 //! Cost: O(nodes + edges); a node becomes a constant once, and then its edges are looked at.
 
-use super::FREE;
 use crate::mrf::Mrf;
+
+/// The label of a node that is no constant.
+pub(super) const FREE: u32 = u32::MAX;
 
 /// The search with its working memory.
 #[derive(Clone, Debug, Default)]

@@ -23,12 +23,14 @@ mod terms;
 
 use crate::cut_graph::CutGraph;
 use crate::engine::{Answer, Engine, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::maxflow::Side;
 use crate::mrf::Mrf;
 use crate::proof::exact_answer;
-use crate::shape::Shape;
-use force::Force;
+use crate::several::MBest;
+use crate::shape::ModelShape;
+use force::{FREE, Force};
 use terms::Decomposed;
 pub(crate) use terms::corners;
 
@@ -52,7 +54,7 @@ pub(crate) use terms::corners;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MinCut {
-    shape: Shape,
+    shape: ModelShape,
     network: CutGraph,
     /// The label of a constant node, or [`FREE`].
     fixed: Vec<u32>,
@@ -68,11 +70,16 @@ pub struct MinCut {
     neglected: f64,
 }
 
-/// No constant.
-const FREE: u32 = u32::MAX;
-
-/// The engine's registered name.
+/// The engine's name in the registry and in what it refuses.
 const NAME: &str = "min-cut";
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: NAME,
+    summary: "two labels per node and submodular edges, by one minimum cut: exact",
+    make: || Box::new(MinCut::default()),
+    worthwhile: |_| true,
+};
 
 impl Engine for MinCut {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
@@ -91,6 +98,8 @@ impl Engine for MinCut {
         self.solve_given(problem, |_| None, labels)
     }
 }
+
+impl MBest for MinCut {}
 
 impl MinCut {
     /// Solves the model with some nodes' labels given: the best of all labellings that agree with `given`. The bound is

@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{Forest, Link};
+use super::forest::{Link, RootedForest};
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::mrf::Mrf;
@@ -21,7 +21,7 @@ use crate::several::Labelling;
 /// # Errors
 /// [`Error::DoesNotApply`] for a graph with a cycle.
 pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, Error> {
-    let mut forest = Forest::default();
+    let mut forest = RootedForest::default();
     forest.build(problem)?;
     forest.collect(problem);
     let mut lists = Lists::new(problem, &forest);
@@ -43,7 +43,7 @@ const NONE: Index = u32::MAX;
 
 /// What the entries of a list are made of.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ListSource {
     /// Nothing: there is one entry, of this cost.
     Single(f64),
     /// An entry of each of two lists.
@@ -83,7 +83,7 @@ impl Eq for Entry {}
 
 #[derive(Clone, Debug)]
 struct List {
-    source: Source,
+    source: ListSource,
     /// The entries known, in order.
     found: Vec<Entry>,
     candidates: BinaryHeap<Entry>,
@@ -102,7 +102,7 @@ enum Reading {
 
 struct Lists<'a> {
     problem: &'a Mrf,
-    forest: &'a Forest,
+    forest: &'a RootedForest,
     children: Vec<Vec<u32>>,
     lists: Vec<List>,
     /// The list of each node and label, laid out as the model's unaries; made when first asked for.
@@ -110,7 +110,7 @@ struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    fn new(problem: &'a Mrf, forest: &'a Forest) -> Self {
+    fn new(problem: &'a Mrf, forest: &'a RootedForest) -> Self {
         let mut children = vec![Vec::new(); problem.nodes()];
         for &node in &forest.order {
             if let Some(Link { parent, .. }) = forest.links[node as usize] {
@@ -120,7 +120,7 @@ impl<'a> Lists<'a> {
         Lists { problem, forest, children, lists: Vec::new(), of_label: vec![NONE; problem.unaries().len()] }
     }
 
-    fn add(&mut self, source: Source) -> Index {
+    fn add(&mut self, source: ListSource) -> Index {
         let (found, candidates, pending) = Default::default();
         self.lists.push(List { source, found, candidates, pending, started: false, complete: false });
         self.lists.len() as Index - 1
@@ -128,11 +128,11 @@ impl<'a> Lists<'a> {
 
     /// The list of all labellings of the forest.
     fn top(&mut self) -> Index {
-        let mut top = self.add(Source::Single(0.0));
+        let mut top = self.add(ListSource::Single(0.0));
         let forest = self.forest;
         for &node in forest.order.iter().filter(|&&node| forest.links[node as usize].is_none()) {
-            let tree = self.add(Source::Choice { node, parent_label: 0 });
-            top = self.add(Source::Sum(top, tree));
+            let tree = self.add(ListSource::Choice { node, parent_label: 0 });
+            top = self.add(ListSource::Sum(top, tree));
         }
         top
     }
@@ -141,11 +141,11 @@ impl<'a> Lists<'a> {
     fn of_label(&mut self, node: u32, label: u32) -> Index {
         let at = self.problem.offsets()[node as usize] + label as usize;
         if self.of_label[at] == NONE {
-            let mut list = self.add(Source::Single(self.problem.unaries()[at]));
+            let mut list = self.add(ListSource::Single(self.problem.unaries()[at]));
             for child in 0..self.children[node as usize].len() {
                 let child = self.children[node as usize][child];
-                let choice = self.add(Source::Choice { node: child, parent_label: label });
-                list = self.add(Source::Sum(list, choice));
+                let choice = self.add(ListSource::Choice { node: child, parent_label: label });
+                list = self.add(ListSource::Sum(list, choice));
             }
             self.of_label[at] = list;
         }
@@ -156,7 +156,7 @@ impl<'a> Lists<'a> {
     fn link_energy(&self, node: u32, parent_label: u32, label: u32) -> f64 {
         match self.forest.links[node as usize] {
             Some(Link { parent, pair }) => {
-                self.forest.pairs.kernel(self.problem, pair, parent).energy(parent_label, label)
+                self.forest.pairs.form(self.problem, pair, parent).energy(parent_label, label)
             }
             None => 0.0,
         }
@@ -206,9 +206,9 @@ impl<'a> Lists<'a> {
                 list.found.push(entry);
                 let Entry { left, right, .. } = entry;
                 match source {
-                    Source::Single(_) => {}
-                    Source::Choice { .. } => list.pending.push((left, right + 1)),
-                    Source::Sum(..) => {
+                    ListSource::Single(_) => {}
+                    ListSource::Choice { .. } => list.pending.push((left, right + 1)),
+                    ListSource::Sum(..) => {
                         // Each pair of ranks follows exactly one other, that does not cost more.
                         list.pending.push((left, right + 1));
                         if right == 0 {
@@ -227,9 +227,9 @@ impl<'a> Lists<'a> {
         }
         let mut first = Vec::new();
         match self.lists[index as usize].source {
-            Source::Single(cost) => first.push(Entry { cost, left: 0, right: 0 }),
-            Source::Sum(..) => self.lists[index as usize].pending.push((0, 0)),
-            Source::Choice { node, parent_label } => {
+            ListSource::Single(cost) => first.push(Entry { cost, left: 0, right: 0 }),
+            ListSource::Sum(..) => self.lists[index as usize].pending.push((0, 0)),
+            ListSource::Choice { node, parent_label } => {
                 // Max-product has told the best of every label, so no label's list is touched for it.
                 let start = self.problem.offsets()[node as usize];
                 for left in 0..self.problem.labels(node) as u32 {
@@ -243,15 +243,15 @@ impl<'a> Lists<'a> {
     }
 
     /// What a sum's or choice's entry of these coordinates costs.
-    fn cost(&mut self, source: Source, left: u32, right: u32) -> Reading {
+    fn cost(&mut self, source: ListSource, left: u32, right: u32) -> Reading {
         match source {
-            Source::Single(_) => Reading::Missing,
-            Source::Sum(a, b) => match (self.read(a, left), self.read(b, right)) {
+            ListSource::Single(_) => Reading::Missing,
+            ListSource::Sum(a, b) => match (self.read(a, left), self.read(b, right)) {
                 (Reading::Cost(a), Reading::Cost(b)) => Reading::Cost(a + b),
                 (Reading::Missing, _) | (_, Reading::Missing) => Reading::Missing,
                 (wanted @ Reading::Wanted(..), _) | (_, wanted) => wanted,
             },
-            Source::Choice { node, parent_label } => {
+            ListSource::Choice { node, parent_label } => {
                 let list = self.of_label(node, left);
                 match self.read(list, right) {
                     Reading::Cost(cost) => Reading::Cost(cost + self.link_energy(node, parent_label, left)),
@@ -269,9 +269,9 @@ impl<'a> Lists<'a> {
             let entry = self.get(list, rank);
             let Entry { left, right, .. } = entry.expect("parts of an entry are entries");
             match self.lists[list as usize].source {
-                Source::Single(_) => {}
-                Source::Sum(a, b) => parts.extend([(a, left), (b, right)]),
-                Source::Choice { node, .. } => {
+                ListSource::Single(_) => {}
+                ListSource::Sum(a, b) => parts.extend([(a, left), (b, right)]),
+                ListSource::Choice { node, .. } => {
                     labels[node as usize] = left;
                     parts.push((self.of_label(node, left), right));
                 }

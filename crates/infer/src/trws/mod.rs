@@ -27,13 +27,23 @@ mod polish;
 mod search;
 mod sweep;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
+use crate::several::MBest;
 use polish::Polish;
-use sweep::{Bound, Direction, Ended, Sweeps};
+use sweep::{Ended, SweepBound, SweepDirection, Sweeps};
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: "trws",
+    summary: "any model, by tree-reweighted message passing: a lower bound, exact where it meets the energy",
+    make: || Box::new(Trws::default()),
+    worthwhile: |_| true,
+};
 
 /// The engine with its parameters and working memory. Applies to every model.
 ///
@@ -102,7 +112,7 @@ impl Engine for Trws {
         }
         self.sweeps.start(problem);
         self.polish.fit(problem);
-        let mut state = State::new(problem, &mut self.best);
+        let mut state = SolveState::new(problem, &mut self.best);
         let going = self.iterate(problem, watch, &mut state);
         if !state.is_optimal() {
             self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
@@ -117,9 +127,11 @@ impl Engine for Trws {
     }
 }
 
+impl MBest for Trws {}
+
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct SolveState {
     iteration: u64,
     /// Of the best labelling seen.
     energy: f64,
@@ -129,12 +141,12 @@ struct State {
     proof: Proof,
 }
 
-impl State {
+impl SolveState {
     /// The labels of the lowest unary energies are the first labelling.
     fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
         best.clear();
         best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
-        State {
+        SolveState {
             iteration: 0,
             energy: problem.energy(best),
             bound: f64::NEG_INFINITY,
@@ -147,8 +159,8 @@ impl State {
         self.proof.meets(self.energy, self.bound, self.rounding)
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolveProgress {
+        SolveProgress {
             iteration: self.iteration,
             energy: self.energy,
             bound: self.proof.sharpened(self.bound).min(self.energy),
@@ -158,10 +170,10 @@ impl State {
 
 impl Trws {
     /// Iterates while the bound grows; false if the caller wishes to stop.
-    fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+    fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let mut gains = Gains::default();
         while state.iteration < self.max_iterations {
-            for direction in [Direction::Forward, Direction::Backward] {
+            for direction in [SweepDirection::Forward, SweepDirection::Backward] {
                 match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
                     Ended::Stopped => return false,
                     Ended::Infeasible => {
@@ -186,14 +198,14 @@ impl Trws {
     }
 
     /// Whether so small a gain an iteration is not worth more of them.
-    fn is_stalled(&self, gain: f64, state: &State) -> bool {
+    fn is_stalled(&self, gain: f64, state: &SolveState) -> bool {
         let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
         let small = self.tolerance * scale.max(state.bound.abs());
         gain <= small && gain * PATIENCE <= state.energy - state.bound
     }
 
     /// Takes over what a sweep found.
-    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<Bound>, state: &mut State) {
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<SweepBound>, state: &mut SolveState) {
         if let Some(bound) = bound {
             // Sweeps never lower the bound, but for what rounding does.
             debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");

@@ -1,6 +1,6 @@
 //! When TRW-S searches locally, and for how long.
 
-use super::{State, Trws};
+use super::{SolveState, Trws};
 use crate::engine::Watch;
 use crate::error::Error;
 use crate::mrf::Mrf;
@@ -24,7 +24,7 @@ const TOLERATED: f64 = 3.0;
 
 impl Trws {
     /// Single nodes and forests, from the best labelling seen. False if the caller wishes to stop.
-    pub(super) fn polish(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+    pub(super) fn polish(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let pairs = &self.sweeps.pairs;
         let mut going = true;
         self.polish.single_nodes(problem, pairs, &mut self.best);
@@ -39,7 +39,7 @@ impl Trws {
     }
 
     /// The last search, where the bound does not prove the best labelling optimal.
-    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) {
+    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) {
         if !problem.terms().iter().any(Term::forbids) {
             let pairs = std::mem::take(&mut self.sweeps.pairs);
             self.anneal(problem, (problem, &pairs), watch, state);
@@ -62,7 +62,7 @@ impl Trws {
     /// Shakes regions and tolerates less and less increase of energy: threshold accepting (Dueck and Scheuer 1990). The
     /// scale is what the bound leaves open, per node. Moves follow the energies of `model`, but the best labelling is
     /// that of `problem`. False if the caller wishes to stop.
-    fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut State) -> bool {
+    fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut SolveState) -> bool {
         let (model, pairs) = model;
         let shakes = MOST_SHAKES.min(SHAKES_PER_NODE.saturating_mul(problem.nodes()));
         self.current.clone_from(&self.best);

@@ -9,15 +9,15 @@ use crate::file::DataError;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The direction of optimisation, and the costs that forbid.
-pub(super) struct Bound {
+pub(super) struct CostBound {
     maximise: bool,
     value: f64,
     /// As the file has it, see [`plain`].
     digits: String,
 }
 
-impl Bound {
-    pub(super) fn read(lexer: &mut Lexer) -> Result<Bound, DataError> {
+impl CostBound {
+    pub(super) fn read(lexer: &mut Lexer) -> Result<CostBound, DataError> {
         lexer.skip("problem")?;
         lexer.open("the problem's properties")?;
         let mut bound = None;
@@ -26,7 +26,7 @@ impl Bound {
             if let Some(rest) = word.strip_prefix(['<', '>']) {
                 let value = rest.trim().parse::<f64>().ok().filter(|value| value.is_finite());
                 let value = value.ok_or_else(|| lexer.bad(&word, "bound", "< or > and a finite number"))?;
-                bound = Some(Bound { maximise: word.starts_with('>'), value, digits: plain(rest).to_owned() });
+                bound = Some(CostBound { maximise: word.starts_with('>'), value, digits: plain(rest).to_owned() });
             } else if word == "name" {
                 lexer.word(|| "the problem's name".into())?;
             }
