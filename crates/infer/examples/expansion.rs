@@ -1,12 +1,12 @@
 //! Times alpha-expansion and partial optimality on Potts problems that another program made.
 //!
-//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line, each
-//! with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first, `settle I`
-//! and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
+//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line,
+//! each with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first,
+//! `settle I` and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
 //! `benchmarks/scripts/expansion.py`.
 //!
-//! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the unary
-//! energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
+//! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the
+//! unary energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
 
 use std::io::{BufRead, Write};
 use std::ops::ControlFlow;

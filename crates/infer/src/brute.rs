@@ -38,7 +38,7 @@ impl Engine for Brute {
         }
     }
 
-    /// Among equal labellings the first in lexicographic order wins.
+    /// Solves the model; among equal labellings the first in lexicographic order wins.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.prepare(problem)?;
         let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
@@ -70,7 +70,7 @@ fn labellings(problem: &Mrf) -> f64 {
     (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product()
 }
 
-/// The best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in
+/// Returns the best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in
 /// lexicographic order where several are best. Costs `labels ^ len` evaluations.
 pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> (Vec<u32>, f64) {
     let mut labelling = vec![0u32; len];
@@ -84,7 +84,7 @@ pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> 
     best
 }
 
-/// Steps to the next labelling in lexicographic order; false after the last.
+/// Steps to the next labelling in lexicographic order; returns false after the last.
 fn advance(labelling: &mut [u32], labels: impl Fn(usize) -> u32) -> bool {
     for (node, label) in labelling.iter_mut().enumerate().rev() {
         *label += 1;

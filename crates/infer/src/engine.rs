@@ -25,7 +25,7 @@ pub trait Engine {
 /// Called by engines between their iterations.
 pub type Watch<'a> = &'a mut dyn FnMut(SolveProgress) -> ControlFlow<()>;
 
-/// A [`Watch`] that never stops a solve.
+/// Returns a [`Watch`] that never stops a solve.
 ///
 /// ```
 /// use multiplane_infer::{Engine, Mrf, brute::Brute, engine::unwatched};
@@ -70,12 +70,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether the labelling is proven optimal.
+    /// Returns whether the labelling is proven optimal.
     pub fn is_exact(&self) -> bool {
         self.bound >= self.energy
     }
 
-    /// How far the labelling can be trusted as the one of highest score, the score being `-energy`.
+    /// Returns how far the labelling can be trusted as the one of highest score, the score being `-energy`.
     ///
     /// ```
     /// use multiplane_infer::engine::{Answer, Quality};

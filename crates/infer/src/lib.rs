@@ -33,13 +33,13 @@
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`tree`] | graphs without cycles | exact: max-product |
-//! | [`min_cut`] | two labels, submodular edges (equal labels are no dearer than different ones) | exact: one minimum cut |
+//! | [`min_cut`] | two labels, submodular edges (equal labels cost no more than different ones) | exact: one minimum cut |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //! | [`trws`] | anything | a lower bound and a good labelling: tree-reweighted message passing |
 //! | [`expansion`] | Potts and metric edges | a labelling that no expansion move betters; for Potts a good bound: alpha-expansion |
 //!
-//! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet, the
-//! labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.
+//! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet,
+//! the labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.
 //!
 //! Around them:
 //!
@@ -50,8 +50,8 @@
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
 //! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
-//! other numbers, starts from what the last one left. It allocates nothing, but for the last search of TRW-S where pairs of
-//! labels are forbidden.
+//! other numbers, starts from what the last one left. It allocates nothing, but for the last search of TRW-S where
+//! pairs of labels are forbidden.
 //!
 //! # Chains
 //!

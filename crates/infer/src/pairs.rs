@@ -120,7 +120,7 @@ impl Pairs {
         }
     }
 
-    /// Whether a model has the nodes, label counts and edges of the one that this was built for.
+    /// Returns whether a model has the nodes, label counts and edges of the one that this was built for.
     pub(crate) fn fits(&self, problem: &Mrf) -> bool {
         let edges = problem.edges();
         self.offsets == problem.offsets()
@@ -168,7 +168,7 @@ impl Pairs {
         }
     }
 
-    /// The energies between a pair's nodes, as a message sees them that is sent from one of them.
+    /// Returns the energies between a pair's nodes, as a message sees them that is sent from one of them.
     #[inline]
     pub(crate) fn form<'a>(&'a self, problem: &'a Mrf, pair: u32, from: u32) -> PairwiseForm<'a> {
         let pair = &self.pairs[pair as usize];
@@ -198,26 +198,26 @@ impl Pairs {
         }
     }
 
-    /// All neighbours of a node.
+    /// Returns all neighbours of a node.
     #[inline]
     pub(crate) fn neighbours(&self, node: u32) -> &[Neighbour] {
         &self.neighbours[self.neighbour_starts[node as usize]..self.neighbour_starts[node as usize + 1]]
     }
 
-    /// A node's neighbours to the nodes that are visited before it, and to those after it.
+    /// Returns a node's neighbours to the nodes that are visited before it, and to those after it.
     #[inline]
     pub(crate) fn sides(&self, node: u32) -> (&[Neighbour], &[Neighbour]) {
         self.neighbours(node).split_at(self.behind[node as usize] as usize)
     }
 
-    /// The first edge of a pair: what errors name.
+    /// Returns the first edge of a pair: what errors name.
     pub(crate) fn first_edge(&self, pair: usize) -> u32 {
         self.members[self.member_starts[pair]]
     }
 }
 
-/// Largest finite size of a term's energies between nodes of at most `labels` labels; without the cap, as distance
-/// transforms work without it.
+/// Returns the largest finite size of a term's energies between nodes of at most `labels` labels; without the cap, as
+/// distance transforms work without it.
 fn term_size(term: &Term, labels: usize) -> f64 {
     let far = labels.saturating_sub(1) as f64;
     match term {
@@ -228,7 +228,7 @@ fn term_size(term: &Term, labels: usize) -> f64 {
     }
 }
 
-/// The representative of a node's tree in a union-find forest, whose paths are halved on the way.
+/// Returns the representative of a node's tree in a union-find forest, whose paths are halved on the way.
 pub(crate) fn root(parents: &mut [u32], mut node: u32) -> u32 {
     while parents[node as usize] != node {
         parents[node as usize] = parents[parents[node as usize] as usize];

@@ -1,12 +1,12 @@
 //! Partial optimality for Potts models: nodes whose label is proven, without solving the rest.
 //!
-//! For a set A of labels, the *split* of A against all others is a binary problem: the inside of a node costs its lowest
-//! energy in A, the outside its lowest energy elsewhere, and an edge that is cut its weight. Kovtun, "Partial optimal
-//! labeling search for a NP-hard subclass of (max,+) problems" (DAGM 2003): where A is a single label, nodes inside a
-//! smallest cut have this label in an optimum. That takes one cut per label. Gridchyn and Kolmogorov, "Potts model,
-//! parametric maxflow and k-submodular functions" (ICCV 2013): the splits are nested, so halving the label set again and
-//! again takes `ceil(1 + log2 labels)` cuts: nodes inside half A are split once more among themselves, with all others
-//! outside. What is proven to hold in every optimum is the same for both.
+//! For a set A of labels, the *split* of A against all others is a binary problem: the inside of a node costs its
+//! lowest energy in A, the outside its lowest energy elsewhere, and an edge that is cut its weight. Kovtun, "Partial
+//! optimal labeling search for a NP-hard subclass of (max,+) problems" (DAGM 2003): where A is a single label, nodes
+//! inside a smallest cut have this label in an optimum. That takes one cut per label. Gridchyn and Kolmogorov, "Potts
+//! model, parametric maxflow and k-submodular functions" (ICCV 2013): the splits are nested, so halving the label set
+//! again and again takes `ceil(1 + log2 labels)` cuts: nodes inside half A are split once more among themselves, with
+//! all others outside. What is proven to hold in every optimum is the same for both.
 //!
 //! Cost: O(nodes * labels + edges) per cut, and the cuts, in one network whose flow is kept from cut to cut.
 
@@ -99,8 +99,8 @@ impl Persistency {
         Ok(Proven { count: labels.iter().flatten().count(), bound: bound + problem.constant(), cuts })
     }
 
-    /// Each label against the rest. A node that has its label is outside from then on, so that where labels tie no two
-    /// claim the same node.
+    /// Splits each label against the rest. A node that has its label is outside from then on, so that where labels tie
+    /// no two claim the same node.
     fn one_by_one(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
@@ -118,7 +118,7 @@ impl Persistency {
         Ok((if most == 0 { 0.0 } else { bound }, u64::from(most)))
     }
 
-    /// Halves of halves; a half of one label is split against all others once more.
+    /// Splits halves of halves; a half of one label is split against all others once more.
     fn halving(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
@@ -143,7 +143,7 @@ impl Persistency {
         Ok((relaxed_energy(problem, labels), cuts))
     }
 
-    /// A network of the model's edges, and all labels in one group.
+    /// Lays out the network of the model's edges, and all labels in one group.
     fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         let nodes = problem.nodes();
         if !self.shape.fits(problem) {
@@ -199,7 +199,7 @@ impl Persistency {
         Ok(())
     }
 
-    /// Energy of the split's own binary problem.
+    /// Returns the energy of the split's own binary problem.
     fn split_energy(&self, problem: &Mrf) -> f64 {
         let nodes = self.inner.iter().enumerate().map(|(node, inner)| {
             let (inside, outside) = split_energies(problem.unary(node as u32), inner);
@@ -211,7 +211,7 @@ impl Persistency {
     }
 }
 
-/// Lowest energies of the labels in a range and of the others; `+inf` where there are none.
+/// Returns the lowest energies of the labels in a range and of the others; `+inf` where there are none.
 fn split_energies(unary: &[f64], inner: &Range<u32>) -> (f64, f64) {
     let lowest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
     let end = (inner.end as usize).min(unary.len());
@@ -219,8 +219,9 @@ fn split_energies(unary: &[f64], inner: &Range<u32>) -> (f64, f64) {
     (lowest(&unary[start..end]), lowest(&unary[..start]).min(lowest(&unary[end..])))
 }
 
-/// The relaxation that halving minimises: a node without label costs the mean of its two lowest energies, one with a
-/// label other than its best the mean of this label's and the second lowest; an edge with one such end costs half.
+/// Returns the energy of the relaxation that halving minimises: a node without label costs the mean of its two lowest
+/// energies, one with a label other than its best the mean of this label's and the second lowest; an edge with one such
+/// end costs half.
 fn relaxed_energy(problem: &Mrf, labels: &[Option<u32>]) -> f64 {
     let nodes = labels.iter().enumerate().map(|(node, &label)| {
         let unary = problem.unary(node as u32);

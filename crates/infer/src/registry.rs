@@ -37,7 +37,7 @@ mod tests {
     use crate::engine::unwatched;
     use crate::term::Term;
 
-    /// A cycle of nodes whose neighbours like to differ.
+    /// Makes a cycle of nodes whose neighbours like to differ.
     fn frustrated(nodes: u32) -> Mrf {
         let mut mrf = Mrf::new();
         let potts = mrf.add_term(Term::Potts).unwrap();

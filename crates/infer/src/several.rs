@@ -46,8 +46,9 @@ struct Branch {
     excluded: Vec<u32>,
 }
 
-/// The `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if the
-/// engine is; else each answer's bound says how far. Stopped by the watch it returns those found so far, one at least.
+/// Returns the `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if
+/// the engine is; else each answer's bound says how far. Stopped by the watch it returns those found so far, one at
+/// least.
 ///
 /// ```
 /// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
@@ -100,7 +101,8 @@ pub fn best<E: Engine + ?Sized>(
     Ok(listed)
 }
 
-/// Solves the parts that are left of `part` without its best member; false if the watch stopped it before the end.
+/// Solves the parts that are left of `part` without its best member; returns false if the watch stopped it before the
+/// end.
 fn divide<E: Engine + ?Sized>(
     engine: &mut E,
     problem: &Mrf,
@@ -150,14 +152,14 @@ impl<'a> Stoppable<'a> {
         flow
     }
 
-    /// Whether to stop; asks between two solves, as there are engines that never do.
+    /// Returns whether to stop; asks between two solves, as there are engines that never do.
     fn stops_before_next(&mut self, last: Answer) -> bool {
         let Answer { energy, bound, iterations } = last;
         self.stopped || self.see(SolveProgress { iteration: iterations, energy, bound }).is_break()
     }
 }
 
-/// Forbids the labels of a node that are not `allowed`; whether one is left. If none is, nothing changes.
+/// Forbids the labels of a node that are not `allowed`; returns whether one is left. If none is, nothing changes.
 fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn(u32) -> bool) -> Result<bool, Error> {
     let node = node as u32;
     let price = |(label, &energy)| if allowed(label as u32) { energy } else { f64::INFINITY };
@@ -169,9 +171,9 @@ fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn
     Ok(true)
 }
 
-/// `penalties.len() + 1` labellings: the first minimises the energy, the m-th the energy plus `penalties[j]` for every
-/// node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]` per
-/// differing node, as the paper has it. Labellings may repeat where penalties are small.
+/// Returns `penalties.len() + 1` labellings: the first minimises the energy, the m-th the energy plus `penalties[j]`
+/// for every node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]`
+/// per differing node, as the paper has it. Labellings may repeat where penalties are small.
 ///
 /// Energies are those of `problem` itself, and every bound is the one proven for its minimum. Stopped by the watch it
 /// returns those found so far, one at least.

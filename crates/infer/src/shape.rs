@@ -11,8 +11,8 @@ pub(crate) struct ModelShape {
 }
 
 impl ModelShape {
-    /// Whether a model has the label counts and the edges, with the same terms, of the one recorded last; never before
-    /// anything is recorded.
+    /// Returns whether a model has the label counts and the edges, with the same terms, of the one recorded last; never
+    /// before anything is recorded.
     pub(crate) fn fits(&self, problem: &Mrf) -> bool {
         self.offsets == problem.offsets()
             && self.edges.len() == problem.edges().len()

@@ -337,7 +337,8 @@ fn optima_of_uai_models() {
     assert!(seen > 40, "only {seen}");
 }
 
-/// Optimal labellings of the models of other formats, as an independent solver found and proved them, cost what it says.
+/// Optimal labellings of the models of other formats, as an independent solver found and proved them, cost what it
+/// says.
 #[test]
 fn optima_of_cost_networks() {
     for (name, optimum, labels) in [

@@ -43,7 +43,7 @@ impl Descent {
         }
     }
 
-    /// Gives a node its best label; whether that is another one.
+    /// Gives a node its best label; returns whether that is another one.
     fn visit(
         &mut self,
         problem: &Mrf,

@@ -58,13 +58,14 @@ impl Rules {
         Ok(())
     }
 
-    /// Whether all edges of a checked model are Potts.
+    /// Returns whether all edges of a checked model are Potts.
     pub(super) fn is_potts(&self, problem: &Mrf) -> bool {
         problem.edges().iter().all(|edge| *problem.term(edge) == Term::Potts)
     }
 }
 
-/// With three labels in a row, min(4, cap) must not exceed 1 + 1; nothing else can break.
+/// Refuses a truncated quadratic term that is no metric: with three labels in a row, min(4, cap) must not exceed 1 + 1;
+/// nothing else can break.
 fn check_quadratic(problem: &Mrf, edge: &Edge, cap: f64) -> Result<(), String> {
     let most = problem.labels(edge.tail).max(problem.labels(edge.head));
     let least = problem.labels(edge.tail).min(problem.labels(edge.head));

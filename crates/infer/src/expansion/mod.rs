@@ -22,9 +22,10 @@
 //!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
-//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take much memory, all labels share one.
-//! A label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
-//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
+//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take much memory, all labels share one. A
+//! label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
+//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best
+//! labels.
 
 mod descent;
 mod incidence;
@@ -57,8 +58,8 @@ pub const ENTRY: EngineEntry = EngineEntry {
     worthwhile: |_| true,
 };
 
-/// Nodes and edges times labels above which all labels share one network: some 60 MB. Beyond, to get the memory takes as
-/// long as flows that are kept save.
+/// Nodes and edges times labels above which all labels share one network: some 60 MB. Beyond, to get the memory takes
+/// as long as flows that are kept save.
 const NETWORKS: usize = 1_000_000;
 
 /// Nodes and edges times labels above which no messages are passed: some 200 MB.
@@ -149,9 +150,9 @@ impl Engine for Expansion {
         Ok(())
     }
 
-    /// An iteration is a move; `watch` is asked after each, and between sweeps. The answer is exact, and says so, where no
-    /// node has more than two labels or all labels are proven; else the bound is the best of message passing, partial
-    /// optimality, and the sum of the lowest energies of all nodes and edges.
+    /// Solves the model by moves, each of which is an iteration; `watch` is asked after each, and between sweeps. The
+    /// answer is exact, and says so, where no node has more than two labels or all labels are proven; else the bound is
+    /// the best of message passing, partial optimality, and the sum of the lowest energies of all nodes and edges.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.ready(problem)?;
         labels.clear();
@@ -166,8 +167,9 @@ impl Engine for Expansion {
 impl MBest for Expansion {}
 
 impl Expansion {
-    /// As [`solve`](Engine::solve), but starts from `labels`, for instance the answer of another engine, and never ends
-    /// above their energy. Labels that a node does not have, or that are forbidden, are replaced by its best one.
+    /// Solves the model as [`solve`](Engine::solve), but starts from `labels`, for instance the answer of another
+    /// engine, and never ends above their energy. Labels that a node does not have, or that are forbidden, are replaced
+    /// by its best one.
     ///
     /// # Errors
     /// Those of [`solve`](Engine::solve).
@@ -238,8 +240,8 @@ impl Expansion {
             |node: usize, label| proven[node].is_none() && (!sweeping || messages.may_have(node, label, limit));
         let moves = self.run_moves(problem, allowed, bound, watch, labels);
         let energy = problem.energy(labels);
-        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels is
-        // better, as energies are submodular.
+        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels
+        // is better, as energies are submodular.
         let certain = proven.iter().all(Option::is_some)
             || problem.most_labels() <= 2 && moves.as_ref().is_ok_and(|moves| moves.settled)
             || sweeping && messages.rules_out_others(labels, energy);
@@ -288,7 +290,7 @@ impl Expansion {
     }
 }
 
-/// Nodes and edges times labels.
+/// Returns the number of nodes and edges times that of labels.
 fn size(problem: &Mrf) -> usize {
     (problem.nodes() + problem.edges().len()).saturating_mul(problem.most_labels())
 }

@@ -65,7 +65,7 @@ impl ExpansionMove {
         }
         self.add_edges(problem, label, labels);
         if self.slope.iter().all(|&slope| slope >= 0.0) {
-            return Ok(0.0); // the cut that moves nobody costs nothing
+            return Ok(0.0); // the cut that moves no node costs nothing
         }
         network.update(problem, self)?;
         network.cut.graph.solve();
@@ -85,7 +85,8 @@ impl ExpansionMove {
         Ok(gain)
     }
 
-    /// Unary part: the energy of taking the label minus that of staying. Whether any node may take it.
+    /// Sets the slopes to the unary part: the energy of taking the label minus that of staying. Returns whether any
+    /// node may take it.
     fn start(&mut self, problem: &Mrf, label: u32, allowed: impl Allowed, labels: &[u32]) -> bool {
         let mut any = false;
         self.active.clear();
@@ -101,7 +102,7 @@ impl ExpansionMove {
         any
     }
 
-    /// Pairwise part: to slopes and capacities.
+    /// Adds the pairwise part to slopes and capacities.
     fn add_edges(&mut self, problem: &Mrf, label: u32, labels: &[u32]) {
         self.capacities.clear();
         for edge in problem.edges() {
@@ -137,7 +138,7 @@ impl ExpansionMove {
         }
     }
 
-    /// By how much the move lowers the energy. O(edges of the nodes that move).
+    /// Returns by how much the move lowers the energy. O(edges of the nodes that move).
     fn gain(&self, problem: &Mrf, label: u32, incidence: &Incidence, labels: &[u32]) -> Sum {
         let mut gain = Sum::default();
         let mut add = |before: f64, after: f64| {

@@ -30,7 +30,7 @@ pub(super) struct Build {
 }
 
 impl Build {
-    /// A model of variables with these numbers of labels.
+    /// Makes a model of variables with these numbers of labels.
     pub(super) fn new(labels: Vec<u32>) -> Self {
         Build {
             unary: vec![Vec::new(); labels.len()],
@@ -43,17 +43,17 @@ impl Build {
         }
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub(super) fn variables(&self) -> usize {
         self.labels.len()
     }
 
-    /// Number of labels of a variable.
+    /// Returns the number of labels of a variable.
     pub(super) fn labels(&self, variable: u32) -> u32 {
         self.labels[variable as usize]
     }
 
-    /// Number of entries of a function of these variables.
+    /// Returns the number of entries of a function of these variables.
     pub(super) fn entries(&self, scope: &[u32]) -> u64 {
         scope.iter().map(|&variable| u64::from(self.labels(variable))).product()
     }
@@ -122,7 +122,7 @@ impl Build {
         Ok(())
     }
 
-    /// Number of functions of two variables.
+    /// Returns the number of functions of two variables.
     pub(super) fn pairs(&self) -> usize {
         self.edges.len()
     }
@@ -133,7 +133,7 @@ impl Build {
         self.edges.push((tail, head, term, weight));
     }
 
-    /// The index of a term, an earlier one if it is the same. One whose hash another has is kept twice.
+    /// Returns the index of a term, an earlier one if it is the same. One whose hash another has is kept twice.
     fn intern(&mut self, term: Term) -> u32 {
         let new = self.terms.len() as u32;
         let at = *self.found.entry(hash(&term)).or_insert(new);
@@ -144,7 +144,7 @@ impl Build {
         new
     }
 
-    /// The model.
+    /// Makes the model of all functions that were added.
     pub(super) fn finish(mut self) -> Result<Mrf, BuildFault> {
         let absent = |(unary, labels): (&Vec<f64>, &u32)| if unary.is_empty() { u64::from(*labels) } else { 0 };
         let implied = self.unary.iter().zip(&self.labels).map(absent).sum();
@@ -169,7 +169,7 @@ impl Build {
     }
 }
 
-/// A sum that does not turn finite numbers into what forbids.
+/// Returns a sum that does not turn finite numbers into what forbids.
 fn sum(total: f64, energy: f64) -> Result<f64, BuildFault> {
     let new = total + energy;
     match new.is_finite() || total == f64::INFINITY || energy == f64::INFINITY {
@@ -180,7 +180,7 @@ fn sum(total: f64, energy: f64) -> Result<f64, BuildFault> {
     }
 }
 
-/// The weight of a square table that is 0 where labels agree and one positive number elsewhere.
+/// Returns the weight of a square table that is 0 where labels agree and one positive number elsewhere.
 fn potts(columns: usize, energies: &[f64]) -> Option<f64> {
     let weight = *energies.get(1)?;
     let is_potts = |(at, &energy): (usize, &f64)| {
@@ -200,7 +200,8 @@ fn hash(term: &Term) -> u64 {
     hasher.finish()
 }
 
-/// A number that the energy of no allowed labelling, and no finite energy of a function, is above; not negative.
+/// Returns a number that the energy of no allowed labelling, and no finite energy of a function, is above; not
+/// negative.
 pub(super) fn greatest_sum(mrf: &Mrf) -> f64 {
     let greatest = |energies: &mut dyn Iterator<Item = f64>| energies.filter(|e| e.is_finite()).fold(0.0, f64::max);
     let unary = (0..mrf.nodes() as u32).map(|node| greatest(&mut mrf.unary(node).iter().copied())).sum::<f64>();
@@ -208,7 +209,7 @@ pub(super) fn greatest_sum(mrf: &Mrf) -> f64 {
     mrf.constant().max(0.0) + unary + pairs
 }
 
-/// The energies of an edge, the head's label changing fastest.
+/// Returns the energies of an edge, the head's label changing fastest.
 pub(super) fn pairwise<'a>(mrf: &'a Mrf, edge: &'a Edge) -> impl Iterator<Item = f64> + Clone + 'a {
     let (rows, columns) = (mrf.labels(edge.tail) as u32, mrf.labels(edge.head) as u32);
     let pairs = (0..rows).flat_map(move |a| (0..columns).map(move |b| (a, b)));

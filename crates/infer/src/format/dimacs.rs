@@ -141,7 +141,7 @@ fn finish(
     }
 }
 
-/// Whether arcs lead from one node to another: their lists by tail are searched in breadth.
+/// Returns whether arcs lead from one node to another: their lists by tail are searched in breadth.
 fn reaches(nodes: u32, from: u32, to: u32, ends: &[(u32, u32)]) -> bool {
     let mut by_tail: Vec<u32> = (0..ends.len() as u32).collect();
     by_tail.sort_unstable_by_key(|&arc| ends[arc as usize].0);
@@ -215,7 +215,7 @@ impl<'a> Fields<'a> {
         self.next().ok_or_else(|| self.line.error(self.at, format!("found the end of the line, expected {what}")))
     }
 
-    /// A node, counted from 0.
+    /// Reads a node, counted from 0.
     fn node(&mut self, what: &str, sizes: Sizes) -> Result<u32, DataError> {
         let (at, text) = self.expect(what)?;
         match text.parse::<u64>() {

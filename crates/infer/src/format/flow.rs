@@ -41,8 +41,9 @@ pub enum Flow {
 }
 
 impl<C: Capacity> FlowProblem<C> {
-    /// The network of these arcs, whose nodes and capacities are sound and whose capacities' sum does not overflow.
-    /// Loops are left out; arcs of the same nodes become one edge, at the place and in the direction of the first.
+    /// Makes the network of these arcs, whose nodes and capacities are sound and whose capacities' sum does not
+    /// overflow. Loops are left out; arcs of the same nodes become one edge, at the place and in the direction of the
+    /// first.
     pub(super) fn new(nodes: u32, source: u32, sink: u32, arcs: impl Iterator<Item = FlowArc<C>>) -> Self {
         let mut arcs: Vec<(u32, FlowArc<C>)> = (0..).zip(arcs).filter(|(_, arc)| arc.tail != arc.head).collect();
         arcs.sort_unstable_by_key(|(at, arc)| (arc.tail.min(arc.head), arc.tail.max(arc.head), *at));
@@ -58,27 +59,27 @@ impl<C: Capacity> FlowProblem<C> {
         FlowProblem { nodes, source, sink, edges: merged.into_iter().map(|(_, edge)| edge).collect() }
     }
 
-    /// Number of nodes, source and sink among them.
+    /// Returns the number of nodes, source and sink among them.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// The source.
+    /// Returns the source.
     pub fn source(&self) -> u32 {
         self.source
     }
 
-    /// The sink.
+    /// Returns the sink.
     pub fn sink(&self) -> u32 {
         self.sink
     }
 
-    /// The edges, in the order of the file; those of source and sink are among them.
+    /// Returns the edges, in the order of the file; those of source and sink are among them.
     pub fn edges(&self) -> &[FlowEdge<C>] {
         &self.edges
     }
 
-    /// What finds the minimum cut, with all laid out for it.
+    /// Lays out what finds the minimum cut.
     pub fn cut(&self) -> Cut<C> {
         let mut graph = Graph::new();
         graph.add_nodes(self.nodes as usize);
@@ -118,7 +119,7 @@ pub struct Cut<C: Capacity> {
 }
 
 impl<C: Capacity> Cut<C> {
-    /// The maximum flow, which is the capacity of the minimum cut.
+    /// Returns the maximum flow, which is the capacity of the minimum cut.
     pub fn solve(&mut self) -> C {
         self.graph.solve() + self.through
     }

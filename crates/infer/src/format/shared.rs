@@ -13,7 +13,7 @@ pub(super) struct SharedCosts {
 }
 
 impl SharedCosts {
-    /// The function that is added to the model next.
+    /// Makes the record of the function that is added to the model next.
     pub(super) fn next(build: &Build, scope: Scope, energies: &[f64]) -> Self {
         let energies = if scope.as_slice().len() < 2 { energies.to_vec() } else { Vec::new() };
         SharedCosts { scope, energies, pair: build.pairs() }

@@ -84,7 +84,7 @@ fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
     build.finish().map_err(|fault| DataError::file(tokens.path(), fault))
 }
 
-/// The energy of an entry.
+/// Reads the energy of an entry.
 fn energy(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataError> {
     let word = tokens.expect(&what)?;
     match word.parse::<f64>() {
@@ -97,7 +97,7 @@ fn energy(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataErr
     }
 }
 
-/// The digits before the exponent.
+/// Returns the digits before the exponent.
 fn mantissa(word: &str) -> impl Iterator<Item = u8> {
     word.bytes().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e')).filter(u8::is_ascii_digit)
 }

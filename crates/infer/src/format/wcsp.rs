@@ -115,7 +115,7 @@ impl WcspReader {
         added.map_err(|fault| self.tokens.error_at(place, format!("{fault} ({name})")))
     }
 
-    /// A default and the tuples that differ from it; of one that is given twice the last cost counts.
+    /// Reads a default and the tuples that differ from it; of one that is given twice the last cost counts.
     fn table(&mut self, scope: &Scope, default: f64, tuples: u64) -> Result<Vec<f64>, DataError> {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.tokens.error(fault))?;
@@ -150,8 +150,8 @@ impl WcspReader {
         Ok(shared.add(&mut self.build, scope))
     }
 
-    /// The energy of the cost that was read last. One that reaches the upper bound forbids; any other must not change
-    /// as it becomes a double, lest it reach what it is below.
+    /// Returns the energy of the cost that was read last. One that reaches the upper bound forbids; any other must not
+    /// change as it becomes a double, lest it reach what it is below.
     fn energy(&self, cost: i128, what: impl Fn() -> String) -> Result<f64, DataError> {
         match cost {
             _ if cost >= self.bound => Ok(f64::INFINITY),

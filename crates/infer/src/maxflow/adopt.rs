@@ -207,7 +207,7 @@ impl<C: Capacity> TreeSearch<'_, C> {
     }
 }
 
-/// The level of a node that has lost its own and may get another.
+/// Returns the level of a node that has lost its own and may get another.
 #[inline(always)]
 const fn lost<const S: bool>() -> i32 {
     if S { -i32::MAX } else { i32::MAX }

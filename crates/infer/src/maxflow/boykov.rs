@@ -156,7 +156,8 @@ impl<C: Capacity> HeadStart<'_, C> {
         }
     }
 
-    /// Number of nodes from a node to its root, if it has one: found by walking up, and remembered on the way.
+    /// Returns the number of nodes from a node to its root, if it has one: found by walking up, and remembered on the
+    /// way.
     #[inline]
     fn distance<const S: bool>(&mut self, start: u32) -> Option<i32> {
         let ResidualNetwork { nodes, arcs, .. } = &mut *self.network;

@@ -40,7 +40,7 @@ pub(super) struct SearchForest {
 }
 
 impl SearchForest {
-    /// The larger number of levels of the two sides.
+    /// Returns the larger number of levels of the two sides.
     pub(super) fn height(&self) -> i32 {
         self.trees[0].top.max(self.trees[1].top)
     }
@@ -191,7 +191,7 @@ impl<C: Capacity> TreeSearch<'_, C> {
     }
 }
 
-/// The level in the trees: positive in these, negative in the other terminal's, 0 in none.
+/// Returns the level in the trees: positive in these, negative in the other terminal's, 0 in none.
 #[inline(always)]
 pub(super) fn height<const S: bool>(level: i32) -> i32 {
     if S { level } else { -level }

@@ -24,7 +24,8 @@ pub struct Graph<C: Capacity = f64> {
     /// By node: from the source, to the sink.
     pub(super) terminals: Vec<(C, C)>,
     pub(super) edges: Vec<GivenEdge<C>>,
-    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's range.
+    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's
+    /// range.
     pub(super) total: C,
     /// Capacities that were lowered since the last cold solve began, as they were before: what rounding errors of flow
     /// that a warm solve starts from are relative to, beside the capacities there are.
@@ -63,7 +64,7 @@ impl<C: Capacity> Default for Graph<C> {
 }
 
 impl<C: Capacity> Graph<C> {
-    /// A graph without nodes.
+    /// Makes a graph without nodes.
     pub fn new() -> Self {
         Graph {
             terminals: Vec::new(),
@@ -105,12 +106,12 @@ impl<C: Capacity> Graph<C> {
         first as u32
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.terminals.len()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
@@ -227,7 +228,7 @@ fn note_lowered<C: Capacity>(lowered: &mut C, before: (C, C), now: (C, C)) {
     *lowered = lowered.plus(amount).unwrap_or(*lowered);
 }
 
-/// The sum of all capacities with two more of them.
+/// Returns the sum of all capacities with two more of them.
 #[inline]
 fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, Error> {
     let sum = match pair.0.is_valid() && pair.1.is_valid() {

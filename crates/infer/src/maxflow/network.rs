@@ -44,13 +44,14 @@ impl<C: Capacity> ResidualArc<C> {
         self.reverse & OPEN != 0
     }
 
-    /// Whether the arc's tail can hang on its head in a tree of the source (`S`) or the sink.
+    /// Returns whether the arc's tail can hang on its head in a tree of the source (`S`) or the sink.
     #[inline(always)]
     pub(super) fn leads_up<const S: bool>(&self) -> bool {
         if S { self.reverse_is_open() } else { self.is_open() }
     }
 
-    /// Whether a search from the source (`S`), or one from the sink against the arcs' direction, can go this way.
+    /// Returns whether a search from the source (`S`), or one from the sink against the arcs' direction, can go this
+    /// way.
     #[inline(always)]
     pub(super) fn leads_on<const S: bool>(&self) -> bool {
         if S { self.is_open() } else { self.reverse_is_open() }
@@ -158,7 +159,7 @@ impl<C: Capacity> ResidualNetwork<C> {
         (reverse.residual, reverse.reverse) = (backward, arc | open(forward));
     }
 
-    /// Sends flow along an arc; whether the arc is full then.
+    /// Sends flow along an arc; returns whether the arc is full then.
     #[inline(always)]
     pub(super) fn push(&mut self, arc: u32, amount: C) -> bool {
         let there = &mut self.arcs[arc as usize];
@@ -174,7 +175,7 @@ impl<C: Capacity> ResidualNetwork<C> {
         full
     }
 
-    /// What can flow between a node and its root, up to `most`.
+    /// Returns what can flow between a node and its root, up to `most`.
     #[inline]
     pub(super) fn room<const S: bool>(&self, mut node: u32, mut most: C) -> C {
         loop {

@@ -81,8 +81,8 @@ impl<C: Capacity> Graph<C> {
         value::flow(&self.network, &self.terminals, &self.edges)
     }
 
-    /// Side of a node in the minimum cut with the smallest source side, as found by the last [`solve`](Graph::solve):
-    /// [`Side::Source`] means that the node is on the source's side in every minimum cut.
+    /// Returns the side of a node in the minimum cut with the smallest source side, as found by the last
+    /// [`solve`](Graph::solve): [`Side::Source`] means that the node is on the source's side in every minimum cut.
     ///
     /// # Panics
     /// If the graph had no such node when it was last solved.
@@ -91,8 +91,8 @@ impl<C: Capacity> Graph<C> {
         if self.network.nodes[node as usize].level > 0 { Side::Source } else { Side::Sink }
     }
 
-    /// Whether a node could send more to the sink if the source gave it more: then it is on the sink's side in every
-    /// minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
+    /// Returns whether a node could send more to the sink if the source gave it more: then it is on the sink's side in
+    /// every minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
     /// [`solve`](Graph::solve).
     ///
     /// ```
@@ -112,7 +112,7 @@ impl<C: Capacity> Graph<C> {
         self.network.nodes[node as usize].level < 0
     }
 
-    /// Whether changed trees should be mended; else planted anew.
+    /// Returns whether changed trees should be mended; else planted anew.
     fn should_mend(&self) -> bool {
         let changes = self.nodes_changed.len() + self.edges_changed.len();
         let flat = self.forest.height() <= 2 * self.planted_height + 64;

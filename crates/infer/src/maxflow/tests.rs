@@ -65,7 +65,8 @@ fn head_start_changes_no_cut() {
     }
 }
 
-/// The head start alone leaves no residual path where its number of paths is not limited, and may be cut short anywhere.
+/// The head start alone leaves no residual path where its number of paths is not limited, and may be cut short
+/// anywhere.
 #[test]
 fn head_start_ends_and_may_be_cut_short() {
     use super::boykov::HeadStart;

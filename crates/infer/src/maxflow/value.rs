@@ -3,8 +3,9 @@
 use super::capacity::Capacity;
 use super::network::{GivenEdge, ResidualNetwork};
 
-/// What the source gives, less what is stuck at nodes (it could be led back to the source), or the same seen from the
-/// sink: where less cancels. Where too much does, the value of the cut, which only adds but has to look at all edges.
+/// Returns what the source gives, less what is stuck at nodes (it could be led back to the source), or the same seen
+/// from the sink: where less cancels. Where too much does, the value of the cut, which only adds but has to look at all
+/// edges.
 pub(super) fn flow<C: Capacity>(network: &ResidualNetwork<C>, terminals: &[(C, C)], edges: &[GivenEdge<C>]) -> C {
     let zero = (C::ZERO, C::ZERO);
     let (mut given, mut taken) = (zero, zero);
@@ -20,7 +21,7 @@ pub(super) fn flow<C: Capacity>(network: &ResidualNetwork<C>, terminals: &[(C, C
     if flow.is_lost_in(cancelled) { cut(network, terminals, edges) } else { flow }
 }
 
-/// What the smallest source side pays.
+/// Returns what the smallest source side pays.
 fn cut<C: Capacity>(network: &ResidualNetwork<C>, terminals: &[(C, C)], edges: &[GivenEdge<C>]) -> C {
     let on_source = |node: u32| network.nodes[node as usize].level > 0;
     let links = (0..).zip(terminals).map(|(node, link)| if on_source(node) { link.1 } else { link.0 });

@@ -48,7 +48,7 @@ const LINEAR_REACH: usize = 8;
 const QUADRATIC_REACH: usize = 48;
 
 impl PairwiseForm<'_> {
-    /// The energy of a pair of labels, the sender's first.
+    /// Returns the energy of a pair of labels, the sender's first.
     #[inline]
     pub(crate) fn energy(&self, x: u32, y: u32) -> f64 {
         let distance = f64::from(x.abs_diff(y));
@@ -63,7 +63,7 @@ impl PairwiseForm<'_> {
         }
     }
 
-    /// `out[y] += energy(x, y)` for all y.
+    /// Computes `out[y] += energy(x, y)` for all y.
     pub(crate) fn add_energies(&self, x: u32, out: &mut [f64]) {
         match *self {
             PairwiseForm::Table { values, columns, weight, from_rows: true } => {
@@ -118,13 +118,13 @@ impl PairwiseForm<'_> {
     }
 }
 
-/// The largest difference of labels below `labels` at which a distance is still below its cap.
+/// Returns the largest difference of labels below `labels` at which a distance is still below its cap.
 fn reach(labels: usize, cap: f64, distance: impl Fn(usize) -> f64) -> usize {
     (1..labels).take_while(|&d| distance(d) < cap).count()
 }
 
-/// Messages of a function of the labels' difference, by trying all differences within the reach. What lies beyond
-/// costs the cap; with a negative weight that is a gain, so all differences are tried.
+/// Writes messages of a function of the labels' difference, by trying all differences within the reach. What lies
+/// beyond costs the cap; with a negative weight that is a gain, so all differences are tried.
 fn windowed(
     weight: f64,
     cap: f64,

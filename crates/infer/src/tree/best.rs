@@ -1,4 +1,4 @@
-//! The M best labellings of a forest, in order: sorted lists that grow only as far as somebody reads them.
+//! The M best labellings of a forest, in order: sorted lists that grow only as far as they are read.
 //!
 //! Each node and label has a list of the labellings of its subtree, made of its children's lists by sums (children are
 //! independent) and choices (of the child's label). After one run of max-product, each further labelling costs
@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::several::Labelling;
 
-/// The `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling comes
-/// twice. Ties come in an order that depends on nothing but the model.
+/// Returns the `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling
+/// comes twice. Ties come in an order that depends on nothing but the model.
 ///
 /// # Errors
 /// [`Error::DoesNotApply`] for a graph with a cycle.
@@ -126,7 +126,7 @@ impl<'a> Lists<'a> {
         self.lists.len() as Index - 1
     }
 
-    /// The list of all labellings of the forest.
+    /// Makes the list of all labellings of the forest.
     fn top(&mut self) -> Index {
         let mut top = self.add(ListSource::Single(0.0));
         let forest = self.forest;
@@ -137,7 +137,7 @@ impl<'a> Lists<'a> {
         top
     }
 
-    /// The list of the labellings of a node's subtree in which the node has this label.
+    /// Returns the list of the labellings of a node's subtree in which the node has this label.
     fn of_label(&mut self, node: u32, label: u32) -> Index {
         let at = self.problem.offsets()[node as usize] + label as usize;
         if self.of_label[at] == NONE {
@@ -152,7 +152,7 @@ impl<'a> Lists<'a> {
         self.of_label[at]
     }
 
-    /// Energy of the edge to the parent.
+    /// Returns the energy of the edge to the parent.
     fn link_energy(&self, node: u32, parent_label: u32, label: u32) -> f64 {
         match self.forest.links[node as usize] {
             Some(Link { parent, pair }) => {
@@ -162,7 +162,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The entry of a rank, counted from 0; none where the list is shorter.
+    /// Returns the entry of a rank, counted from 0; none where the list is shorter.
     fn get(&mut self, list: Index, rank: u32) -> Option<Entry> {
         if let Some(&entry) = self.lists[list as usize].found.get(rank as usize) {
             return Some(entry);
@@ -220,7 +220,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The first candidates of a list.
+    /// Finds the first candidates of a list.
     fn start(&mut self, index: Index) {
         if std::mem::replace(&mut self.lists[index as usize].started, true) {
             return;
@@ -242,7 +242,7 @@ impl<'a> Lists<'a> {
         self.lists[index as usize].candidates = first.into();
     }
 
-    /// What a sum's or choice's entry of these coordinates costs.
+    /// Returns what a sum's or choice's entry of these coordinates costs.
     fn cost(&mut self, source: ListSource, left: u32, right: u32) -> Reading {
         match source {
             ListSource::Single(_) => Reading::Missing,
@@ -261,7 +261,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The labelling that an entry stands for.
+    /// Returns the labelling that an entry stands for.
     fn labelling(&mut self, top: Index, rank: u32) -> Vec<u32> {
         let mut labels = vec![0; self.problem.nodes()];
         let mut parts = vec![(top, rank)];

@@ -66,7 +66,8 @@ impl Engine for Tree {
 }
 
 impl MBest for Tree {
-    /// By sorted lists of labellings for every node and label, at little more than one run of max-product.
+    /// Lists the best labellings by sorted lists of labellings for every node and label, at little more than one run of
+    /// max-product.
     fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
         best::labellings(problem, count)
     }

@@ -67,8 +67,8 @@ pub const ENTRY: EngineEntry = EngineEntry {
 pub struct Trws {
     /// Most iterations, of two sweeps each; 2000 by default.
     pub max_iterations: u64,
-    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few, unless
-    /// that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
+    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few,
+    /// unless that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
     pub tolerance: f64,
     sweeps: Sweeps,
     polish: Polish,
@@ -103,9 +103,9 @@ impl Engine for Trws {
         Ok(())
     }
 
-    /// Messages of an earlier solve of a model of the same shape are the start; they change no validity of the bound.
-    /// `watch` is asked several times in a long iteration. Where pairs of labels are forbidden and the bound does not
-    /// meet the energy, the last search works on a copy of the model.
+    /// Solves the model. Messages of an earlier solve of a model of the same shape are the start; they change no
+    /// validity of the bound. `watch` is asked several times in a long iteration. Where pairs of labels are forbidden
+    /// and the bound does not meet the energy, the last search works on a copy of the model.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         if !self.sweeps.pairs.fits(problem) {
             self.prepare(problem)?;
@@ -142,7 +142,7 @@ struct SolveState {
 }
 
 impl SolveState {
-    /// The labels of the lowest unary energies are the first labelling.
+    /// Makes the state of a solve whose first labelling has the labels of the lowest unary energies.
     fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
         best.clear();
         best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
@@ -169,7 +169,7 @@ impl SolveState {
 }
 
 impl Trws {
-    /// Iterates while the bound grows; false if the caller wishes to stop.
+    /// Iterates while the bound grows; returns false if the caller wishes to stop.
     fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let mut gains = Gains::default();
         while state.iteration < self.max_iterations {
@@ -197,7 +197,7 @@ impl Trws {
         true
     }
 
-    /// Whether so small a gain an iteration is not worth more of them.
+    /// Returns whether so small a gain an iteration is not worth more of them.
     fn is_stalled(&self, gain: f64, state: &SolveState) -> bool {
         let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
         let small = self.tolerance * scale.max(state.bound.abs());
@@ -231,7 +231,7 @@ struct Gains {
 }
 
 impl Gains {
-    /// Mean gain of an iteration over the window; infinite while there were fewer.
+    /// Returns the mean gain of an iteration over the window; infinite while there were fewer.
     fn add(&mut self, bound: f64) -> f64 {
         let at = self.count % self.bounds.len();
         let before = std::mem::replace(&mut self.bounds[at], bound);

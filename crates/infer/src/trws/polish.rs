@@ -110,7 +110,7 @@ impl Polish {
         if kept { change } else { 0.0 }
     }
 
-    /// The nodes nearest to a random one.
+    /// Returns the nodes nearest to a random one.
     fn draw_region(&mut self, pairs: &Pairs, nodes: usize) {
         let size = 1 + self.random.below(REGION) as usize;
         let centre = self.random.below(nodes as u32);
@@ -128,7 +128,7 @@ impl Polish {
         }
     }
 
-    /// The energy of everything that touches the region.
+    /// Returns the energy of everything that touches the region.
     fn energy(&self, problem: &Mrf, pairs: &Pairs, labels: &[u32]) -> f64 {
         let mut energy = 0.0;
         for &node in &self.region {
@@ -151,7 +151,7 @@ impl Polish {
 struct Random(u64);
 
 impl Random {
-    /// Uniform below a positive number, up to 1 in 2^32.
+    /// Draws uniformly below a positive number, up to 1 in 2^32.
     fn below(&mut self, end: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

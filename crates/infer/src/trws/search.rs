@@ -23,7 +23,7 @@ const PENALTIES: [f64; 3] = [4.0, 40.0, 400.0];
 const TOLERATED: f64 = 3.0;
 
 impl Trws {
-    /// Single nodes and forests, from the best labelling seen. False if the caller wishes to stop.
+    /// Searches by single nodes and forests from the best labelling seen. Returns false if the caller wishes to stop.
     pub(super) fn polish(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let pairs = &self.sweeps.pairs;
         let mut going = true;
@@ -38,7 +38,7 @@ impl Trws {
         going
     }
 
-    /// The last search, where the bound does not prove the best labelling optimal.
+    /// Makes the last search, where the bound does not prove the best labelling optimal.
     pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) {
         if !problem.terms().iter().any(Term::forbids) {
             let pairs = std::mem::take(&mut self.sweeps.pairs);
@@ -61,7 +61,7 @@ impl Trws {
 
     /// Shakes regions and tolerates less and less increase of energy: threshold accepting (Dueck and Scheuer 1990). The
     /// scale is what the bound leaves open, per node. Moves follow the energies of `model`, but the best labelling is
-    /// that of `problem`. False if the caller wishes to stop.
+    /// that of `problem`. Returns false if the caller wishes to stop.
     fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut SolveState) -> bool {
         let (model, pairs) = model;
         let shakes = MOST_SHAKES.min(SHAKES_PER_NODE.saturating_mul(problem.nodes()));
@@ -91,7 +91,7 @@ impl Trws {
     }
 }
 
-/// The same model with a penalty for each pair of labels that is forbidden.
+/// Makes the same model with a penalty for each pair of labels that is forbidden.
 fn soften(problem: &Mrf, penalty: f64) -> Result<Mrf, Error> {
     let mut soft = Mrf::new();
     for node in 0..problem.nodes() as u32 {

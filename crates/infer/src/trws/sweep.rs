@@ -107,7 +107,7 @@ impl Sweeps {
         }
     }
 
-    /// One sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
+    /// Makes one sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
     pub(super) fn run(
         &mut self,
         problem: &Mrf,
@@ -142,7 +142,7 @@ impl Sweeps {
         Ended::Done { energy: problem.constant() + sums.energy, bound }
     }
 
-    /// Chooses a node's label and sends its messages ahead. False if all its labels are forbidden.
+    /// Chooses a node's label and sends its messages ahead. Returns false if all its labels are forbidden.
     ///
     /// With `n` chains through the node, `ahead` of which go on, each chain holds `total / n` here. A chain's minimum
     /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message

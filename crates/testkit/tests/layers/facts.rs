@@ -132,7 +132,7 @@ fn is_punct(token: &TokenTree, wanted: char) -> bool {
 }
 
 /// Whether attributes keep what follows for tests.
-fn for_tests(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
         let first = list.tokens.clone().into_iter().next().map(|token| token.to_string()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::circles::{between_modules, circles};
 use crate::content::content_faults;
+use crate::fallible::undocumented;
 use crate::imports::{Imports, imports};
 use crate::rules::{Crate, dependency_faults, floor_faults, style_faults};
 use crate::sources::made_up;
@@ -166,6 +167,18 @@ fn dependencies_are_read() {
     assert_eq!(faults("[dependencies]\nx = { package = \"multiplane-tasks\" }\n"), 1);
     assert_eq!(faults("[target.'cfg(unix)'.dependencies]\nmultiplane-tasks = {}\n"), 1);
     assert_eq!(faults("[build-dependencies]\nmultiplane-tasks = {}\n"), 1);
+}
+
+/// A public function that returns a result needs a section `# Errors`, a trait's method too; others do not.
+#[test]
+fn sections_on_errors_are_read() {
+    let found = |text: &str| undocumented(&made_up(&[("a.rs", text)])[0]).len();
+    assert_eq!(found("/// Reads.\npub fn f() -> Result<(), E> { g() }"), 1);
+    assert_eq!(found("/// Reads.\n///\n/// # Errors\n/// Never.\npub fn f() -> io::Result<()> { g() }"), 0);
+    assert_eq!(found("pub(crate) fn f() -> Result<(), E> { g() } pub fn h() -> Option<u32> { None }"), 0);
+    assert_eq!(found("impl S { pub fn f() -> Result<(), E> { g() } fn h() -> Result<(), E> { g() } }"), 1);
+    assert_eq!(found("pub trait T { fn f() -> Result<(), E>; } impl T for S { fn f() -> Result<(), E> { g() } }"), 1);
+    assert_eq!(found("#[cfg(test)] mod tests { pub fn f() -> Result<(), E> { g() } }"), 0);
 }
 
 /// Each rule on contents, in code, in a comment and in tests.

@@ -8,6 +8,7 @@
 mod circles;
 mod content;
 mod facts;
+mod fallible;
 mod imports;
 mod made_up;
 mod rules;
@@ -22,6 +23,9 @@ use sources::{Source, root};
 
 /// Crates that are being rebuilt: their circles, floors and module style are not held yet. TO BE EMPTIED.
 const UNDER_REBUILD: &[&str] = &["core", "tasks", "multiplane", "cli", "python"];
+
+/// Crates whose sections `# Errors` are not held yet. TO BE EMPTIED.
+const SECTIONS_UNDER_REBUILD: &[&str] = &["core", "tasks", "multiplane"];
 
 /// What is wrong with the imports and modules of a crate, by its files below `src`.
 fn faults_inside(of: &rules::Crate, files: &[Source]) -> Vec<String> {
@@ -75,6 +79,23 @@ fn crates_go_down() {
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
     let members = workspace["workspace"]["members"].as_array().unwrap();
     assert_eq!(members.len(), CRATES.len(), "a crate of the workspace has no rules here");
+}
+
+/// Public functions of the libraries that can fail say when.
+#[test]
+fn fallible_functions_say_when_they_fail() {
+    let mut faults = Vec::new();
+    for one in CRATES.iter().filter(|one| ["infer", "core", "tasks", "multiplane"].contains(&one.name)) {
+        let files = sources::read(&root().join(one.folder).join("src"));
+        let found = files.iter().filter(|file| !file.path.ends_with("tests.rs")).flat_map(fallible::undocumented);
+        let found: Vec<String> = found.map(|fault| format!("{}/src/{fault}", one.folder)).collect();
+        if SECTIONS_UNDER_REBUILD.contains(&one.name) {
+            eprintln!("sections not held yet, {}: {}\n{}", one.name, found.len(), found.join("\n"));
+        } else {
+            faults.extend(found);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// Unsafe code, prints, clocks and the environment stand only where they may, and files are of bearable length.

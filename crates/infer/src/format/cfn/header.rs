@@ -59,7 +59,7 @@ impl CostBound {
     }
 }
 
-/// A number as it is written, without a sign of plus and zeros at the end of its decimals.
+/// Returns a number as it is written, without a sign of plus and zeros at the end of its decimals.
 fn plain(word: &str) -> &str {
     let word = word.trim().trim_start_matches('+');
     match word.contains('.') && !word.contains(['e', 'E']) {
@@ -75,7 +75,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// The variables, and their numbers of labels.
+    /// Reads the variables and their numbers of labels.
     pub(super) fn read(lexer: &mut Lexer) -> Result<(Variables, Vec<u32>), DataError> {
         let mut variables = Variables { by_name: BTreeMap::new(), values: Vec::new() };
         let mut labels = Vec::new();
@@ -104,7 +104,7 @@ impl Variables {
     }
 }
 
-/// The values of a variable: a list of names, or how many.
+/// Reads the values of a variable: a list of names, or how many.
 fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32>), DataError> {
     let what = || format!("the values of variable {variable}: a list or a number");
     match lexer.take()? {
@@ -129,14 +129,14 @@ fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32
     }
 }
 
-/// A number of values; a negative one is that of an interval from 0.
+/// Reads a number of values; a negative one is that of an interval from 0.
 fn domain_size(lexer: &Lexer, word: &str) -> Result<u32, DataError> {
     let size = word.parse::<i64>().ok().map(i64::unsigned_abs);
     let size = size.and_then(|size| u32::try_from(size).ok()).filter(|&size| size > 0);
     size.ok_or_else(|| lexer.bad(word, "a number of values", "a number from 1 to 4294967295"))
 }
 
-/// Whether a word stands for a number: names do not begin so.
+/// Returns whether a word stands for a number: names do not begin so.
 pub(super) fn is_number(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
 }

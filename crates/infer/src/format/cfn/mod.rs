@@ -162,7 +162,7 @@ impl CfnReader {
         Ok(scope)
     }
 
-    /// All costs; the bracket is open.
+    /// Reads all costs; the bracket is open.
     fn dense(&mut self, scope: &Scope, shown: &str) -> Result<Vec<f64>, DataError> {
         let expected = self.build.entries(scope.as_slice());
         let mut energies = Vec::new();
@@ -184,7 +184,7 @@ impl CfnReader {
         }
     }
 
-    /// Tuples and their costs; the bracket is open. Of a tuple that is given twice the last cost counts.
+    /// Reads tuples and their costs; the bracket is open. Of a tuple that is given twice the last cost counts.
     fn sparse(&mut self, scope: &Scope, default: f64, shown: &str) -> Result<Vec<f64>, DataError> {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
