@@ -85,7 +85,7 @@ impl Persistency {
         &mut self,
         problem: &Mrf,
         splits: Splits,
-        claim: ProvenFor,
+        proven_for: ProvenFor,
         labels: &mut Vec<Option<u32>>,
     ) -> Result<Proven, Error> {
         check(problem)?;
@@ -93,22 +93,22 @@ impl Persistency {
         labels.clear();
         labels.resize(problem.nodes(), None);
         let (bound, cuts) = match splits {
-            Splits::OneByOne => self.one_by_one(problem, claim, labels)?,
-            Splits::Halving => self.halving(problem, claim, labels)?,
+            Splits::OneByOne => self.one_by_one(problem, proven_for, labels)?,
+            Splits::Halving => self.halving(problem, proven_for, labels)?,
         };
         Ok(Proven { count: labels.iter().flatten().count(), bound: bound + problem.constant(), cuts })
     }
 
     /// Splits each label against the rest. A node that has its label is outside from then on, so that where labels tie
     /// no two claim the same node.
-    fn one_by_one(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn one_by_one(&mut self, problem: &Mrf, proven_for: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
         for label in 0..most {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
                 *inner = if group.is_empty() { 0..0 } else { label..label + 1 };
             }
-            self.split(problem, claim)?;
+            self.split(problem, proven_for)?;
             bound = bound.max(self.split_energy(problem));
             for (node, proven) in labels.iter_mut().enumerate().filter(|&(node, _)| self.inside[node]) {
                 *proven = Some(label);
@@ -119,13 +119,13 @@ impl Persistency {
     }
 
     /// Splits halves of halves; a half of one label is split against all others once more.
-    fn halving(&mut self, problem: &Mrf, claim: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn halving(&mut self, problem: &Mrf, proven_for: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
                 *inner = group.start..group.start + (group.len() as u32).div_ceil(2);
             }
-            self.split(problem, claim)?;
+            self.split(problem, proven_for)?;
             cuts += 1;
             for (node, group) in self.group.iter_mut().enumerate() {
                 let (inside, inner) = (self.inside[node], self.inner[node].clone());
@@ -165,9 +165,9 @@ impl Persistency {
     }
 
     /// Finds which nodes are inside: within each group those of a smallest cut, with all other groups outside.
-    fn split(&mut self, problem: &Mrf, claim: ProvenFor) -> Result<(), Error> {
+    fn split(&mut self, problem: &Mrf, proven_for: ProvenFor) -> Result<(), Error> {
         // The source's side is the smallest possible: what is certain inside, or what is certain outside.
-        let sign = if claim == ProvenFor::EveryOptimum { 1.0 } else { -1.0 };
+        let sign = if proven_for == ProvenFor::EveryOptimum { 1.0 } else { -1.0 };
         self.slope.clear();
         for (node, inner) in self.inner.iter().enumerate() {
             // Beyond the weights of all its edges a preference decides alone.
@@ -194,7 +194,7 @@ impl Persistency {
         let sides = self.inner.iter().enumerate();
         self.inside.extend(sides.map(|(node, inner)| {
             let source = self.network.graph.side(node as u32) == Side::Source;
-            !inner.is_empty() && source == (claim == ProvenFor::EveryOptimum)
+            !inner.is_empty() && source == (proven_for == ProvenFor::EveryOptimum)
         }));
         Ok(())
     }

@@ -30,6 +30,7 @@ fn assert_refused(format: FormatEntry, cases: &[(&str, &str)]) {
     }
 }
 
+/// Whatever breaks a `.uai` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_uai_are_named() {
     let head = "MARKOV\n2\n2 3\n";
@@ -112,6 +113,7 @@ fn faults_of_uai_are_named() {
     assert_refused(uai::ENTRY, &cases);
 }
 
+/// Whatever breaks a `.wcsp` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_wcsp_are_named() {
     assert_refused(
@@ -189,6 +191,7 @@ fn faults_of_wcsp_are_named() {
     );
 }
 
+/// Whatever breaks a `.cfn` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_cfn_are_named() {
     assert_refused(
@@ -266,6 +269,7 @@ fn faults_of_cfn_are_named() {
     );
 }
 
+/// Whatever breaks a `.max` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_max_are_named() {
     let head = "p max 3 2\nn 1 s\nn 3 t\n";

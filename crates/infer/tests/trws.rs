@@ -53,6 +53,7 @@ fn assert_bounds(seeds: Range<u64>) -> [usize; 3] {
     counts
 }
 
+/// No bound is above the optimum, nearly all small models are solved to it, and most of them with a proof.
 #[test]
 fn bounds_the_optimum() {
     let [models, optimal, proven] = assert_bounds(0..3000);
@@ -60,6 +61,7 @@ fn bounds_the_optimum() {
     assert!(proven as f64 > 0.9 * models as f64, "{proven} of {models} proven");
 }
 
+/// The same on very many models, the shares of solved and proven ones left aside.
 #[test]
 #[ignore = "half a minute"]
 fn bounds_many_optima() {
