@@ -2,12 +2,12 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Threads};
-use multiplane_core::oracle::{BoxedOracle, Delayed};
+use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, LossMeter, Losses, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
 use serde_json::Value;
 
-use crate::abort::Abortable;
+use crate::abort::Abort;
 use crate::error::Error;
 use crate::train::{Hooks, Session};
 use crate::warm::WarmState;
@@ -40,7 +40,7 @@ impl Session {
         };
         let abortable = |oracle: BoxedOracle| -> BoxedOracle {
             match &hooks.abort {
-                Some(flag) => Box::new(Abortable { inner: oracle, flag: flag.clone() }),
+                Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
                 None => oracle,
             }
         };
@@ -75,7 +75,7 @@ impl Session {
         if seconds == 0.0 {
             return Ok(oracle);
         }
-        Ok(Box::new(Delayed::new(oracle, seconds, self.spec.clock == ClockKind::Wall)))
+        Ok(Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall })))
     }
 
     /// An oracle for each thread.

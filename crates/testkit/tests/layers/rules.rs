@@ -32,8 +32,9 @@ pub(crate) const CRATES: [Crate; 7] = [
         floors: &[
             &["linalg", "rng", "clock", "state", "parameter"],
             &["plane", "regularizer"],
-            &["oracle"],
+            &["oracle", "example"],
             &["task", "executor"],
+            &["context"],
             &["iterate", "qp", "average"],
             &["dual", "cache", "hull", "order"],
             &["solver"],
