@@ -101,7 +101,12 @@ impl Persistency {
 
     /// Splits each label against the rest. A node that has its label is outside from then on, so that where labels tie
     /// no two claim the same node.
-    fn one_by_one(&mut self, problem: &Mrf, proven_for: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn one_by_one(
+        &mut self,
+        problem: &Mrf,
+        proven_for: ProvenFor,
+        labels: &mut [Option<u32>],
+    ) -> Result<(f64, u64), Error> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
         for label in 0..most {
@@ -119,7 +124,12 @@ impl Persistency {
     }
 
     /// Splits halves of halves; a half of one label is split against all others once more.
-    fn halving(&mut self, problem: &Mrf, proven_for: ProvenFor, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    fn halving(
+        &mut self,
+        problem: &Mrf,
+        proven_for: ProvenFor,
+        labels: &mut [Option<u32>],
+    ) -> Result<(f64, u64), Error> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {

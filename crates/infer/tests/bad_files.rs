@@ -8,9 +8,9 @@ use std::io::Read;
 use common::Random;
 use multiplane_infer::file::{DataError, Source};
 use multiplane_infer::format::flow::Flow;
-use multiplane_infer::format::{FormatEntry, Instance, cfn, dimacs, uai, wcsp};
+use multiplane_infer::format::{Instance, ProblemFormat, cfn, dimacs, uai, wcsp};
 
-fn read_bytes(format: FormatEntry, bytes: &[u8]) -> Result<Instance, DataError> {
+fn read_bytes(format: ProblemFormat, bytes: &[u8]) -> Result<Instance, DataError> {
     (format.read)(Source::from_bytes("f", bytes)?)
 }
 
@@ -21,7 +21,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// That each text is refused with these words.
-fn assert_refused(format: FormatEntry, cases: &[(&str, &str)]) {
+fn assert_refused(format: ProblemFormat, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         match read_bytes(format, text.as_bytes()) {
             Ok(_) => panic!("{text:?} was accepted, expected: {expected}"),
@@ -333,7 +333,7 @@ fn unreachable_terminals() {
     assert_eq!(network.cut().solve(), 0);
 }
 
-const SAMPLES: [(FormatEntry, &str); 5] = [
+const SAMPLES: [(ProblemFormat, &str); 5] = [
     (uai::ENTRY, "MARKOV\n3\n2 3 1\n4\n1 0\n2 1 0\n0\n2 1 2\n2\n 0.4 0.6\n6\n 1 0 .5\n 2 1e-3 3\n1 7\n3\n 1 1 2\n"),
     (wcsp::ENTRY, "name 3 3 5 100\n2 3 1\n-2 0 1 7 2\n0 2 100\n1 0 -3\n2 0 1 7 -1\n1 1 0 1\n2 5\n0 4 0\n2 2 0 3 0\n"),
     (

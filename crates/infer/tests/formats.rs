@@ -9,10 +9,10 @@ use common::{Random, random_graph, random_nodes, random_table};
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::file::{DataError, Source};
 use multiplane_infer::format::flow::Flow;
-use multiplane_infer::format::{self, FormatEntry, Instance, cfn, dimacs, uai, wcsp};
+use multiplane_infer::format::{self, Instance, ProblemFormat, cfn, dimacs, uai, wcsp};
 use multiplane_infer::{Engine, Mrf, Term, brute::Brute};
 
-fn read_bytes(format: FormatEntry, bytes: &[u8]) -> Result<Instance, DataError> {
+fn read_bytes(format: ProblemFormat, bytes: &[u8]) -> Result<Instance, DataError> {
     (format.read)(Source::from_bytes("f", bytes)?)
 }
 
@@ -58,7 +58,7 @@ fn labellings(mrf: &Mrf) -> Vec<Vec<u32>> {
     all
 }
 
-fn read_again(format: FormatEntry, text: &[u8], what: &str) -> Mrf {
+fn read_again(format: ProblemFormat, text: &[u8], what: &str) -> Mrf {
     match read_bytes(format, text) {
         Ok(Instance::Mrf(mrf)) => mrf,
         other => panic!("{what}: {other:?}\n{}", String::from_utf8_lossy(text)),
@@ -176,7 +176,7 @@ fn networks_survive_writing() {
     }
 }
 
-fn model(format: FormatEntry, text: &str) -> Mrf {
+fn model(format: ProblemFormat, text: &str) -> Mrf {
     read_again(format, text.as_bytes(), text)
 }
 

@@ -20,7 +20,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::entry::{FormatEntry, Instance};
+use super::entry::{Instance, ProblemFormat};
 use super::flow::{Flow, FlowArc, FlowProblem};
 use crate::file::{DataError, Line, Lines};
 use crate::maxflow::Capacity;
@@ -29,7 +29,7 @@ use crate::maxflow::Capacity;
 const LONELY_LIMIT: u64 = 1 << 22;
 
 /// The format's entry in the list of formats.
-pub const ENTRY: FormatEntry = FormatEntry {
+pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "max",
     description: "a flow network (DIMACS): maximum flow and minimum cut",
     recognises: |start| matches!(start, [b'C' | b'P', end, ..] if end.is_ascii_whitespace()),

@@ -1,4 +1,4 @@
-//! What a format's entry in the list of formats holds; each reader's file has its own entry.
+//! What the list of formats knows of a format; each reader's file has its own entry.
 
 use super::flow::Flow;
 use crate::file::{DataError, Source};
@@ -13,9 +13,9 @@ pub enum Instance {
     Flow(Flow),
 }
 
-/// A format with a reader of its own.
+/// A format of problem files, with a reader of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct FormatEntry {
+pub struct ProblemFormat {
     /// Its name, which is the ending of its files' names.
     pub name: &'static str,
     /// What the format holds, in one line.

@@ -28,25 +28,25 @@ mod words;
 use std::path::Path;
 
 use crate::file::{DataError, Source, Tokens};
-pub use entry::{FormatEntry, Instance};
+pub use entry::{Instance, ProblemFormat};
 
 /// The formats, in the order in which they are listed to users.
-pub const FORMATS: &[FormatEntry] = &[uai::ENTRY, wcsp::ENTRY, cfn::ENTRY, dimacs::ENTRY];
+pub const FORMATS: &[ProblemFormat] = &[uai::ENTRY, wcsp::ENTRY, cfn::ENTRY, dimacs::ENTRY];
 
 /// Returns the format of this name.
-pub fn find(name: &str) -> Option<&'static FormatEntry> {
+pub fn find(name: &str) -> Option<&'static ProblemFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 /// Returns the format that the ending of a file's name tells, `.gz` left out.
-pub fn of_path(path: &Path) -> Option<&'static FormatEntry> {
+pub fn of_path(path: &Path) -> Option<&'static ProblemFormat> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     find(name.rsplit_once('.')?.1)
 }
 
 /// Returns the format that the first bytes of a file tell.
-fn of_start(bytes: &[u8]) -> Option<&'static FormatEntry> {
+fn of_start(bytes: &[u8]) -> Option<&'static ProblemFormat> {
     let start = bytes.trim_ascii_start().to_ascii_uppercase();
     FORMATS.iter().find(|format| (format.recognises)(&start))
 }

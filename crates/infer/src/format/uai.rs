@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::build::{Build, pairwise};
-use super::entry::{FormatEntry, Instance};
+use super::entry::{Instance, ProblemFormat};
 use super::words::{domains, scope};
 use crate::file::{DataError, Tokens, push_number};
 use crate::mrf::Mrf;
@@ -33,7 +33,7 @@ const AHEAD: u64 = 1 << 12;
 const SPREAD: f64 = 690.0;
 
 /// The format's entry in the list of formats.
-pub const ENTRY: FormatEntry = FormatEntry {
+pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "uai",
     description: "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
     recognises: |start| start.starts_with(b"MARKOV") || start.starts_with(b"BAYES"),

@@ -23,7 +23,7 @@ use std::num::IntErrorKind;
 use std::path::Path;
 
 use super::build::{Build, BuildFault, greatest_sum};
-use super::entry::{FormatEntry, Instance};
+use super::entry::{Instance, ProblemFormat};
 use super::shared::SharedCosts;
 use super::words::{Scope, domains, scope};
 use crate::file::{DataError, Tokens};
@@ -35,7 +35,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
 
 /// The format's entry in the list of formats.
-pub const ENTRY: FormatEntry = FormatEntry {
+pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "wcsp",
     description: "a weighted constraint satisfaction problem with integer costs (toulbar2)",
     recognises: |_| false,

@@ -94,7 +94,7 @@ struct List {
 }
 
 /// Whether an entry of another list can be read.
-enum Reading {
+enum Lookup {
     Cost(f64),
     Missing,
     Wanted(Index, u32),
@@ -171,19 +171,19 @@ impl<'a> Lists<'a> {
         let mut wanted = vec![(list, rank)];
         while let Some(&(list, rank)) = wanted.last() {
             match self.read(list, rank) {
-                Reading::Wanted(..) => self.advance(list, &mut wanted),
+                Lookup::Wanted(..) => self.advance(list, &mut wanted),
                 _ => drop(wanted.pop()),
             }
         }
         self.lists[list as usize].found.get(rank as usize).copied()
     }
 
-    fn read(&self, list: Index, rank: u32) -> Reading {
+    fn read(&self, list: Index, rank: u32) -> Lookup {
         let (index, list) = (list, &self.lists[list as usize]);
         match list.found.get(rank as usize) {
-            Some(entry) => Reading::Cost(entry.cost),
-            None if list.complete => Reading::Missing,
-            None => Reading::Wanted(index, rank),
+            Some(entry) => Lookup::Cost(entry.cost),
+            None if list.complete => Lookup::Missing,
+            None => Lookup::Wanted(index, rank),
         }
     }
 
@@ -193,9 +193,9 @@ impl<'a> Lists<'a> {
         let source = self.lists[index as usize].source;
         while let Some(&(left, right)) = self.lists[index as usize].pending.last() {
             match self.cost(source, left, right) {
-                Reading::Cost(cost) => self.lists[index as usize].candidates.push(Entry { cost, left, right }),
-                Reading::Missing => {}
-                Reading::Wanted(list, rank) => return wanted.push((list, rank)),
+                Lookup::Cost(cost) => self.lists[index as usize].candidates.push(Entry { cost, left, right }),
+                Lookup::Missing => {}
+                Lookup::Wanted(list, rank) => return wanted.push((list, rank)),
             }
             self.lists[index as usize].pending.pop();
         }
@@ -243,18 +243,18 @@ impl<'a> Lists<'a> {
     }
 
     /// Returns what a sum's or choice's entry of these coordinates costs.
-    fn cost(&mut self, source: ListSource, left: u32, right: u32) -> Reading {
+    fn cost(&mut self, source: ListSource, left: u32, right: u32) -> Lookup {
         match source {
-            ListSource::Single(_) => Reading::Missing,
+            ListSource::Single(_) => Lookup::Missing,
             ListSource::Sum(a, b) => match (self.read(a, left), self.read(b, right)) {
-                (Reading::Cost(a), Reading::Cost(b)) => Reading::Cost(a + b),
-                (Reading::Missing, _) | (_, Reading::Missing) => Reading::Missing,
-                (wanted @ Reading::Wanted(..), _) | (_, wanted) => wanted,
+                (Lookup::Cost(a), Lookup::Cost(b)) => Lookup::Cost(a + b),
+                (Lookup::Missing, _) | (_, Lookup::Missing) => Lookup::Missing,
+                (wanted @ Lookup::Wanted(..), _) | (_, wanted) => wanted,
             },
             ListSource::Choice { node, parent_label } => {
                 let list = self.of_label(node, left);
                 match self.read(list, right) {
-                    Reading::Cost(cost) => Reading::Cost(cost + self.link_energy(node, parent_label, left)),
+                    Lookup::Cost(cost) => Lookup::Cost(cost + self.link_energy(node, parent_label, left)),
                     other => other,
                 }
             }

@@ -4,6 +4,9 @@
 //! No two files of a crate import each other, on no detour either, and no two modules; what a file imports is followed
 //! through re-exports to the file that defines it. `mod x;` and a re-export of what the file itself does not use are no
 //! imports.
+//!
+//! It cannot see what has no path in the sources: a call of a method that another file's `impl` of the same type has,
+//! and a `macro_rules!` used further down without an import.
 
 mod circles;
 mod content;

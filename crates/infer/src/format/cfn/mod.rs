@@ -31,7 +31,7 @@ use std::path::Path;
 use header::{CostBound, Variables, is_number};
 
 use super::build::{Build, BuildFault};
-use super::entry::{FormatEntry, Instance};
+use super::entry::{Instance, ProblemFormat};
 use super::lexer::{Lexer, Piece};
 use super::shared::SharedCosts;
 use super::words::Scope;
@@ -39,7 +39,7 @@ use crate::file::{DataError, Place, Tokens, quote};
 use crate::mrf::Mrf;
 
 /// The format's entry in the list of formats.
-pub const ENTRY: FormatEntry = FormatEntry {
+pub const ENTRY: ProblemFormat = ProblemFormat {
     name: "cfn",
     description: "a cost function network with decimal costs in JSON's manner (toulbar2)",
     recognises: |start| start.starts_with(b"{"),
