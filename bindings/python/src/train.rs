@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::{JsonLines, Observer};
-use multiplane::{Error, GridPoints, GridSpec, Hooks, Named, PathSpec, Problem, RunSpec, Session, WarmStart};
+use multiplane::{Choice, Error, GridPoints, GridSpec, PathSpec, Problem, RunOptions, RunSpec, Session, WarmStart};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -72,13 +72,13 @@ impl Job {
                     }
                     _ => Map::new(),
                 };
-                let task = Named { name: name.as_str().unwrap_or_default().into(), params };
+                let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
                 Session::on_problem(RunSpec::for_task(&tree, task)?, problem, None)
             }
         }
     }
 
-    fn hooks(&self, on_calling_thread: bool) -> Hooks {
+    fn hooks(&self, on_calling_thread: bool) -> RunOptions {
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(JsonLines::new(self.history.clone()))];
         let (interrupt, raised) = (self.interrupt.clone(), self.raised.clone());
         if let Some(callable) = &self.watcher {
@@ -90,7 +90,13 @@ impl Job {
             observers.push(Box::new(Signals { interrupt: interrupt.clone(), raised, looked: Instant::now() }));
         }
         let flag = Some(interrupt.flag);
-        Hooks { observers, interrupt: flag.clone(), abort: flag, losses: self.test.is_some(), ..Hooks::default() }
+        RunOptions {
+            observers,
+            interrupt: flag.clone(),
+            abort: flag,
+            losses: self.test.is_some(),
+            ..RunOptions::default()
+        }
     }
 
     /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
@@ -98,7 +104,7 @@ impl Job {
     fn run<T: Send>(
         mut self,
         py: Python<'_>,
-        work: impl FnOnce(Session, Hooks) -> Result<T, Error> + Send,
+        work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
     ) -> PyResult<(T, Option<PyErr>, String)> {
         let (interrupt, raised, history) = (self.interrupt.clone(), self.raised.clone(), self.history.clone());
         let source = std::mem::replace(
@@ -143,7 +149,7 @@ pub(crate) fn train(
 ) -> PyResult<Fit> {
     let job = Job::new(py, spec, source, test, watcher)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
-    let work = move |session: Session, hooks: Hooks| {
+    let work = move |session: Session, hooks: RunOptions| {
         let warnings = session.warnings().to_vec();
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref(), keep)?;
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
@@ -151,7 +157,7 @@ pub(crate) fn train(
     };
     let ((inner, summary, state, warnings), stopped, history) = job.run(py, work)?;
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
-    let fingerprint = inner.info.fingerprint.clone();
+    let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
         model: Py::new(py, Model { inner })?,
         fingerprint,
@@ -177,8 +183,8 @@ pub(crate) fn path(
 ) -> PyResult<(PathModel, String)> {
     let outer: Value = serde_json::from_str(outer).map_err(|error| value_error(error.to_string()))?;
     let job = Job::new(py, spec, source, test, watcher)?;
-    let work = move |session: Session, hooks: Hooks| {
-        let hooks = Hooks { abort: None, ..hooks };
+    let work = move |session: Session, hooks: RunOptions| {
+        let hooks = RunOptions { abort: None, ..hooks };
         let (model, summary) = match grid(&outer, &session)? {
             Some(spec) => session.grid(&spec, hooks)?,
             None => session.path(&path_spec(&outer), hooks)?,

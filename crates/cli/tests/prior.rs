@@ -5,7 +5,7 @@ mod common;
 use common::refusals::assert_refused;
 use common::{Scratch, number, samples};
 use multiplane::regularizer::Sign;
-use multiplane::{Hooks, Model, RunSpec, Session};
+use multiplane::{Model, RunOptions, RunSpec, Session};
 use serde_json::json;
 
 const TRAIN: &str = "train --task chain --data new.data --clock work --lambda 0.05";
@@ -38,7 +38,7 @@ fn the_command_does_what_the_library_does() {
         let marks = session.problem().from_file_layout(&marks);
         let signs = marks.iter().map(|&mark| if mark == 1.0 { Sign::Frozen } else { Sign::Free }).collect();
         let prior = session.problem().from_file_layout(&old);
-        let (model, found) = session.with_prior(prior, signs).unwrap().run(Hooks::default()).unwrap();
+        let (model, found) = session.with_prior(prior, signs).unwrap().run(RunOptions::default()).unwrap();
         let weights = scratch.weights("new.model");
         assert!(weights == model.w, "{freeze:?}: other weights than the library's");
         assert_eq!((number(&summary, "primal"), summary["certified"].clone()), (found.primal, json!(true)));

@@ -2,9 +2,29 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::solver::Decisions;
+
+/// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// P at the weights in question, or an upper bound on it: no less than the optimum.
+    pub primal: f64,
+    /// The dual value of a feasible point: no more than the optimum.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+}
+
+impl Certificate {
+    /// Puts the bounds together; the gap follows from them.
+    pub fn new(primal: f64, dual: Option<f64>, certified: bool) -> Self {
+        Certificate { primal, dual, gap: dual.map(|dual| primal - dual), certified }
+    }
+}
 
 /// One evaluation of a run; the names are those of the record file.
 #[derive(Clone, Debug, PartialEq, Serialize)]

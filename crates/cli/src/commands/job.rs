@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use multiplane::observe::JsonLines;
 use multiplane::{
-    Checkpoint, Checkpointer, Error, Hooks, Outputs, RecordFile, RecordPosition, RunSpec, StopSpec, check_writable,
-    lock_path, previous_checkpoint,
+    Checkpoint, Checkpointer, Error, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec, StopSpec,
+    check_writable, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 
@@ -159,8 +159,9 @@ impl Job {
     }
 
     /// What the job adds to its run: signals, checkpoints, records, and where it goes on from.
-    pub(crate) fn hooks(&mut self, quiet: bool) -> Result<Hooks, Error> {
-        let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..Hooks::default() };
+    pub(crate) fn hooks(&mut self, quiet: bool) -> Result<RunOptions, Error> {
+        let mut hooks =
+            RunOptions { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..RunOptions::default() };
         // The lock comes before the record is touched: another process may be writing both.
         let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
         hooks.checkpointer = self.checkpointer(recorder.clone())?;

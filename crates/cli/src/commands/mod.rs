@@ -14,7 +14,7 @@ pub(crate) mod verify;
 
 use std::path::{Path, PathBuf};
 
-use multiplane::{Error, Model, PathModel, Problem, Saved, params};
+use multiplane::{Error, Model, ModelFile, PathModel, Problem, params};
 use serde_json::{Map, Value};
 
 use crate::args::OnData;
@@ -89,7 +89,7 @@ fn threads(on: &OnData) -> Result<usize, Error> {
 /// Loads the model and opens the data in its way; of a path or grid the model at `--lambda`. With `own_folds` the
 /// folds that it was trained on are used where `--set data.folds` says nothing.
 fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
-    let model = choose(on, Saved::load(&on.model)?)?;
+    let model = choose(on, ModelFile::load(&on.model)?)?;
     let problem = open_data(on, &model, own_folds)?;
     Ok((model, problem))
 }
@@ -99,8 +99,8 @@ type OpenPath = (PathModel, Box<dyn Problem>);
 
 /// A path or grid of which no `--lambda` is chosen, with the data opened in its way; `None` for anything else.
 fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>, Error> {
-    match Saved::load(&on.model)? {
-        Saved::Path(path) if on.lambda.is_none() => {
+    match ModelFile::load(&on.model)? {
+        ModelFile::Path(path) if on.lambda.is_none() => {
             let problem = open_data(on, &path.at(path.lambdas[0])?, own_folds)?;
             Ok(Some((path, problem)))
         }
@@ -109,14 +109,14 @@ fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>, Error> {
 }
 
 /// The model at `--lambda`.
-fn choose(on: &OnData, saved: Saved) -> Result<Model, Error> {
+fn choose(on: &OnData, saved: ModelFile) -> Result<Model, Error> {
     let name = on.model.display();
     let path = match (saved, &on.lambda) {
-        (Saved::Model(model), None) => return Ok(model),
-        (Saved::Model(_), Some(_)) => {
+        (ModelFile::Model(model), None) => return Ok(model),
+        (ModelFile::Model(_), Some(_)) => {
             return Err(Error::input(format!("--lambda: {name} is a model at one lambda, not a path or grid")));
         }
-        (Saved::Path(path), _) => path,
+        (ModelFile::Path(path), _) => path,
     };
     let lambda = match &on.lambda {
         Some(text) => text.trim().parse().map_err(|_| Error::input(format!("lambda = {text}: must be a number")))?,
@@ -152,7 +152,9 @@ fn local_parameters(on: &OnData, model: &Model) -> Result<Map<String, Value>, Er
     let mut tree = Map::new();
     apply_sets(&mut tree, &on.set)?;
     match tree.remove("task") {
-        Some(Value::Object(local)) if !multiplane::tasks::local_parameters(&model.info.task).is_empty() => Ok(local),
+        Some(Value::Object(local)) if !multiplane::tasks::local_parameters(&model.info.provenance.task).is_empty() => {
+            Ok(local)
+        }
         Some(_) => Err(only_data("task")),
         None => Ok(Map::new()),
     }
@@ -181,10 +183,10 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     let format = on.format.as_deref().or(data.get("format").and_then(Value::as_str));
     let format = format.map(multiplane::format_by_name).transpose()?;
     let folds = multiplane::folds(data.get("folds"))?;
-    let entry = multiplane::find_task(&model.info.task)?;
+    let entry = multiplane::find_task(&model.info.provenance.task)?;
     let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
     if own_folds && folds.is_none() {
-        data = data.find(model.info.n, &model.info.fingerprint).unwrap_or(data);
+        data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);
     }
     let problem = model.open_with(data, &local).map_err(|error| match error {
         Error::Input(reason) => {

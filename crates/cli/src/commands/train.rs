@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use multiplane::run::StopReason;
-use multiplane::{Error, Hooks, Session, Summary, params};
+use multiplane::{Error, RunOptions, Session, Summary, params};
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
@@ -112,7 +112,7 @@ pub(crate) fn overlay(args: &TrainArgs, mut tree: Map<String, Value>) -> Result<
     Ok(tree)
 }
 
-fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<Hooks, Error> {
+fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<RunOptions, Error> {
     let mut hooks = job.hooks(args.quiet)?;
     hooks.losses = job.record.is_some();
     if !args.quiet

@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{DEFAULT_SOLVER, Named, find_solver, find_task, shown};
+use super::params::{self, Param, shown};
+use super::run::{Choice, DEFAULT_SOLVER, find_solver, find_task};
 use crate::error::Error;
-use crate::names;
-use crate::params::{self, Param};
+use crate::suggest;
 
-pub(super) fn resolve_task(value: &Value) -> Result<Named, Error> {
+pub(super) fn resolve_task(value: &Value) -> Result<Choice, Error> {
     let (name, changes) = split_name(value, "task")?;
     let entry = find_task(&name)?;
     let params = params::from_schema(&(entry.schema)());
@@ -20,18 +20,20 @@ pub(super) fn resolve_task(value: &Value) -> Result<Named, Error> {
         Value::Object(params) => params,
         _ => Map::new(), // parameters are a table
     };
-    Ok(Named { params, name: entry.name.into() })
+    Ok(Choice { params, name: entry.name.into() })
 }
 
-pub(super) fn resolve_solver(value: &Value) -> Result<Named, Error> {
+pub(super) fn resolve_solver(value: &Value) -> Result<Choice, Error> {
     let (name, changes) = match value {
         Value::Null => (DEFAULT_SOLVER.into(), Map::new()),
         value => split_name(value, "solver")?,
     };
     let entry = find_solver(&name)?;
     let params = params::from_schema(&(entry.schema)());
-    let named =
-        Named { params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?, name: entry.name.into() };
+    let named = Choice {
+        params: overlaid((entry.preset)(), &changes, &params, "solver", entry.name)?,
+        name: entry.name.into(),
+    };
     // Building it for the smallest problem finds values of the wrong type now, before any data is read.
     check_types("solver", &named.params, |value| (entry.build)(value, 1, 1, 1.0.into()).err())?;
     Ok(named)
@@ -125,7 +127,7 @@ pub(super) fn clock(tree: &Map<String, Value>) -> Result<ClockKind, Error> {
     const KNOWN: [&str; 2] = ["wall", "work"];
     match tree.get("clock") {
         Some(Value::String(name)) if !KNOWN.contains(&name.as_str()) => {
-            Err(Error::Input(names::unknown("clock", name, KNOWN)))
+            Err(Error::Input(suggest::unknown("clock", name, KNOWN)))
         }
         _ => scalar(tree, "clock", ClockKind::Wall),
     }

@@ -1,6 +1,8 @@
 //! Defaults, notations, and mistakes with their names.
 
 use super::*;
+use multiplane_core::run::GapTarget;
+use serde_json::{Value, json};
 
 fn read(tree: Value) -> Result<RunSpec, String> {
     RunSpec::from_tree(tree.as_object().unwrap()).map_err(|error| error.to_string())

@@ -3,33 +3,37 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::oracle::{BoxedOracle, Delayed};
-use multiplane_core::run::{GapTarget, LossMeter, Losses, Run, Stop};
+use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
 use serde_json::Value;
 
-use crate::abort::Abortable;
+use super::abort::Abortable;
+use super::open::Session;
+use super::options::RunOptions;
 use crate::error::Error;
-use crate::train::{Hooks, Session};
-use crate::warm::WarmState;
 
-/// Those of training and of evaluation.
+/// The executors of training and of evaluation.
 type Executors = (Box<dyn Executor>, Box<dyn Executor>);
 
 impl Session {
     /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
-    pub(crate) fn prepare(&self, lambda: f64, gap: Option<GapTarget>, hooks: Hooks) -> Result<Run<BoxedOracle>, Error> {
-        self.prepare_after(lambda, gap, hooks, None)
+    pub(crate) fn prepare(
+        &self,
+        lambda: f64,
+        gap: Option<GapTarget>,
+        hooks: RunOptions,
+    ) -> Result<Run<BoxedOracle>, Error> {
+        self.prepare_after(lambda, gap, hooks, (0, 0.0))
     }
 
-    /// As [`prepare`](Session::prepare); budgets count what comes after `before`.
+    /// As [`prepare`](Session::prepare); budgets count what comes after so many calls and seconds.
     pub(crate) fn prepare_after(
         &self,
         lambda: f64,
         gap: Option<GapTarget>,
-        hooks: Hooks,
-        before: Option<&WarmState>,
+        hooks: RunOptions,
+        (calls, seconds): (u64, f64),
     ) -> Result<Run<BoxedOracle>, Error> {
-        let (calls, seconds) = before.map_or((0, 0.0), |before| (before.oracle_calls, before.seconds));
         let stop = Stop {
             gap,
             estimated: self.spec.stop.estimated,
@@ -79,7 +83,7 @@ impl Session {
     }
 
     /// An oracle for each thread.
-    fn crew(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
+    fn threads(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
         let threads = self.spec.threads.min(self.problem.blocks());
         Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
     }
@@ -94,23 +98,14 @@ impl Session {
         }
         let judging = match judging {
             Some(judging) => judging,
-            None => Box::new(self.crew(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
+            None => Box::new(self.threads(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
         };
         // A delay is one of single calls.
         let own = if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads)? } else { None };
         let training = match own {
             Some(training) => training,
-            None => Box::new(self.crew(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
+            None => Box::new(self.threads(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
         };
         Ok(Some((training, judging)))
-    }
-
-    pub(crate) fn loss_meter(&self) -> LossMeter {
-        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
-        Box::new(move |w| {
-            let train = problem.evaluate(w, threads)?;
-            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
-            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
-        })
     }
 }

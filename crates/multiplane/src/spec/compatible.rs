@@ -3,9 +3,10 @@
 use multiplane_core::run::StopReason;
 use serde_json::{Value, json};
 
+use super::outer::Outer;
+use super::params::shown;
+use super::run::{RunSpec, StopSpec, default_stop};
 use crate::error::Error;
-use crate::outer::Outer;
-use crate::spec::{RunSpec, StopSpec, default_stop, shown};
 
 impl RunSpec {
     /// The stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut short) goes
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(spec(tree.clone()).to_tree(), tree);
         let change = |key: &str, value: Value| {
             let mut tree = tree.as_object().unwrap().clone();
-            crate::params::set(&mut tree, key, value);
+            crate::spec::params::set(&mut tree, key, value);
             spec(Value::Object(tree)).check_continues(&original).map_err(|error| error.to_string())
         };
         for (key, value) in [

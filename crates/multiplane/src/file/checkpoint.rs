@@ -3,22 +3,18 @@
 //! Tensor `state` (bytes) is what [`Run::save`](multiplane_core::run::Run::save) wrote, tensor `outer` whatever a loop
 //! around the run adds; the metadata says what the run is and where its outputs go. The last two generations are kept.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use multiplane_core::run::StopReason;
-use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::Value;
 
-use crate::container::{MAX_HEADER, METADATA_KEY, checksum_place, hexadecimal, zero_checksum};
-use crate::durable::durable_replace;
+use super::container::{self, zero_checksum};
+use super::durable::durable_replace;
+use super::record::RecordPosition;
 use crate::error::Error;
-use crate::outer::Outer;
-use crate::record::RecordPosition;
+use crate::spec::Outer;
 
 /// Version of the checkpoint format that this program writes and reads.
 pub const CHECKPOINT_FORMAT: u32 = 1;
@@ -107,6 +103,24 @@ impl CheckpointInfo {
     }
 }
 
+impl CheckpointInfo {
+    /// Refuses a checkpoint that is not of `expected` (`None`: of a single run), with what differs.
+    pub fn check_outer(&self, expected: Option<&Outer>) -> Result<(), Error> {
+        match (&self.outer, expected) {
+            (None, None) => Ok(()),
+            (Some(found), Some(expected)) => expected.check_continues(found),
+            (None, Some(expected)) => Err(Error::input(format!(
+                "it is the checkpoint of a training run, not of a {}: `multiplane train --resume` goes on with it",
+                expected.name()
+            ))),
+            (Some(found), None) => Err(Error::input(format!(
+                "it is the checkpoint of a {}, not of a training run: `multiplane path --resume` goes on with it",
+                found.name()
+            ))),
+        }
+    }
+}
+
 /// Where the last generation but one is kept.
 pub fn previous(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -115,35 +129,33 @@ pub fn previous(path: &Path) -> PathBuf {
 }
 
 impl Checkpoint {
+    /// The tensors of the file with their names.
+    fn payloads(&self) -> Vec<(&str, &[u8])> {
+        let all = [("state", self.state.as_slice()), ("outer", self.outer.as_slice())];
+        all.into_iter().filter(|(name, bytes)| *name == "state" || !bytes.is_empty()).collect()
+    }
+
     /// All of the file before the tensors, checksum included.
     fn header(&self) -> Result<Vec<u8>, Error> {
-        let broken = |error: &dyn std::fmt::Display| Error::failed(format!("the checkpoint is not sound: {error}"));
         let info = CheckpointInfo { checksum: zero_checksum(), ..self.info.clone() };
-        let json = serde_json::to_string(&info).map_err(|error| broken(&error))?;
-        let (state, all) = (self.state.len(), self.state.len() + self.outer.len());
-        let tensor = |from: usize, to: usize| json!({"dtype": "U8", "shape": [to - from], "data_offsets": [from, to]});
-        let mut header = json!({"__metadata__": {METADATA_KEY: json}, "state": tensor(0, state)});
-        if all > state {
-            header["outer"] = tensor(state, all);
-        }
-        let mut text = header.to_string();
-        text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
-        let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
-        bytes.extend_from_slice(text.as_bytes());
-        let place = checksum_place(&bytes, &zero_checksum()).ok_or_else(|| broken(&"no place for the checksum"))?;
-        let checksum = hexadecimal(
-            &Sha256::new().chain_update(&bytes).chain_update(&self.state).chain_update(&self.outer).finalize(),
-        );
-        bytes[place..place + 64].copy_from_slice(checksum.as_bytes());
-        Ok(bytes)
+        container::header(&info, &self.payloads())
+            .map_err(|error| Error::failed(format!("the checkpoint is not sound: {error}")))
     }
 
     /// The file's bytes: a safetensors container.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok([self.header()?.as_slice(), &self.state, &self.outer].concat())
     }
 
     /// Writes the file durably. With `keep` what was there before becomes the [`previous`] generation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where it cannot be written.
     pub fn save(&self, path: &Path, keep: bool) -> Result<(), Error> {
         let header = self.header()?;
         let previous = keep.then(|| previous(path));
@@ -151,28 +163,13 @@ impl Checkpoint {
             .map_err(|error| Error::failed(format!("{}: the checkpoint could not be written: {error}", path.display())))
     }
 
-    /// Reads a file's bytes. Any change to any byte is refused.
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, String> {
-        let header = bytes.first_chunk().map(|head| u64::from_le_bytes(*head));
-        let header = match header {
-            Some(len) if len <= MAX_HEADER && len + 8 <= bytes.len() as u64 => &bytes[..len as usize + 8],
-            _ => return Err("it is not a checkpoint, or it was cut short".into()),
-        };
-        let broken = |error: &dyn std::fmt::Display| format!("it is not a sound safetensors file: {error}");
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
-        let json = metadata.metadata().as_ref().and_then(|map| map.get(METADATA_KEY));
-        let json = json.ok_or("it is a safetensors file, but not one of multiplane's")?;
-        let value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
-        let checksum = value["checksum"].as_str().filter(|checksum| checksum.len() == 64).unwrap_or_default();
-        let place = if checksum.is_empty() { None } else { checksum_place(header, checksum) };
-        let found = place.map(|place| {
-            let (before, after) = (&bytes[..place], &bytes[place + 64..]);
-            let zeros = zero_checksum();
-            hexadecimal(&Sha256::new().chain_update(before).chain_update(zeros).chain_update(after).finalize())
-        });
-        if found.as_deref() != Some(checksum) {
-            return Err("its checksum does not match: the file is damaged".into());
-        }
+        let (value, tensors) = container::unpack(bytes, "a checkpoint")?;
         if value["kind"] != KIND {
             return Err("it is a model, not a checkpoint".into());
         }
@@ -184,32 +181,27 @@ impl Checkpoint {
                  {CHECKPOINT_FORMAT}): resume with the version that wrote it"
             ));
         }
-        let info: CheckpointInfo = serde_json::from_value(value).map_err(|error| broken(&error))?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
-        let tensor = |name: &str| match tensors.tensor(name) {
-            Ok(tensor) if tensor.dtype() == Dtype::U8 => Ok(tensor.data().to_vec()),
-            Ok(tensor) => Err(format!("its tensor {name} is {:?}, expected U8", tensor.dtype())),
-            Err(error) => Err(broken(&error)),
-        };
-        let outer = if tensors.names().contains(&"outer") { tensor("outer")? } else { Vec::new() };
-        Ok(Checkpoint { info, state: tensor("state")?, outer })
+        let info: CheckpointInfo = serde_json::from_value(value).map_err(|error| container::broken(&error))?;
+        let bytes = |name: &str| container::tensor(&tensors, name, Dtype::U8).map(|tensor| tensor.data().to_vec());
+        let outer = if tensors.names().contains(&"outer") { bytes("outer")? } else { Vec::new() };
+        Ok(Checkpoint { info, state: bytes("state")?, outer })
     }
 
     /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where it cannot be read or is no sound checkpoint.
     pub fn load(path: &Path) -> Result<Checkpoint, Error> {
-        let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
-        let mut bytes = Vec::new();
-        fs::File::open(path)
-            .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|error| refuse(&format!("the checkpoint could not be read: {error}")))?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(refuse(&"it is larger than any checkpoint"));
-        }
-        Checkpoint::from_bytes(&bytes).map_err(|reason| refuse(&reason))
+        container::load(path, KIND, MAX_BYTES, Checkpoint::from_bytes)
     }
 
     /// Reads the newest generation that is sound, and says which file that is; if it is not `path` itself, also why
-    /// not. The error is that of `path`.
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// That of `path`, where no generation is sound.
     pub fn load_newest(path: &Path) -> Result<(Checkpoint, PathBuf, Option<String>), Error> {
         match Checkpoint::load(path) {
             Ok(checkpoint) => Ok((checkpoint, path.into(), None)),
@@ -225,6 +217,9 @@ impl Checkpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use safetensors::SafeTensors;
+    use serde_json::json;
+    use std::fs;
 
     fn checkpoint(outer: &[u8]) -> Checkpoint {
         let spec = json!({"task": {"name": "binary"}, "seed": 3});

@@ -4,8 +4,8 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::run::{Losses, Outcome, StopReason};
 use serde::Serialize;
 
-use crate::checkpointer::CheckpointReport;
-use crate::train::Session;
+use super::checkpointer::CheckpointReport;
+use super::open::Session;
 
 /// The final report of a run; the names are those of `train --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -67,20 +67,20 @@ pub struct Summary {
     pub checkpoints: Option<CheckpointReport>,
 }
 
-impl Session {
-    /// Sums up what a run came to.
-    pub(crate) fn summary(&self, solver: &str, outcome: &Outcome, losses: Losses) -> Summary {
-        let threads = self.spec().threads;
-        let wall_seconds = match self.spec().clock {
-            ClockKind::Wall => self.seconds(),
+impl Summary {
+    /// Sums up what a run of `session` came to.
+    pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
+        let threads = session.spec().threads;
+        let wall_seconds = match session.spec().clock {
+            ClockKind::Wall => session.seconds(),
             ClockKind::Work => outcome.train_seconds,
         };
         Summary {
-            task: self.problem().task().into(),
-            solver: solver.into(),
-            n: self.problem().blocks(),
-            d: self.problem().dim(),
-            lambda: self.lambda(),
+            task: session.problem().task().into(),
+            solver: session.spec().solver.name.clone(),
+            n: session.problem().blocks(),
+            d: session.problem().dim(),
+            lambda: session.lambda(),
             primal: outcome.primal,
             dual: outcome.dual,
             gap: outcome.gap,
@@ -88,7 +88,7 @@ impl Session {
             oracle_calls: outcome.counts.oracle_calls,
             evaluation_calls: outcome.evaluation_calls,
             cached_steps: outcome.counts.cached_steps,
-            passes: outcome.counts.oracle_calls as f64 / self.problem().blocks() as f64,
+            passes: outcome.counts.oracle_calls as f64 / session.problem().blocks() as f64,
             iterations: outcome.progress.iterations,
             train_seconds: outcome.train_seconds,
             oracle_seconds: outcome.counts.oracle_seconds,
@@ -96,9 +96,9 @@ impl Session {
             stop_reason: outcome.stop_reason,
             train_loss: losses.train,
             test_loss: losses.test,
-            seed: self.spec().seed,
+            seed: session.spec().seed,
             threads,
-            clock: self.spec().clock,
+            clock: session.spec().clock,
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),

@@ -1,77 +1,13 @@
 //! What a path or grid reports: its breakpoints and what they took.
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::run::{Losses, Outcome, Point, Spending};
-use serde::{Deserialize, Serialize};
+use multiplane_core::run::Spending;
+use serde::Serialize;
 
-use crate::checkpointer::CheckpointReport;
-use crate::cross_validation::CrossValidation;
-use crate::path::PathEnd;
-use crate::path_model::{PathKind, PathModel};
-use crate::train::Session;
-
-/// A breakpoint of a path, or a point of a grid. Counts and seconds are those of the whole run up to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Breakpoint {
-    /// Strength of the regulariser.
-    pub lambda: f64,
-    /// `P(w)`.
-    pub primal: f64,
-    /// The dual value that goes with it.
-    pub dual: Option<f64>,
-    /// `primal - dual`.
-    pub gap: Option<f64>,
-    /// Whether the gap is proven.
-    pub certified: bool,
-    /// Oracle calls / n.
-    pub passes: f64,
-    /// Training calls of the oracle.
-    pub oracle_calls: u64,
-    /// Training seconds.
-    pub seconds: f64,
-    /// Planes kept, mean per example.
-    pub planes: Option<f64>,
-    /// Mean task loss on the training set.
-    pub train_loss: Option<f64>,
-    /// Mean task loss on the test set.
-    pub test_loss: Option<f64>,
-}
-
-impl Breakpoint {
-    /// Of a point of a path, for `blocks` examples.
-    pub(crate) fn of_point(point: &Point, losses: Losses, spending: &Spending, blocks: usize) -> Self {
-        Breakpoint {
-            lambda: point.lambda,
-            primal: point.primal,
-            dual: Some(point.dual),
-            gap: Some(point.gap()),
-            certified: true,
-            passes: spending.counts.oracle_calls as f64 / blocks as f64,
-            oracle_calls: spending.counts.oracle_calls,
-            seconds: spending.train_seconds,
-            planes: spending.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
-        }
-    }
-
-    /// Of the outcome of a run at one lambda.
-    pub(crate) fn of_outcome(lambda: f64, outcome: &Outcome, losses: Losses, blocks: usize) -> Self {
-        Breakpoint {
-            lambda,
-            primal: outcome.primal,
-            dual: outcome.dual,
-            gap: outcome.gap,
-            certified: outcome.certified,
-            passes: outcome.counts.oracle_calls as f64 / blocks as f64,
-            oracle_calls: outcome.counts.oracle_calls,
-            seconds: outcome.train_seconds,
-            planes: outcome.progress.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
-        }
-    }
-}
+use super::cross_validation::CrossValidation;
+use crate::file::{Breakpoint, PathKind, PathModel};
+use crate::session::{CheckpointReport, Session};
+use crate::spec::PathEnd;
 
 /// The final report of a path or grid; the names are those of `path --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -136,9 +72,9 @@ impl PathSummary {
         let spec = session.spec();
         PathSummary {
             kind: model.info.kind,
-            task: model.info.task.clone(),
+            task: model.info.provenance.task.clone(),
             solver: spec.solver.name.clone(),
-            n: model.info.n,
+            n: model.info.provenance.n,
             d: model.dim(),
             eps: model.info.eps,
             kappa: model.info.kappa,
@@ -149,7 +85,7 @@ impl PathSummary {
             oracle_calls: spending.counts.oracle_calls,
             evaluation_calls: spending.evaluation_calls,
             cached_steps: spending.counts.cached_steps,
-            passes: spending.counts.oracle_calls as f64 / model.info.n as f64,
+            passes: spending.counts.oracle_calls as f64 / model.info.provenance.n as f64,
             train_seconds: spending.train_seconds,
             oracle_seconds: spending.counts.oracle_seconds,
             wall_seconds: match spec.clock {

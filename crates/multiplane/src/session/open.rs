@@ -1,46 +1,20 @@
-//! From a [`RunSpec`] to a certified [`Model`]: opens the data, drives the solver, sums up.
+//! A run ready to begin: the data of a [`RunSpec`] read, its task opened.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::Stopwatch;
-use multiplane_core::observe::Observer;
-use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Regularizer, Sign};
-use multiplane_core::run::{GapTarget, Losses, Outcome, Run};
-use multiplane_tasks::data::{Format, Opaque};
+use multiplane_core::run::{GapTarget, LossMeter, Losses};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
-use multiplane_tasks::tasks::TaskEntry;
 use serde_json::Value;
 
-use crate::checkpoint::{Checkpoint, CheckpointInfo};
-use crate::checkpointer::Checkpointer;
+use super::data::read_task_data;
+use super::prior;
 use crate::error::Error;
-use crate::model::{Model, ModelInfo};
-use crate::prior;
+use crate::file::{CheckpointInfo, Provenance};
 use crate::spec::RunSpec;
-use crate::summary::Summary;
-use crate::warm::finish;
-
-/// What a caller adds to a run; nothing here changes its result.
-#[derive(Default)]
-pub struct Hooks {
-    /// Who watches.
-    pub observers: Vec<Box<dyn Observer>>,
-    /// Set it to stop the run.
-    pub interrupt: Option<Arc<AtomicBool>>,
-    /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated
-    /// last.
-    pub abort: Option<Arc<AtomicBool>>,
-    /// Whether task losses are measured at every evaluation.
-    pub losses: bool,
-    /// Writes checkpoints.
-    pub checkpointer: Option<Checkpointer>,
-    /// Where to go on from; it must be this run's.
-    pub resume: Option<Checkpoint>,
-}
 
 /// A run ready to begin: specification checked, data read, task opened.
 pub struct Session {
@@ -51,30 +25,6 @@ pub struct Session {
     target: Option<GapTarget>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
-}
-
-/// Reads a data set and selects its folds.
-pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
-    let data = Dataset::read(path, format)?;
-    match folds {
-        Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
-        None => Ok(data),
-    }
-}
-
-/// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
-pub fn read_task_data(
-    task: &TaskEntry,
-    path: Option<&Path>,
-    format: Option<Format>,
-    folds: Option<&[u32]>,
-) -> Result<Dataset, Error> {
-    let opaque = task.formats == [Format::Opaque.name()];
-    match path {
-        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
-        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
-        None => Err(Error::input("no data given: --data PATH")),
-    }
 }
 
 impl Session {
@@ -159,6 +109,11 @@ impl Session {
         Ok(self)
     }
 
+    /// What files say of where this run's weights come from.
+    pub(crate) fn provenance(&self) -> Provenance {
+        Provenance::new(&*self.problem, self.spec.provenance())
+    }
+
     /// The task on the training data.
     pub fn problem(&self) -> &dyn Problem {
         &*self.problem
@@ -182,52 +137,6 @@ impl Session {
     /// The specification.
     pub fn spec(&self) -> &RunSpec {
         &self.spec
-    }
-
-    /// Trains to the end.
-    pub fn run(&self, mut hooks: Hooks) -> Result<(Model, Summary), Error> {
-        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
-        let abort = hooks.abort.clone();
-        let has_dual = self.spec.solver_entry()?.has_dual;
-        let mut run = self.prepare(self.lambda(), self.target.filter(|_| has_dual), hooks)?;
-        if let Some(checkpoint) = resume {
-            self.check_data(&checkpoint.info)?;
-            checkpoint.info.check_outer(None)?;
-            run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
-        }
-        let (outcome, checkpoints) = match checkpointer {
-            Some(mut checkpointer) => {
-                let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
-                (outcome, Some(report))
-            }
-            None => (finish(&mut run, abort.as_deref())?, None),
-        };
-        let (model, summary) = self.conclude(&outcome, true)?;
-        Ok((model, Summary { checkpoints, ..summary }))
-    }
-
-    /// The model and the figures of a run that is over; losses cost a prediction of every example.
-    pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
-        let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
-        let summary = self.summary(&self.spec.solver.name, outcome, losses);
-        let info = ModelInfo::new(
-            &*self.problem,
-            self.spec.provenance(),
-            self.lambda(),
-            outcome.primal,
-            outcome.dual,
-            outcome.certified,
-        );
-        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
-    }
-
-    /// The run as far as a checkpoint goes, for those who want to look at it.
-    pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
-        self.check_data(&checkpoint.info)?;
-        checkpoint.info.check_outer(None)?;
-        let mut run = self.prepare(self.lambda(), None, Hooks::default())?;
-        run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
-        Ok(run)
     }
 
     /// Refuses a checkpoint of a run on other data. For those who want to know before they touch an output.
@@ -263,6 +172,15 @@ impl Session {
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.
     pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
         Ok((self.loss_meter())(w)?)
+    }
+
+    pub(crate) fn loss_meter(&self) -> LossMeter {
+        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
+        Box::new(move |w| {
+            let train = problem.evaluate(w, threads)?;
+            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
+            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
+        })
     }
 
     /// The test data, if any.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::container::hexadecimal;
-use crate::durable::is_special;
+use super::container::hexadecimal;
+use super::durable::is_special;
 use crate::error::Error;
 
 /// How far a record file is written.

@@ -2,55 +2,20 @@
 //! `lambda/2 |w|^2`, and weights that keep their prior value.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_tasks::problem::Problem;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::container;
 use crate::error::Error;
-use crate::model::Model;
-use crate::names;
-use crate::path_model::Saved;
+use crate::file::{Model, ModelFile, sha256};
 use crate::spec::{RunSpec, shown};
-
-/// What the regulariser pulls toward, and which weights do not move.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct RegularizerSpec {
-    /// A model file whose weights are the prior mean w0, instead of 0.
-    pub prior: Option<PathBuf>,
-    /// sha256 of the prior's weights. Filled in when they are read; where it is given, they must have it.
-    pub prior_sha256: Option<String>,
-    /// Weights that keep their prior value (0 without a prior): names of blocks, or indices and ranges in the layout of
-    /// files, as in `pair,0..128`.
-    pub freeze: Option<Value>,
-}
-
-impl RegularizerSpec {
-    /// Writes what is frozen in one way.
-    pub(crate) fn normalize(&mut self) {
-        let texts: Vec<String> = match self.freeze.take() {
-            None | Some(Value::Null) => return,
-            Some(Value::Array(items)) => items.iter().map(shown).collect(),
-            Some(other) => shown(&other).split(',').map(str::to_string).collect(),
-        };
-        self.freeze = Some(texts.iter().map(|text| text.trim()).collect());
-    }
-
-    /// What of it defines the run: not where the prior lies.
-    pub(crate) fn provenance(&self) -> Value {
-        let prior = self.prior.as_ref().map(|_| self.prior_sha256.as_deref().unwrap_or("not read"));
-        json!({ "prior": prior, "freeze": self.freeze })
-    }
-}
+use crate::suggest;
 
 /// sha256 of weights, 8 bytes each, little endian.
 pub fn weights_sha256(w: &[f64]) -> String {
-    container::sha256(&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>())
+    sha256(&[&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()])
 }
 
 /// The weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model of
@@ -60,9 +25,9 @@ pub fn read_prior(path: &Path, sha256: Option<&str>, problem: &dyn Problem) -> R
 }
 
 fn load(path: &Path) -> Result<Model, Error> {
-    match Saved::load(path)? {
-        Saved::Model(model) => Ok(model),
-        Saved::Path(_) => {
+    match ModelFile::load(path)? {
+        ModelFile::Model(model) => Ok(model),
+        ModelFile::Path(_) => {
             let path = path.display();
             Err(Error::input(format!("prior {path}: it is a path or grid, expected a model at one lambda")))
         }
@@ -73,13 +38,13 @@ fn load(path: &Path) -> Result<Model, Error> {
 fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
     let refuse = |reason: String| Err(Error::input(format!("prior {}: {reason}", path.display())));
     let (info, vocabulary) = (&model.info, problem.vocabulary());
-    if info.task != problem.task() {
-        return refuse(format!("it is a model of task `{}`, expected `{}`", info.task, problem.task()));
+    if info.provenance.task != problem.task() {
+        return refuse(format!("it is a model of task `{}`, expected `{}`", info.provenance.task, problem.task()));
     }
-    if info.vocabulary.labels != vocabulary.labels {
+    if info.provenance.vocabulary.labels != vocabulary.labels {
         return refuse("its labels are not those of the training data".into());
     }
-    if info.vocabulary != *vocabulary {
+    if info.provenance.vocabulary != *vocabulary {
         return refuse("its features are not those of the training data".into());
     }
     if model.w.len() != problem.dim() {
@@ -99,7 +64,7 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
     let mut regularizer = Regularizer::from(lambda);
     if let Some(path) = &spec.regularizer.prior {
         let model = load(path)?;
-        if model.info.task == problem.task() {
+        if model.info.provenance.task == problem.task() {
             check_switches(path, &model, &spec.task.params)?;
         }
         let w = weights_for(path, &model, spec.regularizer.prior_sha256.as_deref(), problem)?;
@@ -118,7 +83,7 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
 /// Refuses a prior whose task has other switches (a bias, ends): its weights may be as many and mean other things.
 fn check_switches(path: &Path, model: &Model, params: &Map<String, Value>) -> Result<(), Error> {
     for (key, value) in params.iter().filter(|(_, value)| value.is_boolean()) {
-        let found = &model.info.spec["task"][key];
+        let found = &model.info.provenance.spec["task"][key];
         if found != value {
             let path = path.display();
             return Err(Error::input(format!(
@@ -146,7 +111,7 @@ fn weights(text: &str, problem: &dyn Problem) -> Result<Range<usize>, Error> {
         return Ok(range.clone());
     }
     if !text.starts_with(|first: char| first.is_ascii_digit()) && !blocks.is_empty() {
-        return Err(Error::Input(names::unknown("block of weights", text, blocks.iter().map(|(name, _)| *name))));
+        return Err(Error::Input(suggest::unknown("block of weights", text, blocks.iter().map(|(name, _)| *name))));
     }
     let (start, end) = match text.split_once("..") {
         Some((start, end)) => (start.parse().ok(), end.parse().ok()),

@@ -6,10 +6,10 @@ use multiplane_core::clock::Stopwatch;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Outcome, Run, StopReason};
 
-use crate::checkpoint::{Checkpoint, CheckpointInfo, Outputs, previous};
-use crate::durable::{check_writable, is_special, sweep};
 use crate::error::Error;
-use crate::lock::Lock;
+use crate::file::{
+    Checkpoint, CheckpointInfo, Lock, Outputs, check_writable, is_special, previous_checkpoint as previous, sweep,
+};
 
 /// Seconds between checkpoints where none are given.
 const USUAL_SECONDS: f64 = 60.0;

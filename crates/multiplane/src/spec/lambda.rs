@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::params::shown;
 use crate::error::Error;
-use crate::spec::shown;
 
 /// How lambda is given.
 #[derive(Clone, Copy, Debug, PartialEq)]

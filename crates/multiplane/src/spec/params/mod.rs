@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::names;
+use crate::suggest;
 
 /// A parameter.
 #[derive(Clone, Debug)]
@@ -83,6 +83,11 @@ fn type_text(schema: &Value) -> String {
     }
 }
 
+/// A value as a user would type it.
+pub(crate) fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
 /// Lays `changes` over `base`, both tables of the parameters `params`; `path` names where they are for messages.
 /// Unknown names are refused, with the names that are near.
 pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param], path: &str) -> Result<(), String> {
@@ -92,7 +97,7 @@ pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param],
     for (key, value) in changes {
         let Some(param) = params.iter().find(|param| param.name == *key) else {
             let known = params.iter().map(|param| param.name.as_str());
-            return Err(names::unknown(&format!("parameter of {path}:"), key, known));
+            return Err(suggest::unknown(&format!("parameter of {path}:"), key, known));
         };
         let path = format!("{path}.{key}");
         let value = match &param.kind {
@@ -118,7 +123,7 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
         None => before_name.unwrap_or_default().to_string(),
     };
     let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
-        return Err(names::unknown(path, &name, variants.iter().map(|variant| variant.name.as_str())));
+        return Err(suggest::unknown(path, &name, variants.iter().map(|variant| variant.name.as_str())));
     };
     let mut table = match before {
         Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),

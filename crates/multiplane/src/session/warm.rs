@@ -2,14 +2,15 @@
 
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rescale::WarmStart;
-use multiplane_core::run::{Outcome, Run, RunError, StopReason};
-
+use multiplane_core::run::{Outcome, Run};
 use serde_json::Value;
 
+use super::open::Session;
+use super::options::RunOptions;
+use super::run::finish;
+use super::summary::Summary;
 use crate::error::Error;
-use crate::model::Model;
-use crate::summary::Summary;
-use crate::train::{Hooks, Session};
+use crate::file::Model;
 
 /// What a run leaves for the next: planes, masses, estimates, counters. Good for the same data, task and solver.
 #[derive(Clone, Debug)]
@@ -32,14 +33,15 @@ impl Session {
     /// Fails where the data is not the same, or the solver cannot go on at another lambda.
     pub fn run_warm(
         &self,
-        hooks: Hooks,
+        hooks: RunOptions,
         start: Option<&WarmState>,
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
         let abort = hooks.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let target = self.target().filter(|_| self.spec().solver_entry().is_ok_and(|entry| entry.has_dual));
-        let mut run = self.prepare_after(lambda, target, hooks, start)?;
+        let before = start.map_or((0, 0.0), |start| (start.oracle_calls, start.seconds));
+        let mut run = self.prepare_after(lambda, target, hooks, before)?;
         if let Some(start) = start {
             self.go_on(&mut run, start)?;
         }
@@ -91,17 +93,5 @@ impl Session {
             return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));
         }
         Ok(())
-    }
-}
-
-/// Runs to the end; once `abort` is set, to where it stands.
-pub(crate) fn finish(
-    run: &mut Run<BoxedOracle>,
-    abort: Option<&std::sync::atomic::AtomicBool>,
-) -> Result<Outcome, Error> {
-    let aborted = || abort.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
-    match run.to_end() {
-        Err(RunError::Oracle(_)) if aborted() => Ok(run.standing(StopReason::Interrupt)),
-        other => Ok(other?),
     }
 }

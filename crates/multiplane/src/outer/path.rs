@@ -5,81 +5,16 @@
 //! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
 
 use multiplane_core::oracle::MaxOracle;
-use multiplane_core::run::{Point, Run, StopReason};
+use multiplane_core::run::{Point, Run};
 use multiplane_core::solvers::{BoxedSolver, SOLVERS, SolverEntry};
 use serde::{Deserialize, Serialize};
 
+use super::position::{PathState, PathStep};
+use super::summary::PathSummary;
 use crate::error::Error;
-use crate::outer::Outer;
-use crate::path_model::PathModel;
-use crate::path_state::{PathState, PathStep};
-use crate::path_summary::{Breakpoint, PathSummary};
-use crate::train::{Hooks, Session};
-
-/// What a path is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PathSpec {
-    /// How far the primal value may be from the optimum, anywhere on the path; absolute.
-    pub eps: f64,
-    /// The smallest lambda.
-    pub lambda_min: f64,
-    /// Breakpoints are optimised to a gap of `kappa eps`, 0 < kappa < 1. The nearer to 1, the more there are and the
-    /// less work each is.
-    pub kappa: f64,
-}
-
-impl Default for PathSpec {
-    fn default() -> Self {
-        PathSpec { eps: 0.1, lambda_min: 1e-5, kappa: 0.9 }
-    }
-}
-
-impl PathSpec {
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        let positive = |name: &str, value: f64| {
-            (!(value.is_finite() && value > 0.0)).then(|| format!("{name} = {value}: must be a number > 0"))
-        };
-        let inside = self.kappa > 0.0 && self.kappa < 1.0;
-        let kappa = (!inside).then(|| format!("kappa = {}: must be greater than 0 and less than 1", self.kappa));
-        positive("eps", self.eps).or_else(|| positive("lambda-min", self.lambda_min)).or(kappa)
-    }
-
-    /// The gap to which breakpoints are optimised.
-    pub fn target(&self) -> f64 {
-        self.kappa * self.eps
-    }
-}
-
-/// Why a path or grid ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathEnd {
-    /// It is complete.
-    LambdaMin,
-    /// The passes are spent.
-    Passes,
-    /// The oracle calls are spent.
-    Calls,
-    /// The seconds are spent.
-    Seconds,
-    /// Somebody asked.
-    Interrupt,
-    /// Further weights would not fit into a file.
-    Size,
-}
-
-impl From<StopReason> for PathEnd {
-    fn from(reason: StopReason) -> Self {
-        match reason {
-            StopReason::Gap => PathEnd::LambdaMin,
-            StopReason::Passes => PathEnd::Passes,
-            StopReason::Calls => PathEnd::Calls,
-            StopReason::Seconds => PathEnd::Seconds,
-            StopReason::Interrupt => PathEnd::Interrupt,
-        }
-    }
-}
+use crate::file::{Breakpoint, PathModel};
+use crate::session::{RunOptions, Session};
+use crate::spec::{Outer, PathEnd, PathSpec};
 
 /// Who is handed the breakpoints, with the run that has just reached them.
 pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
@@ -147,7 +82,7 @@ impl Position {
 impl Session {
     /// Follows the regularisation path; lambda and gap of the specification play no part, its other stops end the
     /// path early.
-    pub fn path(&self, spec: &PathSpec, hooks: Hooks) -> Result<(PathModel, PathSummary), Error> {
+    pub fn path(&self, spec: &PathSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         if let Some(fault) = spec.fault() {
             return Err(Error::Input(fault));
         }
@@ -180,7 +115,7 @@ impl Session {
             return Err(keeper.without_point(no_start(end)));
         }
         let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
-        let model = PathModel::of_path(self, spec, lambda_end, end, &at.points, at.w);
+        let model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
         let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, &run.spending()) };
         Ok((model, summary))
     }

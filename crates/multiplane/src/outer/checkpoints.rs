@@ -4,62 +4,22 @@
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Run, StopReason};
 use multiplane_core::state;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{Checkpoint, CheckpointInfo};
-use crate::checkpointer::{CheckpointReport, Checkpointer};
 use crate::error::Error;
-use crate::grid::GridSpec;
-use crate::path::{PathEnd, PathSpec};
-use crate::train::{Hooks, Session};
-
-/// What a loop around a run does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outer {
-    /// A regularisation path.
-    Path(PathSpec),
-    /// A grid.
-    Grid(GridSpec),
-}
-
-impl Outer {
-    /// What it is called.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Outer::Path(_) => "path",
-            Outer::Grid(_) => "grid",
-        }
-    }
-}
-
-impl CheckpointInfo {
-    /// Refuses a checkpoint that is not of `expected` (`None`: of a single run), with what differs.
-    pub fn check_outer(&self, expected: Option<&Outer>) -> Result<(), Error> {
-        match (&self.outer, expected) {
-            (None, None) => Ok(()),
-            (Some(found), Some(expected)) => expected.check_continues(found),
-            (None, Some(expected)) => Err(Error::input(format!(
-                "it is the checkpoint of a training run, not of a {}: `multiplane train --resume` goes on with it",
-                expected.name()
-            ))),
-            (Some(found), None) => Err(Error::input(format!(
-                "it is the checkpoint of a {}, not of a training run: `multiplane path --resume` goes on with it",
-                found.name()
-            ))),
-        }
-    }
-}
+use crate::file::{Checkpoint, CheckpointInfo};
+use crate::session::{CheckpointReport, Checkpointer, RunOptions, Session};
+use crate::spec::{Outer, PathEnd};
 
 /// Keeps the checkpoints of a loop around a run, where any are wanted.
-pub(crate) struct Keeper {
+pub(crate) struct LoopCheckpoints {
     checkpointer: Option<Checkpointer>,
     info: CheckpointInfo,
     resume: Option<Checkpoint>,
 }
 
-impl Keeper {
+impl LoopCheckpoints {
     /// Writes a checkpoint if one is due. Call it between steps.
     pub(crate) fn look(&mut self, run: &mut Run<BoxedOracle>, position: &impl Serialize) {
         if let Some(checkpointer) = &mut self.checkpointer {
@@ -111,21 +71,21 @@ fn encoded(position: &impl Serialize) -> Result<Vec<u8>, Error> {
 impl Session {
     /// The one who keeps checkpoints of `outer`, and the hooks without those that are the keeper's. Refuses to resume
     /// the checkpoint of anything else.
-    pub(crate) fn keeper(&self, outer: Outer, mut hooks: Hooks) -> Result<(Keeper, Hooks), Error> {
+    pub(crate) fn keeper(&self, outer: Outer, mut hooks: RunOptions) -> Result<(LoopCheckpoints, RunOptions), Error> {
         let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
         if let Some(checkpoint) = &resume {
             self.check_data(&checkpoint.info)?;
             checkpoint.info.check_outer(Some(&outer))?;
         }
         let info = CheckpointInfo { outer: Some(outer), ..self.checkpoint_info() };
-        Ok((Keeper { checkpointer, info, resume }, hooks))
+        Ok((LoopCheckpoints { checkpointer, info, resume }, hooks))
     }
 
     /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of
     /// the regulariser at a position, `fault` what is wrong with one.
     pub(crate) fn restore_position<T: DeserializeOwned>(
         &self,
-        keeper: &mut Keeper,
+        keeper: &mut LoopCheckpoints,
         run: &mut Run<BoxedOracle>,
         fault: impl Fn(&T) -> Option<String>,
         lambda: impl Fn(&T) -> f64,

@@ -3,91 +3,17 @@
 //! The rival of the path (Osokin et al. 2016, section 5): it answers for its own points only.
 
 use multiplane_core::oracle::BoxedOracle;
-use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{GapTarget, Outcome, Run, RunError, Search, Sought, StopReason};
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::path::{continuing, no_start};
+use super::summary::PathSummary;
 use crate::error::Error;
-use crate::outer::Outer;
-use crate::path::{PathEnd, continuing, no_start};
-use crate::path_model::{PathKind, PathModel};
-use crate::path_summary::{Breakpoint, PathSummary};
-use crate::train::{Hooks, Session};
-
-/// Which lambdas.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GridPoints {
-    /// These, in this order.
-    List(Vec<f64>),
-    /// So many, evenly in log(lambda), from `from` (where not given: from where a path would begin) down to `to`.
-    Even {
-        /// How many, at least 2.
-        count: usize,
-        /// The largest.
-        from: Option<f64>,
-        /// The smallest.
-        to: f64,
-    },
-}
-
-impl GridPoints {
-    /// How many there are.
-    fn count(&self) -> usize {
-        match self {
-            GridPoints::List(list) => list.len(),
-            GridPoints::Even { count, .. } => *count,
-        }
-    }
-}
-
-/// What a grid is to be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GridSpec {
-    /// Which lambdas.
-    pub points: GridPoints,
-    /// The gap to which each is trained.
-    pub gap: GapTarget,
-    /// What of a point's state the next one starts from; `None` starts each from nothing.
-    pub warm_start: Option<WarmStart>,
-    /// The gap, absolute, to which w(phi) at the oracle's first answers is good where an even grid begins, as that of
-    /// a path's first breakpoint.
-    pub start_gap: f64,
-}
-
-impl GridSpec {
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        let unsound = |lambda: &f64| !(lambda.is_finite() && *lambda > 0.0);
-        let sorted = match &self.points {
-            GridPoints::List(list) if list.is_empty() => return Some("the grid has no points".into()),
-            GridPoints::List(list) => list,
-            GridPoints::Even { count, .. } if *count < 2 => {
-                return Some(format!("a grid of {count} points: expected at least 2, or their lambdas"));
-            }
-            GridPoints::Even { from, to, .. } => &from.iter().chain([to]).copied().collect(),
-        };
-        if let Some(lambda) = sorted.iter().find(|lambda| unsound(lambda)) {
-            return Some(format!("grid: lambda = {lambda}: must be a finite number > 0"));
-        }
-        let mut falling = sorted.clone();
-        falling.sort_by(|a, b| b.total_cmp(a));
-        if falling.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Some("grid: two points are the same".into());
-        }
-        let rises = falling != *sorted;
-        if rises && matches!(self.points, GridPoints::Even { .. }) {
-            return Some(format!("an even grid from {} down to {}: it would rise", sorted[0], sorted[1]));
-        }
-        (rises && self.warm_start == Some(WarmStart::KeepPrimal)).then(|| {
-            "keep-primal: it needs a grid whose lambdas fall (masses would become negative); order them, or use \
-             keep-dual"
-                .into()
-        })
-    }
-}
+use crate::file::{Breakpoint, PathKind, PathModel};
+use crate::session::{RunOptions, Session};
+use crate::spec::{GridPoints, GridSpec, Outer, PathEnd};
 
 /// `count` numbers from `from` down to `to`, evenly in the logarithm; both ends exact.
 fn even(count: usize, from: f64, to: f64) -> Vec<f64> {
@@ -136,7 +62,7 @@ impl Position {
 impl Session {
     /// Trains at every point of a grid; lambda and gap of the specification play no part, its other stops hold for
     /// all points together. A point that they cut short is the last, with the gap that it reached.
-    pub fn grid(&self, spec: &GridSpec, hooks: Hooks) -> Result<(PathModel, PathSummary), Error> {
+    pub fn grid(&self, spec: &GridSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         if let Some(fault) = spec.fault() {
             return Err(Error::Input(fault));
         }
@@ -258,6 +184,6 @@ impl Session {
             },
             "warm_start": spec.warm_start,
         });
-        (PathModel::new(self, PathKind::Grid, outer, end, &points, w.concat()), points)
+        (PathModel::new(self.provenance(), PathKind::Grid, outer, end, &points, w.concat()), points)
     }
 }

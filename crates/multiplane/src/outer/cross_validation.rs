@@ -8,10 +8,8 @@ use multiplane_tasks::dataset::Dataset;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::outer::Outer;
-use crate::path::PathEnd;
-use crate::spec::RunSpec;
-use crate::train::{Hooks, Session};
+use crate::session::{RunOptions, Session};
+use crate::spec::{Outer, PathEnd, RunSpec};
 
 /// Random numbers for folds are drawn from a stream of their own.
 const FOLD_STREAM: u64 = 11;
@@ -71,7 +69,7 @@ pub fn cross_validate(
     for &fold in &names {
         let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
         let session = Session::on(spec.clone(), data.subset(&kept), Some(data.subset(&left_out)))?;
-        let hooks = Hooks { interrupt: interrupt.clone(), ..Hooks::default() };
+        let hooks = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
         let (model, _) = match outer {
             Outer::Path(path) => session.path(path, hooks)?,
             Outer::Grid(grid) => session.grid(grid, hooks)?,

@@ -1,24 +1,23 @@
 //! `RunSpec`: everything that defines a training run, as one tree. A file, dotted overrides and flags all end here.
 
-mod resolve;
-
 use std::path::PathBuf;
 
+use super::resolve::{clock, resolve_solver, resolve_task, scalar, section};
 use multiplane_core::clock::ClockKind;
 use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::{self, SolverEntry};
 use multiplane_tasks::data::Format;
 use multiplane_tasks::tasks::{self, TaskEntry};
-use resolve::{clock, resolve_solver, resolve_task, scalar, section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::lambda::Lambda;
+use super::params::shown;
+use super::regularizer::RegularizerSpec;
 use crate::error::Error;
-use crate::lambda::Lambda;
-use crate::names;
-use crate::prior::RegularizerSpec;
+use crate::suggest;
 
 /// What `auto` stands for.
 pub const DEFAULT_SOLVER: &str = "auto";
@@ -73,7 +72,7 @@ pub struct StopSpec {
 
 /// A named thing with parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct Choice {
     /// Its registered name.
     pub name: String,
     /// All its parameters, defaults filled in.
@@ -86,11 +85,11 @@ pub struct RunSpec {
     /// Where the examples come from.
     pub data: DataSpec,
     /// The task.
-    pub task: Named,
+    pub task: Choice,
     /// Wrappers around its oracle.
     pub oracle: OracleSpec,
     /// The solver.
-    pub solver: Named,
+    pub solver: Choice,
     /// Strength of the regulariser.
     pub lambda: Lambda,
     /// Prior weights and frozen weights.
@@ -106,15 +105,10 @@ pub struct RunSpec {
 }
 
 /// A named thing as a table.
-fn table(named: &Named) -> Value {
+fn table(named: &Choice) -> Value {
     let mut table = named.params.clone();
     table.insert("name".into(), json!(named.name));
     Value::Object(table)
-}
-
-/// A value as a user would type it.
-pub(crate) fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 impl RunSpec {
@@ -128,11 +122,11 @@ impl RunSpec {
     }
 
     /// As [`from_tree`](RunSpec::from_tree), for a task that need not be in the registry.
-    pub fn for_task(tree: &Map<String, Value>, task: Named) -> Result<RunSpec, Error> {
+    pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
         const KEYS: [&str; 10] =
             ["data", "task", "oracle", "solver", "lambda", "regularizer", "stop", "seed", "threads", "clock"];
         if let Some(key) = tree.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(Error::input(names::unknown("parameter", key, KEYS)));
+            return Err(Error::input(suggest::unknown("parameter", key, KEYS)));
         }
         let stop: StopSpec = section(tree, "stop")?;
         let mut spec = RunSpec {
@@ -288,25 +282,22 @@ pub fn folds(value: Option<&Value>) -> Result<Option<Vec<u32>>, Error> {
 /// The format of this name.
 pub fn format_by_name(name: &str) -> Result<Format, Error> {
     Format::from_name(name)
-        .ok_or_else(|| Error::input(names::unknown("format", name, Format::ALL.iter().map(|format| format.name()))))
+        .ok_or_else(|| Error::input(suggest::unknown("format", name, Format::ALL.iter().map(|format| format.name()))))
 }
 
 /// The task of this name.
 pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
     tasks::find(name)
-        .ok_or_else(|| Error::input(names::unknown("task", name, tasks::TASKS.iter().map(|entry| entry.name))))
+        .ok_or_else(|| Error::input(suggest::unknown("task", name, tasks::TASKS.iter().map(|entry| entry.name))))
 }
 
 /// The solver of this name.
 pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
     solvers::find(name)
-        .ok_or_else(|| Error::input(names::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
+        .ok_or_else(|| Error::input(suggest::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
 }
 
 /// The stops of a run that names none.
-pub(crate) fn default_stop(has_dual: bool) -> StopSpec {
+pub(super) fn default_stop(has_dual: bool) -> StopSpec {
     StopSpec { gap: has_dual.then(|| json!("1%")), passes: Some(1000.0), ..StopSpec::default() }
 }
-
-#[cfg(test)]
-mod tests;

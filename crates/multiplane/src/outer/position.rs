@@ -7,7 +7,7 @@ use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::path::{PathEnd, PathSpec};
+use crate::spec::{PathEnd, PathSpec};
 
 /// A run that comes no nearer to its target in this many checks, each after an exact pass or more, has stopped ..
 const IDLE_CHECKS: u32 = 50;

@@ -4,19 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use multiplane_core::linalg;
-use multiplane_tasks::problem::Vocabulary;
+use multiplane_core::observe::Certificate;
+use multiplane_tasks::data::Strings;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::container;
-use crate::dictionary;
-use crate::durable::durable_write;
+use super::breakpoint::Breakpoint;
+use super::container;
+use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
+use super::provenance::Provenance;
 use crate::error::Error;
-use crate::model::{Model, ModelInfo};
-use crate::path::{PathEnd, PathSpec};
-use crate::path_summary::Breakpoint;
-use crate::train::Session;
+use crate::spec::{PathEnd, PathSpec};
 
 /// How near a lambda must be to one of a grid's to mean it, relative.
 const SAME_LAMBDA: f64 = 1e-6;
@@ -41,17 +40,9 @@ pub struct PathInfo {
     pub version: String,
     /// Path or grid.
     pub kind: PathKind,
-    /// Name of the task.
-    pub task: String,
-    /// Label names and feature count.
+    /// Where the weights come from.
     #[serde(flatten)]
-    pub vocabulary: Vocabulary,
-    /// What defined the run.
-    pub spec: Value,
-    /// sha256 of the parsed training data.
-    pub fingerprint: String,
-    /// Training examples.
-    pub n: usize,
+    pub provenance: Provenance,
     /// How far P may be from its optimum anywhere on a path.
     pub eps: Option<f64>,
     /// Share of eps to which breakpoints were optimised.
@@ -86,7 +77,7 @@ pub struct PathModel {
 impl PathModel {
     /// Puts a path together.
     pub(crate) fn of_path(
-        session: &Session,
+        provenance: Provenance,
         spec: &PathSpec,
         lambda_end: f64,
         stop_reason: PathEnd,
@@ -94,7 +85,7 @@ impl PathModel {
         w: Vec<f64>,
     ) -> Self {
         let outer = json!({ "eps": spec.eps, "kappa": spec.kappa, "lambda_min": spec.lambda_min });
-        let mut model = PathModel::new(session, PathKind::Path, outer, stop_reason, points, w);
+        let mut model = PathModel::new(provenance, PathKind::Path, outer, stop_reason, points, w);
         (model.info.eps, model.info.kappa) = (Some(spec.eps), Some(spec.kappa));
         (model.info.lambda_min, model.info.lambda_end) = (spec.lambda_min, lambda_end);
         model
@@ -102,30 +93,24 @@ impl PathModel {
 
     /// Puts rows together; `outer` is what defined the outer loop.
     pub(crate) fn new(
-        session: &Session,
+        mut provenance: Provenance,
         kind: PathKind,
         outer: Value,
         stop_reason: PathEnd,
         points: &[Breakpoint],
         w: Vec<f64>,
     ) -> Self {
-        let problem = session.problem();
-        let mut spec = session.spec().provenance();
-        if let Some(table) = spec.as_object_mut() {
+        if let Some(table) = provenance.spec.as_object_mut() {
             table.remove("lambda");
             table.insert(if kind == PathKind::Path { "path" } else { "grid" }.into(), outer);
         }
         let last = points.last().map_or(0.0, |point| point.lambda);
         let info = PathInfo {
             checksum: container::zero_checksum(),
-            format: container::FORMAT_VERSION,
+            format: FORMAT_VERSION,
             version: env!("CARGO_PKG_VERSION").into(),
             kind,
-            task: problem.task().into(),
-            vocabulary: problem.vocabulary().clone(),
-            spec,
-            fingerprint: problem.fingerprint().into(),
-            n: problem.blocks(),
+            provenance,
             eps: None,
             kappa: None,
             lambda_min: last,
@@ -196,7 +181,10 @@ impl PathModel {
                 dual = dual.map(|dual| dual * (lambda / own));
             }
         }
-        Ok(Model { w, info: ModelInfo::at_lambda(&self.info, at, primal, dual, self.info.certified) })
+        let (format, version) = (self.info.format, self.info.version.clone());
+        let certificate = Certificate::new(primal, dual, self.info.certified);
+        let info = ModelInfo::new(self.info.provenance.clone(), at, certificate);
+        Ok(Model { w, info: ModelInfo { format, version, ..info } })
     }
 
     /// The file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
@@ -209,13 +197,27 @@ impl PathModel {
             ("primal", vec![rows], &self.primal),
             ("dual", vec![rows], &self.dual),
         ];
-        container::pack(&tensors, self.info.vocabulary.dictionary.as_deref(), &info)
+        container::pack(&tensors, self.info.provenance.vocabulary.dictionary.as_deref(), &info)
+    }
+
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Any change to any byte is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Result<PathModel, String> {
+        let (info, tensors, names) = model::unpack(bytes)?;
+        PathModel::from_parts(info, &tensors, names)
     }
 
     /// Reads what a container held.
-    fn from_parts(info: Value, tensors: &SafeTensors<'_>) -> Result<PathModel, String> {
+    pub(super) fn from_parts(
+        info: Value,
+        tensors: &SafeTensors<'_>,
+        names: Option<Arc<Strings>>,
+    ) -> Result<PathModel, String> {
         let mut info: PathInfo = serde_json::from_value(info).map_err(|error| container::broken(&error))?;
-        info.vocabulary.dictionary = dictionary::read(tensors)?.map(Arc::new);
+        info.provenance.vocabulary.dictionary = names;
         let (_, lambdas) = container::numbers(tensors, "lambdas")?;
         let (shape, w) = container::numbers(tensors, "w")?;
         let (_, primal) = container::numbers(tensors, "primal")?;
@@ -228,55 +230,31 @@ impl PathModel {
         Ok(PathModel { lambdas, w, primal, dual, info })
     }
 
-    /// Writes the file; see [`durable_write`] for what that promises.
+    /// Writes the file; see [`durable_write`](crate::durable_write) for what that promises.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        let bytes = self.to_bytes()?;
-        durable_write(path, &bytes)
-            .map_err(|error| Error::failed(format!("{}: the model could not be written: {error}", path.display())))
-    }
-}
-
-/// What a model file holds.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Saved {
-    /// Weights at one lambda.
-    Model(Model),
-    /// Weights at several.
-    Path(PathModel),
-}
-
-impl Saved {
-    /// Reads a file of either kind.
-    pub fn load(path: &Path) -> Result<Saved, Error> {
-        let bytes = container::read(path)?;
-        Saved::from_bytes(&bytes).map_err(|reason| Error::input(format!("{}: {reason}", path.display())))
-    }
-
-    /// Reads a file's bytes. Any change to any byte is refused.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Saved, String> {
-        let (info, tensors) = container::unpack(bytes)?;
-        if info["kind"].is_null() {
-            return Model::from_parts(info, &tensors).map(Saved::Model);
-        }
-        PathModel::from_parts(info, &tensors).map(Saved::Path)
+        model::save(path, &self.to_bytes()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multiplane_tasks::problem::Vocabulary;
 
     fn path(kind: PathKind) -> PathModel {
-        let info = PathInfo {
-            checksum: container::zero_checksum(),
-            format: container::FORMAT_VERSION,
-            version: "0.1.0".into(),
-            kind,
+        let provenance = Provenance {
             task: "binary".into(),
             vocabulary: Vocabulary::default(),
             spec: json!({}),
             fingerprint: "ab".repeat(32),
             n: 2,
+        };
+        let info = PathInfo {
+            checksum: container::zero_checksum(),
+            format: FORMAT_VERSION,
+            version: "0.1.0".into(),
+            kind,
+            provenance,
             eps: Some(0.1),
             kappa: Some(0.9),
             lambda_min: 0.1,
@@ -300,12 +278,15 @@ mod tests {
             assert!(path.row_at(lambda).is_err(), "lambda {lambda}");
         }
         let between = path.at(1.0).unwrap();
-        assert_eq!((between.w, between.info.primal, between.info.dual), (vec![2.0, 0.0], -1.1, Some(0.425)));
+        assert_eq!(
+            (between.w, between.info.certificate.primal, between.info.certificate.dual),
+            (vec![2.0, 0.0], -1.1, Some(0.425))
+        );
         let above = path.at(8.0).unwrap();
         assert_eq!(above.w, [0.5, 0.0]);
         let circ = 0.95 + 0.5 * 4.0; // F = circ - lambda/2 |w|^2
-        assert!((above.info.dual.unwrap() - (circ - 0.5 * 8.0 * 0.25)).abs() < 1e-12);
-        assert!((above.info.gap.unwrap() - 0.025).abs() < 1e-12, "half of the gap, at most");
+        assert!((above.info.certificate.dual.unwrap() - (circ - 0.5 * 8.0 * 0.25)).abs() < 1e-12);
+        assert!((above.info.certificate.gap.unwrap() - 0.025).abs() < 1e-12, "half of the gap, at most");
     }
 
     /// Of a grid only its own lambdas, however they were rounded.
@@ -314,20 +295,20 @@ mod tests {
         let grid = path(PathKind::Grid);
         assert_eq!(grid.row_at(2.0000001).unwrap(), 1);
         assert!(grid.row_at(3.0).unwrap_err().to_string().contains("expected 4, 2, 0.5"));
-        assert_eq!(grid.at(0.5).unwrap().info.dual, None);
+        assert_eq!(grid.at(0.5).unwrap().info.certificate.dual, None);
     }
 
     /// What is written is read again; any damage is refused.
     #[test]
     fn round_trip() {
         let bytes = path(PathKind::Path).to_bytes().unwrap();
-        let Saved::Path(read) = Saved::from_bytes(&bytes).unwrap() else { panic!("not a path") };
+        let read = PathModel::from_bytes(&bytes).unwrap();
         assert_eq!((&read.lambdas, &read.w), (&path(PathKind::Path).lambdas, &path(PathKind::Path).w));
         assert_eq!(read.to_bytes().unwrap(), bytes);
         for place in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[place] ^= 0x20;
-            assert!(Saved::from_bytes(&damaged).is_err(), "byte {place}");
+            assert!(PathModel::from_bytes(&damaged).is_err(), "byte {place}");
         }
     }
 }
