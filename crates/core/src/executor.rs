@@ -10,7 +10,7 @@ use crate::plane::Plane;
 
 /// One question of a batch, and the answer to it.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct BatchItem {
     /// The question: which block.
     pub block: usize,
     /// The plane, where planes are wanted; else whatever was there.
@@ -21,16 +21,16 @@ pub struct Answer {
     pub score: f64,
 }
 
-impl Answer {
+impl BatchItem {
     /// A question about `block`.
-    pub fn to(block: usize) -> Self {
-        Answer { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0 }
+    pub fn new(block: usize) -> Self {
+        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0 }
     }
 }
 
 /// What of the answers comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Reply {
     /// Planes, with their scores.
     Planes,
     /// Scores only.
@@ -65,7 +65,7 @@ pub trait Executor {
     ///
     /// Fails with the first question, in the order of the batch, that gets no usable answer; the questions before it
     /// are answered.
-    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered>;
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered>;
 }
 
 /// One oracle, one question after the other.
@@ -85,7 +85,7 @@ impl<O: MaxOracle + ?Sized> Executor for Sequential<'_, O> {
     fn width(&self) -> usize {
         1
     }
-    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
         for (slot, answer) in batch.iter_mut().enumerate() {
             ask(self.oracle, self.plane, w, wanted, answer).map_err(|error| Unanswered { slot, error })?;
         }
@@ -109,7 +109,7 @@ impl<O: MaxOracle + Send> Executor for Threads<O> {
     fn width(&self) -> usize {
         self.workers.len()
     }
-    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
         let done = divide(&mut self.workers, batch, |(oracle, plane), _, answer| {
             ask(oracle, plane, w, wanted, answer).map_err(|error| error.reason)
         });
@@ -124,14 +124,14 @@ fn ask<O: MaxOracle + ?Sized>(
     oracle: &mut O,
     scratch: &mut Plane,
     w: &[f64],
-    wanted: Wanted,
-    answer: &mut Answer,
+    wanted: Reply,
+    answer: &mut BatchItem,
 ) -> Result<(), OracleError> {
     let block = answer.block;
     if block + 1 < oracle.blocks() {
-        oracle.expect(block + 1); // right for passes, and harmless for others
+        oracle.prefetch(block + 1); // right for passes, and harmless for others
     }
-    let plane = if wanted == Wanted::Planes { &mut answer.plane } else { scratch };
+    let plane = if wanted == Reply::Planes { &mut answer.plane } else { scratch };
     answer.quality = oracle.maximize(block, w, plane)?;
     check_answer(block, w.len(), plane, answer.quality)?;
     answer.score = plane.view().score(w);
@@ -148,13 +148,13 @@ pub fn sum_of_hinges(
     executor: &mut dyn Executor,
     blocks: usize,
     w: &[f64],
-    batch: &mut Vec<Answer>,
+    batch: &mut Vec<BatchItem>,
 ) -> Result<(f64, bool), OracleError> {
     let (mut sum, mut proven) = (0.0, true);
     for first in (0..blocks).step_by(EVALUATION_BATCH) {
         batch.clear();
-        batch.extend((first..blocks).take(EVALUATION_BATCH).map(Answer::to));
-        executor.answer(w, Wanted::Scores, batch)?;
+        batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
+        executor.answer(w, Reply::Scores, batch)?;
         for answer in batch.iter() {
             let score = match answer.quality {
                 Quality::UpperBound(bound) => bound,

@@ -12,7 +12,7 @@ pub use moves::Move;
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
-use crate::oracle::PlaneSource;
+use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::point::{DualPoint, Mass, Part};
 use crate::qp::{SignedPart, SimplexQp, SolveBuffers};
@@ -68,7 +68,7 @@ impl HullState {
     }
 
     /// Keeps a plane with its inner products; see [`WorkingSets::keep`].
-    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl PlaneSource) -> Option<usize> {
+    pub fn keep(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize> {
         let signs = self.iterate.regularizer().signs();
         self.sets.keep_outside(block, plane, now, signs, source)
     }
@@ -99,7 +99,7 @@ impl HullState {
     }
 
     /// Scores the planes of `block` at w; the moves after it use these scores.
-    pub fn score(&mut self, block: usize, source: &mut impl PlaneSource) {
+    pub fn score(&mut self, block: usize, source: &mut impl Capabilities) {
         self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);
         if self.signed.is_some() {
             self.collect_signed(block);
@@ -157,13 +157,13 @@ impl HullState {
     }
 
     /// Recomputes w and F from the planes and their masses.
-    pub fn rebuild(&mut self, source: &mut impl PlaneSource) {
+    pub fn rebuild(&mut self, source: &mut impl Capabilities) {
         let (sets, blocks) = (&self.sets, self.truths.len());
         self.iterate.rebuild(|sum| add_phi(sets, blocks, source, sum));
     }
 
     /// Multiplies all masses but the truths' by `scale` (at most 1: the truths get the rest) and goes on at `lambda`.
-    pub fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl PlaneSource) {
+    pub fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
         for (block, truth) in self.truths.iter_mut().enumerate() {
             self.sets.gram_and_alphas(block).1.iter_mut().for_each(|alpha| *alpha *= scale);
             *truth = 1.0 - scale * (1.0 - *truth);
@@ -174,7 +174,7 @@ impl HullState {
 
     /// Keeps `corner` and puts all mass of `block` on it; w and F follow with the next
     /// [`rebuild`](HullState::rebuild).
-    pub fn place(&mut self, block: usize, corner: &Plane, now: u32, source: &mut impl PlaneSource) {
+    pub fn place(&mut self, block: usize, corner: &Plane, now: u32, source: &mut impl Capabilities) {
         let at = self.keep(block, corner, now, source);
         let alphas = self.sets.gram_and_alphas(block).1;
         alphas.fill(0.0);
@@ -185,28 +185,30 @@ impl HullState {
     }
 
     /// How far w and F have drifted from the planes, relative. For tests.
-    pub fn drift(&self, source: &mut impl PlaneSource) -> (f64, f64) {
+    pub fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
         self.iterate.drift(|sum| add_phi(&self.sets, self.truths.len(), source, sum))
     }
 
     /// Score of example `block`'s plane at the present w.
-    pub fn block_score(&mut self, block: usize, source: &mut impl PlaneSource) -> f64 {
+    pub fn block_score(&mut self, block: usize, source: &mut impl Capabilities) -> f64 {
         self.score(block, source);
         self.qp(block).mean()
     }
 
     /// The block gap at `corner`, which need not be a plane kept.
-    pub fn block_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl PlaneSource) -> f64 {
+    pub fn block_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64 {
         corner.score(self.iterate.weights()) - self.block_score(block, source)
     }
 }
 
-fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl PlaneSource, sum: &mut [f64]) -> f64 {
+fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl Capabilities, sum: &mut [f64]) -> f64 {
     let mut circ = 0.0;
     for block in 0..blocks {
         if sets.by_code() {
             let alphas = sets.alphas(block);
-            source.add_planes(block, sets.codes(block), alphas, 1.0, sum);
+            if let Some(coded) = source.coded_planes() {
+                coded.add_planes(block, sets.codes(block), alphas, 1.0, sum);
+            }
             circ += alphas.iter().enumerate().map(|(p, alpha)| alpha * sets.circ(block, p)).sum::<f64>();
             continue;
         }
@@ -225,7 +227,7 @@ fn add_phi(sets: &WorkingSets, blocks: usize, source: &mut impl PlaneSource, sum
 mod tests {
     use super::*;
     use crate::average::UpdateKind;
-    use crate::oracle::NoSource;
+    use crate::oracle::NoCapabilities;
     use crate::rng::Rng;
 
     /// All moves: F never falls, w and F stay those of the masses, masses stay in the simplex.
@@ -242,15 +244,15 @@ mod tests {
                 (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
                 plane.set_circ((rng.below(8) as f64) / 8.0);
                 plane.seal();
-                let corner = hull.keep(block, &plane, round, &mut NoSource);
-                hull.score(block, &mut NoSource);
+                let corner = hull.keep(block, &plane, round, &mut NoCapabilities);
+                hull.score(block, &mut NoCapabilities);
                 let moves = [Move::FrankWolfe, Move::Pairwise, Move::Away, Move::Best, Move::Solve(1e-12)];
                 let how = moves[rng.below(5) as usize];
                 let corner = if how == Move::Solve(1e-12) { hull.best(block) } else { corner };
                 let before = hull.iterate().value();
-                let visit = hull.go(block, corner, how, UpdateKind::Exact, &mut NoSource);
+                let visit = hull.go(block, corner, how, UpdateKind::Exact, &mut NoCapabilities);
                 assert!(visit.gain >= 0.0 && hull.iterate().value() >= before, "seed {seed}: F fell");
-                let (w, value) = hull.drift(&mut NoSource);
+                let (w, value) = hull.drift(&mut NoCapabilities);
                 assert!(w < 1e-11 && value < 1e-11, "seed {seed} round {round} {how:?}: drift {w} {value}");
                 let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truth(block);
                 assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");

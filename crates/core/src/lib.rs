@@ -46,20 +46,23 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`point`], [`regularizer`], [`oracle`], [`task`],
-//! [`executor`], [`ahead`], [`average`], { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] },
-//! { [`rescale`], [`solver`] }, [`observe`], [`run`], [`solvers`]. A test keeps the order.
+//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`point`], [`regularizer`],
+//! [`oracle`], [`example`], [`task`], [`task_oracle`], [`executor`], [`lookahead`], [`context`], [`average`],
+//! { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] }, [`rescale`], [`solver`], [`observe`],
+//! [`run`], [`solvers`]. A test keeps the order.
 
-pub mod ahead;
 pub mod average;
 pub mod cache;
 pub mod clock;
+pub mod context;
 pub mod divide;
 pub mod dual;
+pub mod example;
 pub mod executor;
 pub mod hull;
 pub mod iterate;
 pub mod linalg;
+pub mod lookahead;
 pub mod observe;
 pub mod oracle;
 pub mod order;
@@ -75,3 +78,4 @@ pub mod solver;
 pub mod solvers;
 pub mod state;
 pub mod task;
+pub mod task_oracle;

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::plane::Plane;
-use crate::solver::Ctx;
 
 /// What of a solver's state stays as it is when lambda changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

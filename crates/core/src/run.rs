@@ -15,15 +15,16 @@ pub use stop::{GapTarget, Stop, StopReason};
 
 use std::sync::atomic::Ordering;
 
-use crate::ahead::Ahead;
 use crate::clock::{Clock, ClockKind};
-use crate::executor::{Answer, Executor};
+use crate::context::{Counts, Ctx};
+use crate::executor::{BatchItem, Executor};
+use crate::lookahead::Lookahead;
 use crate::observe::{Observer, Tick};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
-use crate::solver::{Counts, Ctx, Progress, Solver};
+use crate::solver::{Progress, Solver};
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
@@ -104,9 +105,9 @@ struct Best {
 /// A solver on a problem, under way.
 pub struct Run<O> {
     oracle: O,
-    judge: O,
-    ahead: Option<Ahead>,
-    judges: Option<Box<dyn Executor>>,
+    evaluation_oracle: O,
+    lookahead: Option<Lookahead>,
+    evaluation_executor: Option<Box<dyn Executor>>,
     solver: Box<dyn Solver<O>>,
     regularizer: Regularizer,
     stop: Stop,
@@ -124,24 +125,25 @@ pub struct Run<O> {
     candidate: Vec<f64>,
     other: Vec<f64>,
     plane: Plane,
-    batch: Vec<Answer>,
+    batch: Vec<BatchItem>,
 }
 
 impl<O: MaxOracle> Run<O> {
-    /// A run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `judge`, an oracle of
+    /// A run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
+    /// one of
     /// the same problem, evaluates bounds and its calls are not counted as training.
     pub fn new(
         oracle: O,
-        judge: O,
+        evaluation_oracle: O,
         solver: Box<dyn Solver<O>>,
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
         Run {
             oracle,
-            judge,
-            ahead: None,
-            judges: None,
+            evaluation_oracle,
+            lookahead: None,
+            evaluation_executor: None,
             solver,
             regularizer: regularizer.into(),
             stop,
@@ -176,10 +178,10 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// Has training passes at one w (gap passes, batch steps) answered by `training`, and bounds evaluated by
-    /// `judging`: executors on the oracle and on the judge, which then only do the rest.
-    pub fn with_executors(mut self, training: Box<dyn Executor>, judging: Box<dyn Executor>) -> Self {
-        self.ahead = Some(Ahead::new(training));
-        self.judges = Some(judging);
+    /// `evaluation`: executors on the two oracles, which then only do the rest.
+    pub fn with_executors(mut self, training: Box<dyn Executor>, evaluation: Box<dyn Executor>) -> Self {
+        self.lookahead = Some(Lookahead::new(training));
+        self.evaluation_executor = Some(evaluation);
         self
     }
 
@@ -230,7 +232,7 @@ impl<O: MaxOracle> Run<O> {
     fn step(&mut self) -> Result<bool, RunError> {
         self.clock.resume();
         let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
+            .with_lookahead(self.lookahead.as_mut());
         let report = self.solver.step(&mut ctx)?;
         self.steps += 1;
         Ok(report.iteration_ended)

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use multiplane_core::divide::divide;
+use multiplane_core::example::{Examples, Workspace};
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Examples, Task};
+use multiplane_core::task::Task;
 
 use crate::patient::{Claim, Decoded, Patient, RawFeatures};
 use crate::problem::{Builtin, Vocabulary};
@@ -34,10 +35,11 @@ impl<'a, T: Task> Specimen<'a, T> {
         augmented: bool,
         scratch: &mut T::Scratch,
     ) -> Result<Decoded<T::Label>, String> {
-        let truth = &self.examples.labels[example];
-        let mut label = truth.clone();
-        let wanted = augmented.then_some(truth);
-        let quality = self.task.decode(&self.examples.inputs[example], w, wanted, scratch, &mut label)?;
+        let example = self.examples.get(example);
+        let mut label = example.truth.clone();
+        let question = if augmented { example.augmented() } else { example.plain() };
+        let work = Workspace { scratch, memory: &mut T::Memory::default() };
+        let quality = self.task.decode(question, w, work, &mut label)?;
         Ok((label, quality.into()))
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use multiplane_core::executor::{Answer, Wanted};
+use multiplane_core::executor::{BatchItem, Reply};
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
@@ -78,8 +78,8 @@ fn template_gives_the_planes_of_the_built_in_task() {
     let (mut rng, mut a, mut b) = (Rng::new(1, 0), Plane::new(), Plane::new());
     let mut w = vec![0.0; own.dim()];
     for round in 0..4 {
-        let mut batch: Vec<Answer> = (0..40).map(Answer::to).collect();
-        executor.answer(&w, Wanted::Planes, &mut batch).unwrap();
+        let mut batch: Vec<BatchItem> = (0..40).map(BatchItem::new).collect();
+        executor.answer(&w, Reply::Planes, &mut batch).unwrap();
         for (block, together) in batch.iter().enumerate() {
             one.maximize(block, &w, &mut a).unwrap();
             other.maximize(block, &w, &mut b).unwrap();

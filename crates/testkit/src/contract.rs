@@ -13,7 +13,7 @@ use multiplane_core::solvers::SolverEntry;
 use crate::reference;
 use crate::small::{Small, densify, score, weights};
 
-/// An oracle's answer is a plane of its example and scores as high as any.
+/// An oracle's answer is a plane of its example, scores as high as any, and owes nothing to earlier calls.
 pub fn check_oracle(problem: &Small, seed: u64) {
     let mut rng = Rng::new(seed, 1);
     let mut oracle = problem.oracle();
@@ -33,6 +33,10 @@ pub fn check_oracle(problem: &Small, seed: u64) {
             };
             assert!(problem.planes[block].iter().any(near), "{name}: block {block} got a plane of no labelling");
             assert!(plane.view() != PlaneView::ZERO || best.abs() < 1e-12, "{name}: the truth is not the best");
+            let (mut fresh, mut again) = (problem.oracle(), Plane::new());
+            fresh.maximize(block, &w, &mut again).unwrap();
+            let same = (again.view(), again.code()) == (plane.view(), plane.code());
+            assert!(same, "{name}: block {block} gets another answer from a fresh worker");
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{Examples, Task, TaskOracle};
+use multiplane_core::task::Task;
+use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 use multiplane_tasks::tasks::binary::Binary;

@@ -5,9 +5,9 @@ mod counting;
 
 use counting::allocations;
 use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::rng::Rng;
-use multiplane_core::solver::{Counts, Ctx};
 use multiplane_core::solvers::SOLVERS;
 use multiplane_tasks::dataset::{Dataset, synthetic_words};
 use multiplane_tasks::tasks;

@@ -122,7 +122,8 @@ fn mixed(
             Some(view) => dense(view, problem.dim),
             None => {
                 let mut coordinates = vec![0.0; problem.dim];
-                oracle.add_planes(block, plane.code, &[1.0], 1.0, &mut coordinates);
+                let coded = oracle.capabilities().and_then(|has| has.coded_planes()).unwrap();
+                coded.add_planes(block, plane.code, &[1.0], 1.0, &mut coordinates);
                 (coordinates, plane.circ)
             }
         };

@@ -1,11 +1,11 @@
 //! Weights that must stay `>= 0`, frozen weights and a prior mean, against an independent solver.
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::oracle::SourceOf;
+use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop};
-use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
 use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
 use multiplane_testkit::contract::sum_of_gaps;
@@ -103,7 +103,7 @@ fn every_step_keeps_its_promises() {
                 let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                 solver.step(&mut ctx).unwrap();
                 let name = format!("{step}, seed {seed}, step {round}");
-                let source = &mut SourceOf(&mut oracle);
+                let source = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                 let mut copy = solver.hull().cloned();
                 let (iterate, drift) = match (solver.dual(), solver.hull()) {
                     (Some(dual), _) => (dual.iterate(), dual.drift()),

@@ -1,12 +1,13 @@
 //! Gap passes of the block-coordinate Frank-Wolfe family: when they are made, and the batch step that may end them.
 
 use multiplane_core::clock::{Clock, ClockKind};
-use multiplane_core::oracle::{MaxOracle, SourceOf};
+use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, PlaneView};
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Stop};
-use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver};
 use multiplane_core::solvers::find;
 use multiplane_testkit::contract::{run, sum_of_gaps};
@@ -120,7 +121,7 @@ fn every_step_keeps_its_promises() {
                     let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                     solver.step(&mut ctx).unwrap();
                     assert!(counts.oracle_calls <= calls + 1, "{name}: more than one call");
-                    let source = &mut SourceOf(&mut oracle);
+                    let source = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                     let mut copy = solver.hull().cloned();
                     let (iterate, drift) = match (solver.dual(), solver.hull()) {
                         (Some(dual), _) => (dual.iterate(), dual.drift()),

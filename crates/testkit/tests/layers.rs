@@ -14,14 +14,15 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
-const RANKS: [&[&str]; 14] = [
+const RANKS: [&[&str]; 15] = [
     &["linalg", "rng", "clock", "divide", "state", "parameter"],
     &["plane"],
     &["regularizer", "point"],
-    &["oracle"],
+    &["oracle", "example"],
     &["task"],
-    &["executor"],
-    &["ahead"],
+    &["task_oracle", "executor"],
+    &["lookahead"],
+    &["context"],
     &["average"],
     &["iterate", "qp"],
     &["dual", "cache", "hull", "order"],

@@ -2,12 +2,13 @@
 
 use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Point, Run, Stop};
-use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
 use multiplane_core::state::{decode, encode};

@@ -1,11 +1,12 @@
 //! Every registered solver against the contract, on random small problems with optima from an independent solver.
 
 use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, RunError, Stop, StopReason};
-use multiplane_core::solver::{Counts, Ctx, Solver};
+use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
 use multiplane_core::solvers::{SOLVERS, find};
 use multiplane_tasks::dataset::{Dataset, synthetic_words};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{Answer, Executor, Sequential, Threads, Unanswered, Wanted};
+use multiplane_core::executor::{BatchItem, Executor, Reply, Sequential, Threads, Unanswered};
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
@@ -104,14 +104,14 @@ impl Executor for Backwards {
     fn width(&self) -> usize {
         5
     }
-    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
         let mut scratch = Plane::new();
         for (slot, answer) in batch.iter_mut().enumerate().rev() {
             Sequential::new(&mut self.oracle, &mut scratch)
                 .answer(w, wanted, std::slice::from_mut(answer))
                 .map_err(|one| Unanswered { slot, error: one.error })?;
         }
-        if wanted == Wanted::Planes {
+        if wanted == Reply::Planes {
             self.planes.fetch_add(batch.len(), Ordering::Relaxed);
         }
         Ok(())
@@ -147,14 +147,15 @@ fn threads_answer_like_one_oracle() {
     let mut rng = Rng::new(0, 3);
     for seed in 0..30 {
         let problem = small::random(seed);
-        let mut batch: Vec<Answer> = (0..50).map(|_| Answer::to(rng.below(problem.blocks() as u64) as usize)).collect();
+        let mut batch: Vec<BatchItem> =
+            (0..50).map(|_| BatchItem::new(rng.below(problem.blocks() as u64) as usize)).collect();
         let (mut oracle, mut scratch) = (problem.oracle(), Plane::new());
         for threads in [1, 2, 3, 7] {
             let mut crew = crew(threads, || problem.oracle());
             let w = weights(&mut rng, problem.dim);
-            crew.answer(&w, Wanted::Planes, &mut batch).unwrap();
+            crew.answer(&w, Reply::Planes, &mut batch).unwrap();
             let mut others = batch.clone();
-            Sequential::new(&mut oracle, &mut scratch).answer(&w, Wanted::Scores, &mut others).unwrap();
+            Sequential::new(&mut oracle, &mut scratch).answer(&w, Reply::Scores, &mut others).unwrap();
             for (answer, other) in batch.iter().zip(&others) {
                 assert_eq!(answer.score.to_bits(), other.score.to_bits(), "{}", problem.name);
                 assert_eq!(answer.quality, other.quality, "{}", problem.name);

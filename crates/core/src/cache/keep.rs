@@ -1,7 +1,7 @@
 //! A plane enters a working set: found again, or stored with its inner products.
 
 use super::{Kept, WorkingSets};
-use crate::oracle::{NoSource, PlaneSource};
+use crate::oracle::{Capabilities, NoCapabilities};
 use crate::plane::{Plane, PlaneView, Star};
 use crate::regularizer::Sign;
 
@@ -12,7 +12,7 @@ impl WorkingSets {
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the
     /// truth's plane, which is not stored.
     pub fn keep(&mut self, block: usize, plane: &Plane, now: u32) -> Option<usize> {
-        self.keep_outside(block, plane, now, None, &mut NoSource)
+        self.keep_outside(block, plane, now, None, &mut NoCapabilities)
     }
 
     /// The same; inner products leave out the coordinates that must stay `>= 0`, and planes that `source` knows are
@@ -23,13 +23,13 @@ impl WorkingSets {
         plane: &Plane,
         now: u32,
         signs: Option<&[Sign]>,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) -> Option<usize> {
         let (code, plane) = (plane.code(), plane.view());
         if plane == PlaneView::ZERO {
             return None;
         }
-        self.by_code = !self.spread.is_empty() && signs.is_none() && source.knows_planes();
+        self.by_code = !self.spread.is_empty() && signs.is_none() && source.coded_planes().is_some();
         let set = &self.sets[block];
         let known = if self.by_code {
             set.codes.chunks_exact(code.len().max(1)).position(|other| other == code)
@@ -63,7 +63,7 @@ impl WorkingSets {
         block: usize,
         plane: PlaneView<'_>,
         signs: Option<&[Sign]>,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) {
         let set = &mut self.sets[block];
         if set.kept.capacity() == 0 {
@@ -90,7 +90,9 @@ impl WorkingSets {
         if self.by_code {
             let set = &self.sets[block];
             self.row.resize(set.kept.len(), 0.0);
-            source.linear_scores(block, &spread, &set.codes, &mut self.row);
+            if let Some(coded) = source.coded_planes() {
+                coded.linear_scores(block, &spread, &set.codes, &mut self.row);
+            }
             gram.extend_from_slice(&self.row);
         } else {
             gram.extend(self.sets[block].kept.iter().map(|kept| self.view(kept).linear(&spread)));

@@ -14,7 +14,7 @@ pub use gap_cache::GapCache;
 pub use multi_plane::{MultiPlane, Recombine, Slope};
 
 use crate::linalg;
-use crate::oracle::PlaneSource;
+use crate::oracle::Capabilities;
 use crate::plane::{PlaneView, Star};
 use crate::qp::Gram;
 use pool::{Pool, Slot};
@@ -197,12 +197,14 @@ impl WorkingSets {
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.
-    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl PlaneSource, out: &mut Vec<f64>) {
+    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
         out.clear();
         if self.by_code {
             let set = &self.sets[block];
             out.resize(set.kept.len(), 0.0);
-            source.linear_scores(block, w, &set.codes, out);
+            if let Some(coded) = source.coded_planes() {
+                coded.linear_scores(block, w, &set.codes, out);
+            }
             out.iter_mut().zip(&set.kept).for_each(|(score, kept)| *score += kept.circ);
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::{HullState, Visit};
 use crate::average::UpdateKind;
-use crate::oracle::PlaneSource;
+use crate::oracle::Capabilities;
 use crate::qp::QpStep;
 
 /// How a visit moves mass.
@@ -46,7 +46,7 @@ impl HullState {
         corner: Option<usize>,
         how: Move,
         kind: UpdateKind,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) -> Visit {
         self.before.clear();
         self.before.extend_from_slice(self.sets.alphas(block));
@@ -106,14 +106,15 @@ impl HullState {
     }
 
     /// Moves w by the change of masses since `before`. What F rises is known from the moves.
-    fn write_back(&mut self, block: usize, source: &mut impl PlaneSource) {
+    fn write_back(&mut self, block: usize, source: &mut impl Capabilities) {
         let alphas = self.sets.alphas(block);
         if self.sets.by_code() {
             // `before` becomes the change.
             self.before.iter_mut().zip(alphas).for_each(|(before, now)| *before = now - *before);
             let circ = self.before.iter().enumerate().map(|(p, change)| change * self.sets.circ(block, p)).sum();
             let (codes, changes) = (self.sets.codes(block), &self.before);
-            self.iterate.add_with(circ, |scale, target| source.add_planes(block, codes, changes, scale, target));
+            let Some(coded) = source.coded_planes() else { return };
+            self.iterate.add_with(circ, |scale, target| coded.add_planes(block, codes, changes, scale, target));
             return;
         }
         for (p, (&now, &before)) in alphas.iter().zip(&self.before).enumerate() {

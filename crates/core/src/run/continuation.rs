@@ -1,15 +1,16 @@
 //! One run at several lambdas: what regularisation paths (Osokin et al. 2016, section 5) and grids are driven by.
 //!
-//! Counts, clock and chance go on; bounds begin anew with every lambda. A check of the gap at w(phi) costs n calls of
-//! the judge. One that only says "not yet" is evaluation. One that is passed decides where the path goes on, so its
+//! Counts, clock and chance go on; bounds begin anew with every lambda. A check of the gap at w(phi) costs n evaluation
+//! calls. One that only says "not yet" is evaluation. One that is passed decides where the path goes on, so its
 //! calls and its time are moved to training.
 
 use super::{Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
+use crate::context::{Counts, Ctx};
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
 use crate::run::Losses;
-use crate::solver::{Counts, Ctx, Solver};
+use crate::solver::Solver;
 
 /// The solver cannot change lambda.
 pub(super) const CANNOT_RESCALE: RunError = RunError::Unsupported(
@@ -101,7 +102,7 @@ impl<O: MaxOracle> Run<O> {
     /// cannot.
     pub fn continue_at(&mut self, lambda: f64, start: WarmStart) -> bool {
         let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
+            .with_lookahead(self.lookahead.as_mut());
         let Some(solver) = self.solver.rescaling() else { return false };
         ctx.resume();
         solver.rescale(lambda, start, &mut ctx);
@@ -183,12 +184,12 @@ impl<O: MaxOracle> Run<O> {
         if !super::is_possible(primal, dual) {
             return Err(CONTRADICTED);
         }
-        let calls = self.judge.blocks() as f64;
+        let calls = self.evaluation_oracle.blocks() as f64;
         let seconds = match self.clock.kind() {
             ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => calls * self.judge.work(),
+            ClockKind::Work => calls * self.evaluation_oracle.call_cost(),
         };
-        self.evaluation_calls += self.judge.blocks() as u64;
+        self.evaluation_calls += self.evaluation_oracle.blocks() as u64;
         self.evaluation_seconds += seconds;
         let score = dual - self.regularizer.penalty(&w);
         Ok((Point { lambda: self.regularizer.lambda(), w, primal, dual, score }, seconds))
@@ -196,10 +197,10 @@ impl<O: MaxOracle> Run<O> {
 
     /// Moves a check from evaluation to training. A training oracle with a delay would have taken longer.
     fn book(&mut self, seconds: f64) {
-        let calls = self.judge.blocks() as u64;
+        let calls = self.evaluation_oracle.blocks() as u64;
         self.evaluation_calls -= calls;
         self.evaluation_seconds -= seconds;
-        let seconds = seconds + calls as f64 * (self.oracle.work() - self.judge.work());
+        let seconds = seconds + calls as f64 * (self.oracle.call_cost() - self.evaluation_oracle.call_cost());
         self.counts.oracle_calls += calls;
         self.counts.oracle_seconds += seconds;
         self.clock.credit(seconds);

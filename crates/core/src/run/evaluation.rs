@@ -1,11 +1,11 @@
-//! Evaluation: bounds and losses of the present answer, off the training clock and by calls of the judge.
+//! Evaluation: bounds and losses of the present answer, off the training clock, by an oracle of its own.
 
 use super::{Best, Losses, Outcome, Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
+use crate::context::Counts;
 use crate::executor::{Executor, Sequential, sum_of_hinges};
 use crate::observe::Record;
 use crate::oracle::MaxOracle;
-use crate::solver::Counts;
 
 impl<O: MaxOracle> Run<O> {
     /// Evaluates the solver's present answer: primal, dual, losses; tells the observers.
@@ -34,7 +34,7 @@ impl<O: MaxOracle> Run<O> {
         // Losses come after the time is taken: whether they are measured must not change how often bounds are.
         self.evaluation_seconds += match self.clock.kind() {
             ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => calls as f64 * self.judge.work(),
+            ClockKind::Work => calls as f64 * self.evaluation_oracle.call_cost(),
         };
         let losses = match &mut self.losses {
             Some(meter) => meter(&candidate)?,
@@ -53,13 +53,13 @@ impl<O: MaxOracle> Run<O> {
 
     /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
     pub(super) fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
-        let blocks = self.judge.blocks();
-        let mut alone = Sequential::new(&mut self.judge, &mut self.plane);
-        let judges: &mut dyn Executor = match &mut self.judges {
-            Some(judges) => &mut **judges,
+        let blocks = self.evaluation_oracle.blocks();
+        let mut alone = Sequential::new(&mut self.evaluation_oracle, &mut self.plane);
+        let evaluation_executor: &mut dyn Executor = match &mut self.evaluation_executor {
+            Some(evaluation_executor) => &mut **evaluation_executor,
             None => &mut alone,
         };
-        let (hinge, proven) = sum_of_hinges(judges, blocks, w, &mut self.batch)?;
+        let (hinge, proven) = sum_of_hinges(evaluation_executor, blocks, w, &mut self.batch)?;
         let primal = self.regularizer.penalty(w) + hinge;
         if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
     }

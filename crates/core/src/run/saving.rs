@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Best, Run};
 use crate::clock::Clock;
+use crate::context::Counts;
 use crate::oracle::MaxOracle;
 use crate::point::DualPoint;
 use crate::rng::Rng;
-use crate::solver::Counts;
 use crate::state::{self, StateError, expect, finite};
 
 /// What the driver itself remembers.
@@ -33,9 +33,9 @@ impl<O: MaxOracle> Run<O> {
         // Named one by one: a new field must be thought about here.
         let Run {
             oracle: _,
-            judge: _,
-            ahead: _, // answers that the next step fetches again, at the same w
-            judges: _,
+            evaluation_oracle: _,
+            lookahead: _, // answers that the next step fetches again, at the same w
+            evaluation_executor: _,
             solver,
             regularizer: _,
             stop: _,
@@ -83,9 +83,9 @@ impl<O: MaxOracle> Run<O> {
         if let Some(fault) = fault {
             return Err(StateError::new(format!("the state does not fit: {fault}")));
         }
-        self.solver.restore(rest, &self.oracle)?;
-        if let Some(ahead) = &mut self.ahead {
-            ahead.forget();
+        self.solver.restore(rest, &mut self.oracle)?;
+        if let Some(lookahead) = &mut self.lookahead {
+            lookahead.forget();
         }
         self.candidate.clear();
         let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps } =

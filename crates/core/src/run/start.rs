@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::continuation::{CANNOT_RESCALE, NOT_PROVEN};
 use super::{Point, Run, RunError, StopReason};
+use crate::context::Ctx;
 use crate::linalg;
 use crate::oracle::MaxOracle;
-use crate::solver::Ctx;
 
 /// How near the start of a path comes to the smallest lambda at which its point is good enough, relative.
 const START_TOLERANCE: f64 = 1e-3;
@@ -116,7 +116,7 @@ impl<O: MaxOracle> Run<O> {
             self.candidate.resize(self.oracle.dim(), 0.0); // once, and again where the run was restored
         }
         let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_ahead(self.ahead.as_mut());
+            .with_lookahead(self.lookahead.as_mut());
         let Some(solver) = self.solver.rescaling() else { return Err(CANNOT_RESCALE) };
         ctx.resume();
         ctx.maximize_ahead(block..blocks, &self.candidate, &mut self.plane)?;

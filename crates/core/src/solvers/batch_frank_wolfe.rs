@@ -7,13 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::average::{Averaging, UpdateKind};
+use crate::context::Ctx;
 use crate::dual::DualState;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::{Plane, PlaneView, Star};
 use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
-use crate::solver::{Ctx, Progress, Solver, StepReport};
+use crate::solver::{Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of batch Frank-Wolfe: it has none.
@@ -112,7 +113,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
         state::encode(self, out)
     }
 
-    fn restore(&mut self, state: &[u8], _oracle: &O) -> Result<(), StateError> {
+    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
         *self = state::decode(state, |other: &Self| other.fault(self))?;
         Ok(())
     }

@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::average::Averaging;
+use crate::context::Ctx;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Order, Visits};
 use crate::plane::{Plane, Star};
 use crate::regularizer::Regularizer;
-use crate::solver::{Ctx, Progress, Solver, StepReport};
+use crate::solver::{Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of the subgradient method.
@@ -164,7 +165,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         state::encode(self, out)
     }
 
-    fn restore(&mut self, state: &[u8], _oracle: &O) -> Result<(), StateError> {
+    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
         *self = state::decode(state, |other: &Self| other.fault(self))?;
         Ok(())
     }

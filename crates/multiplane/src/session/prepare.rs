@@ -2,12 +2,12 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Threads};
-use multiplane_core::oracle::{BoxedOracle, Delayed};
+use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
 use serde_json::Value;
 
-use super::abort::Abortable;
+use super::abort::Abort;
 use super::open::Session;
 use super::options::RunOptions;
 use crate::error::Error;
@@ -44,7 +44,7 @@ impl Session {
         };
         let abortable = |oracle: BoxedOracle| -> BoxedOracle {
             match &hooks.abort {
-                Some(flag) => Box::new(Abortable { inner: oracle, flag: flag.clone() }),
+                Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
                 None => oracle,
             }
         };
@@ -79,7 +79,7 @@ impl Session {
         if seconds == 0.0 {
             return Ok(oracle);
         }
-        Ok(Box::new(Delayed::new(oracle, seconds, self.spec.clock == ClockKind::Wall)))
+        Ok(Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall })))
     }
 
     /// An oracle for each thread.

@@ -1,7 +1,7 @@
 //! Batches of questions to a foreign task, a part to each worker: fewer crossings of the border than one by one.
 
 use multiplane_core::divide::divide;
-use multiplane_core::executor::{Answer, Executor, Unanswered, Wanted};
+use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered};
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
@@ -32,13 +32,13 @@ impl<T: ForeignTask> ForeignExecutor<T> {
 }
 
 /// A request: the questions, and the first that got no answer.
-type Part<'a> = (&'a mut [Answer], Option<(usize, String)>);
+type Part<'a> = (&'a mut [BatchItem], Option<(usize, String)>);
 
 impl<T: ForeignTask> Executor for ForeignExecutor<T> {
     fn width(&self) -> usize {
         self.together * self.workers.len()
     }
-    fn answer(&mut self, w: &[f64], wanted: Wanted, batch: &mut [Answer]) -> Result<(), Unanswered> {
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
         let blocks: Vec<usize> = batch.iter().map(|answer| answer.block).collect();
         // No worker should be idle because the others have large requests.
         let together = self.together.min(batch.len().div_ceil(self.workers.len()).max(1));
@@ -61,7 +61,13 @@ impl<T: ForeignTask> Executor for ForeignExecutor<T> {
 
 impl<T: ForeignTask> Worker<T> {
     /// Answers a request; fails with its first question that gets no usable answer.
-    fn fill(&mut self, truths: &Truths, w: &[f64], wanted: Wanted, part: &mut [Answer]) -> Result<(), (usize, String)> {
+    fn fill(
+        &mut self,
+        truths: &Truths,
+        w: &[f64],
+        wanted: Reply,
+        part: &mut [BatchItem],
+    ) -> Result<(), (usize, String)> {
         let mut task = lock(&self.task);
         let examples: Vec<usize> = part.iter().map(|answer| answer.block).collect();
         self.answers.resize_with(part.len(), ForeignAnswer::default);
@@ -70,7 +76,7 @@ impl<T: ForeignTask> Worker<T> {
         for (slot, (out, answer)) in part.iter_mut().zip(&self.answers).enumerate().take(answered) {
             let named = |reason| (slot, reason);
             let truth = oracle::truth(truths, &mut *task, out.block).map_err(named)?;
-            let plane = if wanted == Wanted::Planes { &mut out.plane } else { &mut self.plane };
+            let plane = if wanted == Reply::Planes { &mut out.plane } else { &mut self.plane };
             let scale = 1.0 / truths.len() as f64;
             out.quality = oracle::plane(answer, truth, scale, w, plane).map_err(named)?;
             check_answer(out.block, w.len(), plane, out.quality).map_err(|error| (slot, error.reason))?;

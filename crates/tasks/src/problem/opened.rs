@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::divide::{Unfilled, divide};
+use multiplane_core::example::{Examples, Workspace};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
-use multiplane_core::task::{Examples, Task, TaskOracle};
+use multiplane_core::task::Task;
+use multiplane_core::task_oracle::TaskOracle;
 
 use super::{Builtin, Evaluation, OpenError, Prediction, Problem, Vocabulary};
 use crate::chunks::ChunkCounter;
@@ -79,9 +81,10 @@ where
             findings.clear();
             findings.resize_with(BATCH.min(self.examples.labels.len() - start), || None);
             let decode = |(scratch, answer): &mut (T::Scratch, T::Label), slot: usize, finding: &mut Option<F>| {
-                let (x, truth) = (&self.examples.inputs[start + slot], &self.examples.labels[start + slot]);
-                self.task.decode(x, w, None, scratch, answer)?;
-                *finding = Some(judge(truth, answer));
+                let example = self.examples.get(start + slot);
+                let work = Workspace { scratch, memory: &mut T::Memory::default() };
+                self.task.decode(example.plain(), w, work, answer)?;
+                *finding = Some(judge(example.truth, answer));
                 Ok(())
             };
             divide(&mut workers, &mut findings, decode).map_err(|unfilled| failure(start, unfilled))?;

@@ -5,7 +5,7 @@
 
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::Task;
+use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,7 @@ impl Task for Binary {
     type Input = SparseRows;
     type Label = u32;
     type Scratch = ();
+    type Memory = ();
 
     fn dim(&self) -> usize {
         self.features
@@ -68,17 +69,16 @@ impl Task for Binary {
 
     fn decode(
         &self,
-        x: &SparseRows,
+        question: QuestionOf<'_, Self>,
         w: &[f64],
-        truth: Option<&u32>,
-        _: &mut (),
+        _: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
         let mut score = [0.0];
-        let row = x.row(0);
+        let row = question.input.row(0);
         multiplane_core::linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
         let mut scores = [-0.5 * score[0], 0.5 * score[0]];
-        if let Some(&truth) = truth {
+        if let Some(&truth) = question.truth {
             for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
                 *score += self.costs.factor(1) * cost;
             }
@@ -87,26 +87,32 @@ impl Task for Binary {
         Ok(Quality::Exact)
     }
 
-    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
-        matches!(code, [0..=1])
+    fn prefetch(&self, x: &SparseRows) {
+        x.prefetch();
     }
 
+    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+        out.clear();
+        if y != example.truth {
+            self.features(example.input, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
+            out.set_circ(scale * self.loss(example.truth, y));
+        }
+        out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+impl LabelCodes<Binary> for Binary {
     fn encode(&self, y: &u32, code: &mut Vec<u32>) {
         code.clear();
         code.push(*y);
     }
 
-    fn expect(&self, x: &SparseRows) {
-        x.prefetch();
-    }
-
-    fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut (), out: &mut Plane) {
-        out.clear();
-        if y != truth {
-            self.features(x, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
-            out.set_circ(scale * self.loss(truth, y));
-        }
-        out.seal();
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [0..=1])
     }
 }
 

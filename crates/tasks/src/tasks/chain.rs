@@ -13,7 +13,9 @@ use std::sync::Arc;
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::Task;
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, Task, TaskCapabilities, WorkspaceOf,
+};
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
@@ -125,6 +127,7 @@ impl Task for Chain {
     type Input = SparseRows;
     type Label = Vec<u32>;
     type Scratch = ChainScratch;
+    type Memory = ();
 
     fn dim(&self) -> usize {
         self.ends_start() + if self.ends { 2 * self.labels } else { 0 }
@@ -152,101 +155,36 @@ impl Task for Chain {
 
     fn decode(
         &self,
-        x: &SparseRows,
+        question: QuestionOf<'_, Self>,
         w: &[f64],
-        truth: Option<&Vec<u32>>,
-        scratch: &mut ChainScratch,
+        work: WorkspaceOf<'_, Self>,
         out: &mut Vec<u32>,
     ) -> Result<Quality, String> {
-        self.score_positions(x, w, truth, &mut scratch.unary);
+        let scratch = work.scratch;
+        self.score_positions(question.input, w, question.truth, &mut scratch.unary);
         let pair = &w[self.pair_start()..self.ends_start()];
         scratch.viterbi.solve(ChainView { labels: self.labels, unary: &scratch.unary, pair }, out);
         Ok(Quality::Exact)
     }
 
-    fn recombines(&self) -> bool {
-        true
-    }
-
-    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
-        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
-    }
-
-    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
-        code.clone_from(y);
-    }
-
-    fn recombine(
-        &self,
-        x: &SparseRows,
-        w: &[f64],
-        truth: &Vec<u32>,
-        codes: &[u32],
-        scratch: &mut ChainScratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), String> {
-        let lattice = &mut scratch.lattice;
-        lattice.clear();
-        for (t, &label) in truth.iter().enumerate() {
-            lattice.add_candidate(label);
-            codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
-            lattice.end_position();
-        }
-        self.score_positions(x, w, Some(truth), &mut scratch.unary);
-        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
-        let unary = |t: usize, label: u32| scratch.unary[t * labels + label as usize];
-        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
-        lattice.solve(unary, pair, out);
-        Ok(())
-    }
-
-    fn knows_planes(&self) -> bool {
-        true
-    }
-
-    fn linear_scores(
-        &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
-        w: &[f64],
-        codes: &[u32],
-        scratch: &mut ChainScratch,
-        out: &mut [f64],
-    ) {
-        self.score_labellings(x, truth, w, codes, &mut scratch.memo, out);
-    }
-
-    fn add_planes(
-        &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
-        codes: &[u32],
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut ChainScratch,
-        target: &mut [f64],
-    ) {
-        self.add_labellings(x, truth, codes, amounts, scale, scratch, target);
-    }
-
-    fn expect(&self, x: &SparseRows) {
+    fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }
 
     fn plane(
         &self,
-        x: &SparseRows,
-        truth: &Vec<u32>,
+        example: ExampleOf<'_, Self>,
         y: &Vec<u32>,
         scale: f64,
-        scratch: &mut ChainScratch,
+        work: WorkspaceOf<'_, Self>,
         out: &mut Plane,
     ) {
+        let (x, truth) = (example.input, example.truth);
         out.clear();
         if y == truth {
             return;
         }
-        let difference = &mut scratch.difference;
+        let difference = &mut work.scratch.difference;
         difference.begin();
         for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
             if label != right {
@@ -258,6 +196,71 @@ impl Task for Chain {
         difference.write_singles(scale, out);
         out.set_circ(scale * self.loss(truth, y));
         out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), recombination: Some(self), coded_planes: Some(self) }
+    }
+}
+
+impl LabelCodes<Chain> for Chain {
+    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
+        code.clone_from(y);
+    }
+
+    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
+        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    }
+}
+
+impl RecombineLabels<Chain> for Chain {
+    fn recombine(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), String> {
+        let (truth, scratch) = (example.truth, work.scratch);
+        let lattice = &mut scratch.lattice;
+        lattice.clear();
+        for (t, &label) in truth.iter().enumerate() {
+            lattice.add_candidate(label);
+            codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
+            lattice.end_position();
+        }
+        self.score_positions(example.input, w, Some(truth), &mut scratch.unary);
+        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
+        let unary = |t: usize, label: u32| scratch.unary[t * labels + label as usize];
+        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
+        lattice.solve(unary, pair, out);
+        Ok(())
+    }
+}
+
+impl CodedFeatures<Chain> for Chain {
+    fn linear_scores(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        scratch: &mut ChainScratch,
+        out: &mut [f64],
+    ) {
+        self.score_labellings(example.input, example.truth, w, codes, &mut scratch.memo, out);
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        scratch: &mut ChainScratch,
+        target: &mut [f64],
+    ) {
+        self.add_labellings(example.input, example.truth, codes, amounts, scale, scratch, target);
     }
 }
 

@@ -5,7 +5,7 @@
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
-use multiplane_core::task::Task;
+use multiplane_core::task::{CodedFeatures, ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,7 @@ impl Task for Multiclass {
     type Input = SparseRows;
     type Label = u32;
     type Scratch = Vec<f64>;
+    type Memory = ();
 
     fn dim(&self) -> usize {
         self.classes * self.features
@@ -65,17 +66,17 @@ impl Task for Multiclass {
 
     fn decode(
         &self,
-        x: &SparseRows,
+        question: QuestionOf<'_, Self>,
         w: &[f64],
-        truth: Option<&u32>,
-        scores: &mut Vec<f64>,
+        work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
+        let scores = work.scratch;
         scores.clear();
         scores.resize(self.classes, 0.0);
-        let row = x.row(0);
+        let row = question.input.row(0);
         linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
-        if let Some(&truth) = truth {
+        if let Some(&truth) = question.truth {
             linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
         }
         let mut best = 0;
@@ -88,55 +89,12 @@ impl Task for Multiclass {
         Ok(Quality::Exact)
     }
 
-    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
-        matches!(code, [class] if (*class as usize) < self.classes)
-    }
-
-    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
-        code.clear();
-        code.push(*y);
-    }
-
-    fn knows_planes(&self) -> bool {
-        true
-    }
-
-    fn linear_scores(&self, x: &SparseRows, truth: &u32, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
-        let row = x.row(0);
-        let score = |class: u32| {
-            let weights = &w[class as usize * self.features..][..self.features];
-            linalg::sparse_row_score(row.indices, row.values, weights)
-        };
-        let here = score(*truth);
-        out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
-    }
-
-    fn add_planes(
-        &self,
-        x: &SparseRows,
-        truth: &u32,
-        codes: &[u32],
-        amounts: &[f64],
-        scale: f64,
-        _: &mut Vec<f64>,
-        target: &mut [f64],
-    ) {
-        let row = x.row(0);
-        let mut add = |class: u32, amount: f64| {
-            if amount != 0.0 {
-                let weights = &mut target[class as usize * self.features..][..self.features];
-                linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
-            }
-        };
-        codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
-        add(*truth, -amounts.iter().sum::<f64>());
-    }
-
-    fn expect(&self, x: &SparseRows) {
+    fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }
 
-    fn plane(&self, x: &SparseRows, truth: &u32, y: &u32, scale: f64, _: &mut Vec<f64>, out: &mut Plane) {
+    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+        let (x, truth) = (example.input, example.truth);
         out.clear();
         if y != truth {
             // The lower block first, so that the indices come sorted.
@@ -146,6 +104,53 @@ impl Task for Multiclass {
             out.set_circ(scale * self.loss(truth, y));
         }
         out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), coded_planes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+impl LabelCodes<Multiclass> for Multiclass {
+    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
+        code.clear();
+        code.push(*y);
+    }
+
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [class] if (*class as usize) < self.classes)
+    }
+}
+
+impl CodedFeatures<Multiclass> for Multiclass {
+    fn linear_scores(&self, example: ExampleOf<'_, Self>, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
+        let row = example.input.row(0);
+        let score = |class: u32| {
+            let weights = &w[class as usize * self.features..][..self.features];
+            linalg::sparse_row_score(row.indices, row.values, weights)
+        };
+        let here = score(*example.truth);
+        out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        _: &mut Vec<f64>,
+        target: &mut [f64],
+    ) {
+        let row = example.input.row(0);
+        let mut add = |class: u32, amount: f64| {
+            if amount != 0.0 {
+                let weights = &mut target[class as usize * self.features..][..self.features];
+                linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
+            }
+        };
+        codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
+        add(*example.truth, -amounts.iter().sum::<f64>());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::task::Examples;
+use multiplane_core::example::Examples;
 
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;

@@ -11,6 +11,7 @@ mod visits;
 use super::mechanics::Mechanics;
 use super::{BlockFrankWolfe, GapStep, StepRule};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine, Slope, WorkingSets};
+use crate::context::Ctx;
 use crate::dual::DualState;
 use crate::hull::HullState;
 use crate::oracle::{MaxOracle, OracleError};
@@ -19,7 +20,7 @@ use crate::plane::Plane;
 use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::rescale::Rescale;
-use crate::solver::{Ctx, Decisions, Progress, Solver, StepReport};
+use crate::solver::{Decisions, Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect};
 use batch_step::BatchStep;
 use gaps::Gaps;
@@ -226,8 +227,13 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockFrankWolfeSolver {
         state::encode(self, out)
     }
 
-    fn restore(&mut self, state: &[u8], oracle: &O) -> Result<(), StateError> {
-        let known = |other: &Self| other.mechanics.sets().has_only(|block, code| oracle.is_code(block, code));
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        let codes = oracle.capabilities();
+        let is_code = |block: usize, code: &[u32]| match &codes {
+            Some(codes) => codes.is_code(block, code),
+            None => code.is_empty(),
+        };
+        let known = |other: &Self| other.mechanics.sets().has_only(is_code);
         *self = state::decode(state, |other: &Self| {
             other.fault(self).or_else(|| expect(known(other), "a labelling that the oracle does not know"))
         })?;

@@ -5,7 +5,7 @@ use crate::cache::WorkingSets;
 use crate::dual::DualState;
 use crate::hull::{HullState, Move, Visit};
 use crate::iterate::Iterate;
-use crate::oracle::PlaneSource;
+use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::point::DualPoint;
 use crate::state::expect;
@@ -69,7 +69,7 @@ impl Mechanics {
         }
     }
 
-    pub(super) fn rebuild(&mut self, source: &mut impl PlaneSource) {
+    pub(super) fn rebuild(&mut self, source: &mut impl Capabilities) {
         match self {
             Mechanics::Vectors { dual, .. } => dual.rebuild(),
             Mechanics::Hull(hull) => hull.rebuild(source),
@@ -77,7 +77,7 @@ impl Mechanics {
     }
 
     /// Multiplies `phi` by `scale` and goes on at `lambda`.
-    pub(super) fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl PlaneSource) {
+    pub(super) fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
         match self {
             Mechanics::Vectors { dual, .. } => dual.rescale(lambda, scale),
             Mechanics::Hull(hull) => hull.rescale(lambda, scale, source),
@@ -85,7 +85,7 @@ impl Mechanics {
     }
 
     /// Puts all mass of `block` on `corner`, which is kept where planes are.
-    pub(super) fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl PlaneSource) {
+    pub(super) fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities) {
         match self {
             Mechanics::Vectors { dual, sets } => {
                 if keep {
@@ -125,7 +125,7 @@ impl Mechanics {
         how: Move,
         keep: bool,
         now: u32,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
@@ -148,7 +148,7 @@ impl Mechanics {
     }
 
     /// Scores the planes kept: the number of the best, `None` where that is the truth's.
-    pub(super) fn best(&mut self, block: usize, source: &mut impl PlaneSource) -> Option<usize> {
+    pub(super) fn best(&mut self, block: usize, source: &mut impl Capabilities) -> Option<usize> {
         match self {
             Mechanics::Vectors { dual, sets } => sets.best(block, dual.weights()),
             Mechanics::Hull(hull) => {
@@ -175,7 +175,7 @@ impl Mechanics {
         best: Option<usize>,
         how: Move,
         now: u32,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) -> Visit {
         match self {
             Mechanics::Vectors { dual, sets } => {
@@ -201,7 +201,7 @@ impl Mechanics {
         block: usize,
         plane: &Plane,
         now: u32,
-        source: &mut impl PlaneSource,
+        source: &mut impl Capabilities,
     ) -> Option<usize> {
         match self {
             Mechanics::Vectors { sets, .. } => sets.keep(block, plane, now),
@@ -238,7 +238,7 @@ impl Mechanics {
     }
 
     /// Exact gap of a block whose best corner is at hand.
-    pub(super) fn exact_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl PlaneSource) -> f64 {
+    pub(super) fn exact_gap(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64 {
         match self {
             Mechanics::Vectors { dual, .. } => dual.block_gap(block, corner),
             Mechanics::Hull(hull) => hull.block_gap(block, corner, source),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::problem::Builtin;
+use multiplane_core::example::{Question, Workspace};
 use multiplane_core::rng::Rng;
 use multiplane_infer::brute;
 
@@ -49,8 +50,9 @@ fn decoding_equals_enumeration() {
         };
         let mut found = Vec::new();
         for augmented in [false, true] {
-            let given = augmented.then_some(&truth);
-            chain.decode(&x, &w, given, &mut scratch, &mut found).unwrap();
+            let question = Question { index: 0, input: &x, truth: augmented.then_some(&truth) };
+            let work = Workspace { scratch: &mut scratch, memory: &mut () };
+            chain.decode(question, &w, work, &mut found).unwrap();
             let best = brute::best(x.len(), chain.labels, |y| score(y, augmented)).1;
             assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
         }

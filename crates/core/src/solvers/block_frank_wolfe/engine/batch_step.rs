@@ -6,10 +6,10 @@
 //! costs O(d), and for each block what keeping a plane and a step cost.
 
 use super::{BlockFrankWolfeSolver, Pass};
+use crate::context::Ctx;
 use crate::linalg;
 use crate::oracle::MaxOracle;
 use crate::plane::{PlaneView, Star};
-use crate::solver::Ctx;
 use crate::state::{expect, finite};
 
 /// The corners of the gap pass in hand.

@@ -1,8 +1,8 @@
 //! Which pass comes next, and what is decided by costs that were measured.
 
 use super::{BlockFrankWolfeSolver, Pass};
+use crate::context::Ctx;
 use crate::oracle::MaxOracle;
-use crate::solver::Ctx;
 
 /// Plain approximate steps that one with recombination costs, about.
 const RECOMBINING: f64 = 3.0;

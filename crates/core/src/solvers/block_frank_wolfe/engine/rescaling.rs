@@ -2,11 +2,11 @@
 //! can be brought along.
 
 use super::{BlockFrankWolfeSolver, Gaps, Pass};
+use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::order::Visits;
 use crate::plane::{Plane, PlaneView};
 use crate::rescale::{Rescale, WarmStart};
-use crate::solver::Ctx;
 
 impl<O: MaxOracle + ?Sized> Rescale<O> for BlockFrankWolfeSolver {
     fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {

@@ -2,12 +2,12 @@
 
 use super::super::StepRule;
 use super::BlockFrankWolfeSolver;
+use crate::context::Ctx;
 use crate::hull::Move;
 use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::Seen;
 use crate::plane::{PlaneView, Star};
-use crate::solver::Ctx;
 
 /// Factor by which the remembered gap of a block grows each time that an approximate pass leaves it out.
 const SKIP_AGING: f64 = 1.3;
@@ -27,7 +27,7 @@ impl BlockFrankWolfeSolver {
     pub(super) fn exact_visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let block = self.visits.next(ctx.rng);
         if let Some(next) = self.visits.upcoming() {
-            ctx.expect(next);
+            ctx.prefetch(next);
             self.mechanics.prefetch(next, self.gap_cache.is_some());
         }
         if let Some(cache) = self.gap_cache
@@ -98,7 +98,7 @@ impl BlockFrankWolfeSolver {
         if let Some(next) = self.visits.upcoming() {
             self.mechanics.prefetch(next, true);
             if self.mechanics.sets().by_code() {
-                ctx.expect(next);
+                ctx.prefetch(next);
             }
         }
         self.steps_of_pass += 1;

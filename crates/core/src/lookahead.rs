@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::clock::Stopwatch;
-use crate::executor::{Answer, Executor, Wanted};
+use crate::executor::{BatchItem, Executor, Reply};
 use crate::oracle::{OracleError, Quality};
 use crate::plane::{Plane, Star};
 
@@ -21,9 +21,9 @@ const LONG_BATCH_SECONDS: f64 = 0.05;
 const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
 
 /// An executor with the answers that it gave and nobody has taken yet.
-pub struct Ahead {
+pub struct Lookahead {
     executor: Box<dyn Executor>,
-    answers: Vec<Answer>,
+    answers: Vec<BatchItem>,
     /// Of the answers, those that can be taken.
     ready: Range<usize>,
     /// What is met after the last of them.
@@ -31,11 +31,11 @@ pub struct Ahead {
     batch: usize,
 }
 
-impl Ahead {
+impl Lookahead {
     /// Nothing fetched yet.
     pub fn new(executor: Box<dyn Executor>) -> Self {
         let batch = executor.width().max(1);
-        Ahead { executor, answers: Vec::new(), ready: 0..0, failure: None, batch }
+        Lookahead { executor, answers: Vec::new(), ready: 0..0, failure: None, batch }
     }
 
     /// Drops what was fetched: w is about to change.
@@ -59,13 +59,13 @@ impl Ahead {
         let stopwatch = Stopwatch::start();
         let count = self.batch.min(blocks.len()).max(1);
         while self.answers.len() < count {
-            self.answers.push(Answer::to(0));
+            self.answers.push(BatchItem::new(0));
         }
         let answers = &mut self.answers[..count];
         for (answer, block) in answers.iter_mut().zip(blocks.start..) {
             answer.block = block;
         }
-        let unanswered = self.executor.answer(w, Wanted::Planes, answers).err();
+        let unanswered = self.executor.answer(w, Reply::Planes, answers).err();
         self.ready = 0..unanswered.as_ref().map_or(count, |unanswered| unanswered.slot.min(count));
         self.failure = unanswered.map(|unanswered| unanswered.error);
         let seconds = stopwatch.seconds();

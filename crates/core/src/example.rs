@@ -1,0 +1,163 @@
+//! Examples as tasks see them: which one, its input and truth, and the memory that goes with it.
+
+/// Inputs with their true labels.
+#[derive(Clone, Debug, Default)]
+pub struct Examples<X, Y> {
+    /// What is given, one per example.
+    pub inputs: Vec<X>,
+    /// The truth, one per example.
+    pub labels: Vec<Y>,
+}
+
+impl<X, Y> Examples<X, Y> {
+    /// Returns example `index`.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such example.
+    pub fn get(&self, index: usize) -> Example<'_, X, Y> {
+        Example { index, input: &self.inputs[index], truth: &self.labels[index] }
+    }
+}
+
+/// One example of a data set.
+#[derive(Debug)]
+pub struct Example<'a, X, Y> {
+    /// Its place in the data set, from 0.
+    pub index: usize,
+    /// What is given.
+    pub input: &'a X,
+    /// What is right.
+    pub truth: &'a Y,
+}
+
+impl<X, Y> Clone for Example<'_, X, Y> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<X, Y> Copy for Example<'_, X, Y> {}
+
+impl<'a, X, Y> Example<'a, X, Y> {
+    /// Returns the question for the best labelling with the loss added.
+    pub fn augmented(self) -> Question<'a, X, Y> {
+        Question { index: self.index, input: self.input, truth: Some(self.truth) }
+    }
+
+    /// Returns the question for the prediction.
+    pub fn plain(self) -> Question<'a, X, Y> {
+        Question { index: self.index, input: self.input, truth: None }
+    }
+}
+
+/// What a decoder is asked.
+#[derive(Debug)]
+pub struct Question<'a, X, Y> {
+    /// The place of the example in its data set, from 0.
+    pub index: usize,
+    /// What is given.
+    pub input: &'a X,
+    /// The truth, where its loss is to be added to every score; `None` asks for the prediction.
+    pub truth: Option<&'a Y>,
+}
+
+/// What a task may work with in a call.
+#[derive(Debug)]
+pub struct Workspace<'a, S, M> {
+    /// Working memory of the thread; nothing in it is read before it is written.
+    pub scratch: &'a mut S,
+    /// Memory of the example, as the last call on it left it, or fresh.
+    pub memory: &'a mut M,
+}
+
+/// Memory of one example that survives from call to call: a flow, messages, the last labelling.
+///
+/// It is a warm start and nothing else. It may be dropped at any time, every worker has its own, and a resumed run
+/// begins without: so it may make an answer faster, but no bit of an answer may depend on it.
+pub trait Memory: Default + Send {
+    /// Returns the bytes that it holds on the heap.
+    fn bytes(&self) -> usize;
+}
+
+/// No memory.
+impl Memory for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// The memories of all examples of one worker, bounded in bytes.
+#[derive(Debug)]
+pub(crate) struct Memories<M> {
+    memories: Vec<M>,
+    /// Bytes that each held after its last use; empty where the type has no room for any.
+    held: Vec<usize>,
+    bytes: usize,
+    limit: usize,
+    /// The example whose memory is dropped next.
+    hand: usize,
+}
+
+impl<M: Memory> Memories<M> {
+    /// Returns fresh memories of `examples` examples that may hold `limit` bytes together.
+    pub(crate) fn new(examples: usize, limit: usize) -> Self {
+        let memories: Vec<M> = (0..examples).map(|_| M::default()).collect();
+        let held = vec![0; if size_of::<M>() == 0 { 0 } else { examples }];
+        Memories { memories, held, bytes: 0, limit, hand: 0 }
+    }
+
+    /// Returns the memory of example `index`.
+    pub(crate) fn of(&mut self, index: usize) -> &mut M {
+        &mut self.memories[index]
+    }
+
+    /// Counts what example `index` holds after a call, and drops memories in turn until the limit is kept.
+    pub(crate) fn settle(&mut self, index: usize) {
+        let Some(held) = self.held.get(index) else { return }; // a type without room for anything
+        let bytes = self.memories[index].bytes();
+        if bytes == *held {
+            return;
+        }
+        self.bytes = self.bytes - held + bytes;
+        self.held[index] = bytes;
+        for _ in 0..self.memories.len() {
+            if self.bytes <= self.limit {
+                return;
+            }
+            self.memories[self.hand] = M::default();
+            self.bytes -= std::mem::take(&mut self.held[self.hand]);
+            self.hand = (self.hand + 1) % self.memories.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Memory for Vec<u8> {
+        fn bytes(&self) -> usize {
+            self.len()
+        }
+    }
+
+    /// Memories survive within the limit; beyond it they are dropped in turn, the oldest first.
+    #[test]
+    fn memories_are_bounded() {
+        let mut memories: Memories<Vec<u8>> = Memories::new(3, 10);
+        for index in 0..3 {
+            memories.of(index).resize(4, 1);
+            memories.settle(index);
+        }
+        assert!(memories.of(0).is_empty(), "12 bytes were too many");
+        assert_eq!((memories.of(1).len(), memories.of(2).len(), memories.bytes), (4, 4, 8));
+        memories.of(2).resize(11, 1);
+        memories.settle(2);
+        assert_eq!(
+            (memories.of(1).len(), memories.of(2).len(), memories.bytes),
+            (0, 0, 0),
+            "one alone may be too large"
+        );
+    }
+}

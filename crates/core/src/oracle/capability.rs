@@ -1,0 +1,90 @@
+//! What only some oracles can do: each a trait of its own, handed out by [`Capabilities`].
+//!
+//! The currency is the *code*: what an oracle attached to a plane ([`Plane::code`]) to know its labelling again.
+//! A solver asks for a capability where it can use one and does without where there is none.
+
+use super::answer::{OracleError, Quality};
+use crate::plane::Plane;
+
+/// The capabilities of one oracle. Every method says "no" by default; a new capability is one more method here, and no
+/// wrapper needs to know of it.
+pub trait Capabilities {
+    /// Whether `code` could be what this oracle attached to a plane of `block`: asked of codes that come from a file.
+    fn is_code(&self, _block: usize, code: &[u32]) -> bool {
+        code.is_empty()
+    }
+
+    /// Putting the best labelling together from parts of labellings seen before.
+    fn recombination(&mut self) -> Option<&mut dyn Recombination> {
+        None
+    }
+
+    /// Scoring and adding planes by their codes alone.
+    fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
+        None
+    }
+
+    /// Several good planes from one call.
+    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
+        None
+    }
+
+    /// Expected planes under a Gibbs distribution over labellings.
+    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+        None
+    }
+}
+
+/// No capability at all: what stands in where planes are stored with their numbers and nothing is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoCapabilities;
+
+impl Capabilities for NoCapabilities {}
+
+/// Recombines labellings (MP-BCFW paper, future work; [ADR 0014](../../../docs/adr/0014-the-automatic-solver.md)).
+pub trait Recombination {
+    /// Writes into `out` (sealed) the plane of the best labelling that can be put together from parts of labellings
+    /// seen before: at every variable one of the labels that `codes` (of planes of this block, one after the other,
+    /// all of one length) or the truth have there. At least as good as the best of these planes, and much cheaper
+    /// than [`maximize`](super::MaxOracle::maximize).
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<(), OracleError>;
+}
+
+/// Knows planes by their codes, so that solvers need not store their numbers: pays where the planes of an example
+/// share its features.
+pub trait CodedPlanes {
+    /// Writes the scores `<star, w>` of some planes of one block into `out`, one for each; `codes` are theirs, one
+    /// after the other.
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]);
+
+    /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k; codes as in
+    /// [`linear_scores`](CodedPlanes::linear_scores).
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]);
+}
+
+/// Gives several planes in one call: the M best labellings, or M diverse ones. No solver asks for it yet.
+pub trait TopPlanes {
+    /// Writes into `out` (sealed) the planes of good labellings that differ from each other, the best first, and
+    /// returns how many there are; the first is what [`maximize`](super::MaxOracle::maximize) would answer, with its
+    /// quality.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError>;
+}
+
+/// Gives expected planes under the Gibbs distribution of loss plus score. No solver asks for it yet.
+pub trait Marginals {
+    /// Writes into `out` (sealed) the expected plane of `block` at weights `w` and temperature `tau > 0`, and returns
+    /// `tau` times the log-partition function, relative to the truth and with its 1/n.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block.
+    fn expected(&mut self, block: usize, w: &[f64], tau: f64, out: &mut Plane) -> Result<f64, OracleError>;
+}

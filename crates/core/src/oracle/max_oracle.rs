@@ -1,0 +1,66 @@
+//! The max-oracle: all that a solver must know of a problem.
+
+use super::answer::OracleResult;
+use super::capability::Capabilities;
+use crate::clock;
+use crate::plane::Plane;
+
+/// What a solver sees of a problem: "block i, weights w: give me the best plane".
+///
+/// An oracle is a worker: it owns its scratch space and warm starts and shares its data; make one per thread. The first
+/// three methods make an oracle; the others are hints with sound defaults, and what more it can do.
+pub trait MaxOracle {
+    /// Returns the number of examples n.
+    fn blocks(&self) -> usize;
+
+    /// Returns the length d of the weight vector.
+    fn dim(&self) -> usize;
+
+    /// Writes into `out` (sealed) the plane of the labelling that maximises loss plus score at `w`, with its
+    /// factor 1/n. The ground truth's plane is the zero plane.
+    ///
+    /// The answer must be a function of `block` and `w`: what an oracle remembers of earlier calls may make it faster
+    /// and nothing else, or results would depend on the number of workers and on checkpoints.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer, with the block. It ends the run.
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult;
+
+    /// Takes the hint that `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
+    fn prefetch(&self, _block: usize) {}
+
+    /// Returns the price of one call on the work clock, in seconds.
+    fn call_cost(&self) -> f64 {
+        clock::ORACLE_CALL_WORK
+    }
+
+    /// Returns what the oracle can do beside answering, where that is anything.
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        None
+    }
+}
+
+/// An oracle whose type is not known at compile time, as the command line and other languages hold it.
+pub type BoxedOracle = Box<dyn MaxOracle + Send>;
+
+impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
+    fn blocks(&self) -> usize {
+        (**self).blocks()
+    }
+    fn dim(&self) -> usize {
+        (**self).dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        (**self).maximize(block, w, out)
+    }
+    fn prefetch(&self, block: usize) {
+        (**self).prefetch(block);
+    }
+    fn call_cost(&self) -> f64 {
+        (**self).call_cost()
+    }
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        (**self).capabilities()
+    }
+}

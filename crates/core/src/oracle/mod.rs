@@ -1,0 +1,17 @@
+//! The waist between problems and solvers: the max-oracle, its answers, what only some oracles can do, and wrappers.
+//!
+//! A solver sees a problem through [`MaxOracle`], five methods of which two have defaults. What only some oracles can
+//! do is a capability, a trait of its own that [`MaxOracle::capabilities`] hands out ([`Capabilities`]). An oracle
+//! around another writes what it changes and nothing else ([`Wrapper`]; [`Delayed`] is the pattern).
+
+mod answer;
+mod capability;
+mod delayed;
+mod max_oracle;
+mod wrapper;
+
+pub use answer::{OracleError, OracleResult, Quality, check_answer};
+pub use capability::{Capabilities, CodedPlanes, Marginals, NoCapabilities, Recombination, TopPlanes};
+pub use delayed::{Delay, Delayed};
+pub use max_oracle::{BoxedOracle, MaxOracle};
+pub use wrapper::{Wrapped, Wrapper};

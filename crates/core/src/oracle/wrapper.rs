@@ -1,0 +1,59 @@
+//! Oracles around other oracles: a wrapper writes what it changes of a call, and the rest is the inner oracle's.
+
+use super::answer::OracleResult;
+use super::capability::Capabilities;
+use super::max_oracle::MaxOracle;
+use crate::plane::Plane;
+
+/// What a wrapper does around the calls of an oracle of the same planes.
+///
+/// A wrapper that changes planes or numbers blocks anew (a subset, other margins) must change the capabilities with
+/// them: it implements [`MaxOracle`] itself.
+pub trait Wrapper {
+    /// Answers in the place of `inner`, usually by asking it; see [`MaxOracle::maximize`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the inner oracle and the wrapper's own.
+    fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult;
+
+    /// Returns the price of a call whose inner call costs `inner` seconds; see [`MaxOracle::call_cost`].
+    fn call_cost(&self, inner: f64) -> f64 {
+        inner
+    }
+}
+
+/// An oracle with a wrapper around its calls.
+#[derive(Clone, Debug)]
+pub struct Wrapped<O, W> {
+    inner: O,
+    wrapper: W,
+}
+
+impl<O: MaxOracle, W: Wrapper> Wrapped<O, W> {
+    /// Puts `wrapper` around `inner`.
+    pub fn new(inner: O, wrapper: W) -> Self {
+        Wrapped { inner, wrapper }
+    }
+}
+
+impl<O: MaxOracle, W: Wrapper> MaxOracle for Wrapped<O, W> {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        self.wrapper.maximize(&mut self.inner, block, w, out)
+    }
+    fn prefetch(&self, block: usize) {
+        self.inner.prefetch(block);
+    }
+    fn call_cost(&self) -> f64 {
+        self.wrapper.call_cost(self.inner.call_cost())
+    }
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        self.inner.capabilities()
+    }
+}

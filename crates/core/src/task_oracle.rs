@@ -1,0 +1,132 @@
+//! The max-oracle of a task on a set of examples.
+
+use std::sync::Arc;
+
+use crate::example::{Example, Examples, Memories, Workspace};
+use crate::linalg;
+use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Quality, Recombination};
+use crate::plane::Plane;
+use crate::task::{Task, WorkspaceOf};
+
+/// Most bytes that one worker keeps in memories of examples: 1 GiB.
+pub const MEMORY_LIMIT: usize = 1 << 30;
+
+/// The max-oracle of a task on a set of examples.
+///
+/// It never trusts a decoder's score: the plane is rebuilt from the labelling. It keeps the memory of every example
+/// ([`Task::Memory`]), within a limit.
+pub struct TaskOracle<T: Task> {
+    task: Arc<T>,
+    examples: Arc<Examples<T::Input, T::Label>>,
+    scratch: T::Scratch,
+    memories: Memories<T::Memory>,
+    answer: T::Label,
+    truth: Plane,
+}
+
+impl<T: Task> TaskOracle<T> {
+    /// Builds a worker on shared data; `None` where there are no examples.
+    pub fn new(task: Arc<T>, examples: Arc<Examples<T::Input, T::Label>>) -> Option<Self> {
+        TaskOracle::with_memory_limit(task, examples, MEMORY_LIMIT)
+    }
+
+    /// Builds a worker whose memories of examples may hold so many bytes together.
+    pub fn with_memory_limit(task: Arc<T>, examples: Arc<Examples<T::Input, T::Label>>, bytes: usize) -> Option<Self> {
+        let answer = examples.labels.first()?.clone();
+        let memories = Memories::new(examples.labels.len(), bytes);
+        Some(TaskOracle { task, examples, scratch: T::Scratch::default(), memories, answer, truth: Plane::new() })
+    }
+
+    /// The factor 1/n of planes.
+    fn scale(&self) -> f64 {
+        1.0 / self.examples.labels.len() as f64
+    }
+
+    /// Writes the plane of the answer, with its code.
+    fn write_plane(&mut self, block: usize, out: &mut Plane) {
+        let scale = self.scale();
+        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
+        if let Some(codes) = self.task.capabilities().codes {
+            codes.encode(&self.answer, out.code_mut());
+        }
+        self.memories.settle(block);
+    }
+
+    /// Returns the truth's score at `w`, without 1/n.
+    fn score_of_truth(&mut self, block: usize, w: &[f64]) -> f64 {
+        let Example { input, truth, .. } = self.examples.get(block);
+        self.truth.clear();
+        self.task.features(input, truth, 1.0, &mut self.truth);
+        self.truth.seal();
+        self.truth.view().score(w) + self.task.fixed_score(input, truth)
+    }
+}
+
+impl<T: Task> MaxOracle for TaskOracle<T> {
+    fn blocks(&self) -> usize {
+        self.examples.labels.len()
+    }
+    fn dim(&self) -> usize {
+        self.task.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        let question = self.examples.get(block).augmented();
+        let work: WorkspaceOf<'_, T> = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        let quality =
+            self.task.decode(question, w, work, &mut self.answer).map_err(|reason| OracleError { block, reason })?;
+        self.write_plane(block, out);
+        Ok(match quality {
+            Quality::UpperBound(bound) => Quality::UpperBound(self.scale() * (bound - self.score_of_truth(block, w))),
+            other => other,
+        })
+    }
+    fn prefetch(&self, block: usize) {
+        self.task.prefetch(&self.examples.inputs[block]);
+    }
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        Some(self)
+    }
+}
+
+impl<T: Task> Capabilities for TaskOracle<T> {
+    fn is_code(&self, block: usize, code: &[u32]) -> bool {
+        let truth = &self.examples.labels[block];
+        self.task.capabilities().codes.map_or(code.is_empty(), |codes| codes.is_code(truth, code))
+    }
+    fn recombination(&mut self) -> Option<&mut dyn Recombination> {
+        self.task.capabilities().recombination.is_some().then_some(self as _)
+    }
+    fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
+        self.task.capabilities().coded_planes.is_some().then_some(self as _)
+    }
+}
+
+impl<T: Task> Recombination for TaskOracle<T> {
+    fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<(), OracleError> {
+        let failed = |reason| OracleError { block, reason };
+        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        let Some(recombination) = self.task.capabilities().recombination else {
+            return Err(failed("this task cannot recombine labellings".into()));
+        };
+        recombination.recombine(self.examples.get(block), w, codes, work, &mut self.answer).map_err(failed)?;
+        self.write_plane(block, out);
+        Ok(())
+    }
+}
+
+impl<T: Task> CodedPlanes for TaskOracle<T> {
+    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+        let scale = self.scale();
+        if let Some(coded) = self.task.capabilities().coded_planes {
+            coded.linear_scores(self.examples.get(block), w, codes, &mut self.scratch, out);
+            linalg::scale(scale, out);
+        }
+    }
+    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+        let scale = scale / self.examples.labels.len() as f64;
+        if let Some(coded) = self.task.capabilities().coded_planes {
+            coded.add_planes(self.examples.get(block), codes, amounts, scale, &mut self.scratch, target);
+        }
+    }
+}
