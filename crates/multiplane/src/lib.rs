@@ -35,6 +35,7 @@ pub use file::{
     PathInfo, PathKind, PathModel, Provenance, RecordFile, RecordPosition, check_writable, durable_write, lock_path,
     previous_checkpoint,
 };
+pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
@@ -44,12 +45,12 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, RunOptions, Session, Summary, Verified, WarmState, read_data, read_prior,
-    read_task_data, verify, weights_sha256,
+    CheckpointReport, Checkpointer, RunOptions, Session, Summary, Verified, WarmState, needs_data, read_data,
+    read_prior, read_task_data, verify, weights_sha256,
 };
 pub use spec::{
-    Choice, DEFAULT_SOLVER, DataSpec, GridPoints, GridSpec, Lambda, OracleSpec, Outer, PathEnd, PathSpec,
-    RegularizerSpec, RunSpec, StopSpec, check_threads, find_solver, find_task, folds, format_by_name, oracle_schema,
-    params,
+    Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
+    OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, check_threads,
+    find_solver, find_task, format_by_name, params,
 };
 pub use suggest::unknown as unknown_name;

@@ -50,7 +50,7 @@ pub fn run(
     seed: u64,
     stop: Stop,
 ) -> (Outcome, Vec<u8>) {
-    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, lambda.into()).unwrap();
+    let solver = entry.build(&parameters, problem.blocks(), problem.dim, lambda.into()).unwrap();
     let lines = Shared::default();
     let mut run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
         .with_seed(seed)
@@ -93,7 +93,7 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
     let name = format!("{} on {}", entry.name, problem.name);
     let (optimum, doubt) = reference::optimum(problem, lambda);
     assert!(doubt < 1e-6 * (1.0 + optimum), "{name}: the reference solver is off by {doubt}");
-    let solver = (entry.build)((entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
+    let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
     let kept = Kept::default();
     let stop = Stop { passes: Some(passes), ..Stop::default() };
     let mut run: Run<BoxedOracle> = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)

@@ -66,7 +66,7 @@ fn caches_never_change_what_is_certified() {
             let order = ["permutation", "gap", "shrinking"][(seed % 3) as usize];
             let config = json!({"step": {"name": step}, "planes": planes, "order": {"name": order}});
             let name = format!("{order}, {step}, {planes} on {}", problem.name);
-            let solver = (entry.build)(config, problem.blocks(), problem.dim, lambda.into()).unwrap();
+            let solver = entry.build(&config, problem.blocks(), problem.dim, lambda.into()).unwrap();
             let mut run: Run<BoxedOracle> =
                 Run::new(problem.oracle(), problem.oracle(), solver, lambda, passes(15.0)).with_clock(ClockKind::Work);
             let outcome = run.to_end().unwrap();

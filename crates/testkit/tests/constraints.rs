@@ -28,7 +28,7 @@ fn random_regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
 }
 
 fn run(entry: &SolverEntry, parameters: Value, problem: &Small, regularizer: &Regularizer, stop: Stop) -> Outcome {
-    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
+    let solver = entry.build(&parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
     let (oracle, judge) = (problem.oracle(), problem.oracle());
     let mut run = Run::new(oracle, judge, solver, regularizer.clone(), stop).with_clock(ClockKind::Work);
     run.to_end().unwrap()
@@ -142,7 +142,7 @@ fn faults_are_named() {
         (Regularizer::from(1.0).with_signs(vec![Sign::Frozen; 1]), "1 constraints, expected 2"),
     ];
     for (regularizer, part) in cases {
-        let message = (entry.build)((entry.preset)(), 1, 2, regularizer).err().unwrap();
+        let message = entry.build(&(entry.preset)(), 1, 2, regularizer).err().unwrap().to_string();
         assert!(message.contains(part), "{message}");
     }
 }

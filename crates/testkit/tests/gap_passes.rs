@@ -221,7 +221,7 @@ fn batch_steps_need_gap_passes() {
         json!({"gap_step": "batch", "order": {"name": "gap"}, "gap_check": 0}),
     ];
     for parameters in cases {
-        let fault = (entry.build)(parameters.clone(), 3, 2, 0.1.into()).err().unwrap_or_default();
+        let fault = entry.build(&parameters, 3, 2, 0.1.into()).err().map_or(String::new(), |fault| fault.to_string());
         assert!(fault.contains("gap_step = batch: must come with gap passes"), "{parameters}: {fault}");
     }
 }

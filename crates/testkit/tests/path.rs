@@ -256,7 +256,7 @@ fn what_cannot_be_certified_is_refused() {
     let (n, d) = (exact(0).blocks(), exact(0).dim());
     let solver = |name: &str, d: usize| {
         let entry = find(name).unwrap();
-        (entry.build)((entry.preset)(), n, d, 1.0.into()).unwrap()
+        entry.build(&(entry.preset)(), n, d, 1.0.into()).unwrap()
     };
     let stop = || Stop { passes: Some(50.0), ..Stop::default() };
     let careless = Run::new(oracle(0), oracle(0), solver("mp-bcfw", d), 1.0, stop());

@@ -96,7 +96,7 @@ fn heuristic_answers_never_certify() {
         let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, lambda);
         for (declared, certified) in [(Declared::Heuristic, false), (Declared::Bounded, true)] {
             let oracle = || -> BoxedOracle { Box::new(Careless::new(small::random(6), declared)) };
-            let solver = (entry.build)((entry.preset)(), n, d, lambda.into()).unwrap();
+            let solver = entry.build(&(entry.preset)(), n, d, lambda.into()).unwrap();
             let mut run = Run::new(oracle(), oracle(), solver, lambda, passes(200.0)).with_clock(ClockKind::Work);
             let outcome = run.to_end().unwrap();
             assert_eq!(outcome.certified, certified, "{}, {declared:?}", entry.name);
@@ -151,7 +151,7 @@ fn faulty_oracles_are_caught() {
             let problem = small::random(3);
             let (n, d) = (problem.blocks(), problem.dim);
             let faulty: BoxedOracle = Box::new(Faulty { inner: problem.oracle(), kind, calls: 0 });
-            let solver = (entry.build)((entry.preset)(), n, d, 0.5.into()).unwrap();
+            let solver = entry.build(&(entry.preset)(), n, d, 0.5.into()).unwrap();
             let mut run = Run::new(faulty, problem.oracle(), solver, 0.5, passes(9.0)).with_clock(ClockKind::Work);
             match run.to_end() {
                 Err(RunError::Oracle(error)) => assert!(error.block < n, "{}, fault {kind}", entry.name),

@@ -15,7 +15,7 @@ use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary
 use serde_json::{Value, json};
 
 use crate::args::DemoArgs;
-use crate::commands::Done;
+use crate::commands::done::Done;
 use crate::demo_report::{self, Findings};
 use crate::interrupt;
 use crate::progress::Progress;

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use multiplane::{Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, read_prior};
+use multiplane::{
+    Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, read_prior,
+};
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
-use crate::commands::{Done, check_fingerprint, local_parameters, open, open_all, threads};
+use crate::commands::done::Done;
+use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -118,7 +121,7 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     spec.data.path = args.on.data.clone();
     spec.task.params.extend(local_parameters(&args.on, model)?);
     if let Some(format) = &args.on.format {
-        spec.data.format = Some(format.clone());
+        spec.data.format = Some(format_by_name(format)?);
     }
     let provenance = |mut spec: Value| {
         spec["stop"] = Value::Null;

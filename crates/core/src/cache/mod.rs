@@ -15,6 +15,7 @@ pub use multi_plane::{MultiPlane, Recombine, Slope};
 
 use crate::linalg;
 use crate::oracle::Capabilities;
+use crate::parameter::{ParameterError, not_negative};
 use crate::plane::{PlaneView, Star};
 use crate::qp::Gram;
 use pool::{Pool, Slot};
@@ -30,6 +31,15 @@ pub enum Planes {
     MultiPlane(MultiPlane),
     /// A cached corner replaces the oracle's while its gap is large enough (Osokin et al. 2016, 3.2).
     GapCache(GapCache),
+}
+
+impl Planes {
+    /// Checks the parameters that come with the choice.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        let Planes::GapCache(cache) = self else { return Ok(()) };
+        not_negative("factor", cache.factor)?;
+        not_negative("nu", cache.nu)
+    }
 }
 
 /// A plane kept.

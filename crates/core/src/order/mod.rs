@@ -9,6 +9,7 @@ mod shrinking;
 mod uniform;
 mod weighted;
 
+use crate::parameter::{ParameterError, not_negative};
 use crate::rng::Rng;
 use largest::Largest;
 use permutation::Permutation;
@@ -39,6 +40,15 @@ impl Order {
     /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
     pub fn wants_gap_passes(self) -> bool {
         matches!(self, Order::Gap(_) | Order::MaxGap | Order::Lipschitz)
+    }
+
+    /// Checks the order's own parameters.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        match self {
+            Order::Gap(gap) => not_negative("degree", gap.degree),
+            Order::Shrinking(shrinking) => shrinking.validate(),
+            _ => Ok(()),
+        }
     }
 }
 

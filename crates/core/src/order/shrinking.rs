@@ -3,6 +3,7 @@
 //! (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR). O(n) a pass, O(1) a draw.
 
 use super::permutation::Permutation;
+use crate::parameter::{ParameterError, not_negative, require};
 use crate::rng::Rng;
 
 /// Parameters of shrinking.
@@ -18,6 +19,14 @@ pub struct Shrinking {
 impl Default for Shrinking {
     fn default() -> Self {
         Shrinking { skip_below: 0.1, aging: 2.0 }
+    }
+}
+
+impl Shrinking {
+    pub(super) fn validate(self) -> Result<(), ParameterError> {
+        not_negative("skip_below", self.skip_below)?;
+        let grows = self.aging.is_finite() && self.aging > 1.0;
+        require(grows, "aging", self.aging, "must be a finite number greater than 1")
     }
 }
 

@@ -104,19 +104,21 @@ impl CheckpointInfo {
 }
 
 impl CheckpointInfo {
-    /// Refuses a checkpoint that is not of `expected` (`None`: of a single run), with what differs.
+    /// Refuses a checkpoint that is not of `expected` (`None`: of a single run).
+    ///
+    /// # Errors
+    ///
+    /// What differs.
     pub fn check_outer(&self, expected: Option<&Outer>) -> Result<(), Error> {
         match (&self.outer, expected) {
             (None, None) => Ok(()),
             (Some(found), Some(expected)) => expected.check_continues(found),
-            (None, Some(expected)) => Err(Error::input(format!(
-                "it is the checkpoint of a training run, not of a {}: `multiplane train --resume` goes on with it",
-                expected.name()
-            ))),
-            (Some(found), None) => Err(Error::input(format!(
-                "it is the checkpoint of a {}, not of a training run: `multiplane path --resume` goes on with it",
-                found.name()
-            ))),
+            (None, Some(expected)) => {
+                Err(Error::input(format!("it is the checkpoint of a training run, not of a {}", expected.name())))
+            }
+            (Some(found), None) => {
+                Err(Error::input(format!("it is the checkpoint of a {}, not of a training run", found.name())))
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl RecordFile {
         if is_special(path) {
             return RecordFile::create(path).map_err(|error| refuse(&error));
         }
-        let advice = "give another place with --record";
+        let advice = "give another place for the record";
         let open = OpenOptions::new().read(true).write(true).open(path);
         let mut file = open.map_err(|error| refuse(&format!("the record cannot be continued: {error}: {advice}")))?;
         let (mut hash, mut found) = (Sha256::new(), 0);

@@ -93,7 +93,7 @@ impl Session {
         let Some(checkpoint) = keeper.resume.take() else { return Ok(None) };
         let unsound = |error: state::StateError| Error::input(format!("the checkpoint: {error}"));
         let at: T = state::decode(&checkpoint.outer, fault).map_err(unsound)?;
-        run.continue_with(self.solver(lambda(&at))?, lambda(&at));
+        run.continue_with(self.solver(lambda(&at)), lambda(&at));
         run.restore(&checkpoint.state).map_err(unsound)?;
         Ok(Some(at))
     }

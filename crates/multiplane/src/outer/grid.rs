@@ -3,7 +3,9 @@
 //! The rival of the path (Osokin et al. 2016, section 5): it answers for its own points only.
 
 use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::parameter::ParameterError;
 use multiplane_core::run::{GapTarget, Outcome, Run, RunError, Search, Sought, StopReason};
+use multiplane_core::solvers::SolverEntry;
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -63,20 +65,18 @@ impl Session {
     /// Trains at every point of a grid; lambda and gap of the specification play no part, its other stops hold for
     /// all points together. A point that they cut short is the last, with the gap that it reached.
     pub fn grid(&self, spec: &GridSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
-        if let Some(fault) = spec.fault() {
-            return Err(Error::Input(fault));
-        }
+        spec.validate().map_err(|error| error.under("grid"))?;
         let (count, dim) = (spec.points.count(), self.problem().dim());
         if count.saturating_mul(dim) > MAX_DIM {
             return Err(Error::input(format!("a grid of {count} points with {dim} weights: too large")));
         }
         let (mut keeper, hooks) = self.keeper(Outer::Grid(spec.clone()), hooks)?;
-        let target = Some(spec.gap).filter(|_| self.spec().solver_entry().is_ok_and(|entry| entry.has_dual));
-        let mut run = self.prepare(1.0, target, hooks)?;
-        if spec.warm_start.is_some() && !run.can_continue() {
-            let (name, known) = (&self.spec().solver.name, continuing());
+        let SolverEntry { name, has_dual, continues, .. } = *self.spec().solver.entry;
+        let mut run = self.prepare(1.0, Some(spec.gap).filter(|_| has_dual), hooks)?;
+        if spec.warm_start.is_some() && !continues {
+            let known = continuing();
             return Err(Error::input(format!(
-                "solver `{name}` cannot start warm: expected --warm-start none, or one of {known}"
+                "solver `{name}` cannot start warm: expected warm_start none, or one of {known}"
             )));
         }
         let fault = |at: &Position| at.fault(dim);
@@ -121,7 +121,7 @@ impl Session {
                 Some(start) => {
                     run.continue_at(lambda, start);
                 }
-                None => run.continue_with(self.solver(lambda)?, lambda),
+                None => run.continue_with(self.solver(lambda), lambda),
             }
             at.begun = true;
         }
@@ -153,7 +153,7 @@ impl Session {
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
         let sought = run.seek_start(spec.start_gap, &mut at.search).map_err(|error| match error {
-            RunError::Unsupported(reason) => Error::input(format!("{reason}; or give --lambda, where the grid begins")),
+            RunError::Unsupported(reason) => Error::input(format!("{reason}; or say where the grid begins")),
             other => other.into(),
         })?;
         let from = match sought {
@@ -163,9 +163,8 @@ impl Session {
             Sought::Start(point) => point.lambda,
         };
         if from <= to {
-            return Err(Error::input(format!(
-                "lambda-min = {to}: a path begins at lambda = {from:.6}, expected a number below that"
-            )));
+            let rule = format!("a path begins at lambda = {from:.6}, expected a number below that");
+            return Err(ParameterError::new("path.lambda_min", to, rule).into());
         }
         at.lambdas = even(count, from, to);
         Ok(None)

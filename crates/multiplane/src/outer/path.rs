@@ -6,7 +6,7 @@
 
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::run::{Point, Run};
-use multiplane_core::solvers::{BoxedSolver, SOLVERS, SolverEntry};
+use multiplane_core::solvers::{SOLVERS, SolverEntry};
 use serde::{Deserialize, Serialize};
 
 use super::position::{PathState, PathStep};
@@ -43,19 +43,15 @@ pub fn follow<O: MaxOracle>(
 /// That a path ended before it began.
 pub(crate) fn no_start(end: PathEnd) -> Error {
     let reason = match end {
-        PathEnd::Interrupt => "somebody interrupted",
+        PathEnd::Interrupt => "it was interrupted",
         _ => "the budget was spent",
     };
     Error::input(format!("{reason} before the path had its first point"))
 }
 
-/// The names of the solvers that can go on at another lambda.
-pub(crate) fn continuing() -> String {
-    let can = |entry: &&SolverEntry| {
-        let solver: Result<BoxedSolver, _> = (entry.build)((entry.preset)(), 1, 1, 1.0.into());
-        solver.is_ok_and(|mut solver| solver.rescaling().is_some())
-    };
-    SOLVERS.iter().filter(can).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+/// Lists the names of the solvers that can go on at another lambda.
+pub(super) fn continuing() -> String {
+    SOLVERS.iter().filter(|entry| entry.continues).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
 }
 
 /// A path under way, as a checkpoint keeps it beside the run.
@@ -83,13 +79,12 @@ impl Session {
     /// Follows the regularisation path; lambda and gap of the specification play no part, its other stops end the
     /// path early.
     pub fn path(&self, spec: &PathSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
-        if let Some(fault) = spec.fault() {
-            return Err(Error::Input(fault));
-        }
+        spec.validate().map_err(|error| error.under("path"))?;
         let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
         let mut run = self.prepare(1.0, None, hooks)?;
-        if !run.can_continue() {
-            let (name, known) = (&self.spec().solver.name, continuing());
+        let SolverEntry { name, continues, .. } = *self.spec().solver.entry;
+        if !continues {
+            let known = continuing();
             return Err(Error::input(format!(
                 "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
             )));

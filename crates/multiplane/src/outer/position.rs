@@ -1,6 +1,7 @@
 //! Where a regularisation path stands, and its steps: the search for the first breakpoint, then from each to the next.
 
 use multiplane_core::oracle::MaxOracle;
+use multiplane_core::parameter::ParameterError;
 use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Approach, Point, Run, RunError, Search, Sought};
 use multiplane_tasks::problem::MAX_DIM;
@@ -85,10 +86,8 @@ impl PathState {
             Sought::Zero => run.point_at(spec.lambda_min).map_err(unsupported)?,
         };
         if start.lambda < spec.lambda_min {
-            return Err(Error::input(format!(
-                "lambda-min = {}: the path begins at lambda = {:.6}, expected a number below that",
-                spec.lambda_min, start.lambda
-            )));
+            let rule = format!("the path begins at lambda = {:.6}, expected a number below that", start.lambda);
+            return Err(ParameterError::new("path.lambda_min", spec.lambda_min, rule).into());
         }
         let rounding = ROUNDING * start.primal;
         if spec.target() < rounding {

@@ -73,7 +73,7 @@ impl PathSummary {
         PathSummary {
             kind: model.info.kind,
             task: model.info.provenance.task.clone(),
-            solver: spec.solver.name.clone(),
+            solver: spec.solver.entry.name.into(),
             n: model.info.provenance.n,
             d: model.dim(),
             eps: model.info.eps,

@@ -17,6 +17,11 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
     }
 }
 
+/// Whether a task learns from files, and not only from what a program of its own knows.
+pub fn needs_data(task: &TaskEntry) -> bool {
+    task.formats != [Format::Opaque.name()]
+}
+
 /// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
 pub fn read_task_data(
     task: &TaskEntry,
@@ -24,10 +29,10 @@ pub fn read_task_data(
     format: Option<Format>,
     folds: Option<&[u32]>,
 ) -> Result<Dataset, Error> {
-    let opaque = task.formats == [Format::Opaque.name()];
+    let opaque = !needs_data(task);
     match path {
         Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
         None if opaque => Ok(Dataset::Opaque(Opaque::default())),
-        None => Err(Error::input("no data given: --data PATH")),
+        None => Err(Error::input("no data given")),
     }
 }

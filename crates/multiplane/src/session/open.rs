@@ -22,7 +22,6 @@ pub struct Session {
     pub(crate) problem: Arc<dyn Problem>,
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
-    target: Option<GapTarget>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
 }
@@ -32,8 +31,8 @@ impl Session {
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let entry = spec.task_entry()?;
-        let data = read_task_data(entry, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
-        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.format()?, None));
+        let data = read_task_data(entry, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.data.format, None));
         let test = test.transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
@@ -80,21 +79,18 @@ impl Session {
                 problem.blocks()
             )));
         }
-        let target = spec.gap_target()?;
-        let solver = spec.solver_entry()?;
-        let other_stop = spec.stop.passes.is_some() || spec.stop.calls.is_some() || spec.stop.seconds.is_some();
-        if !solver.has_dual && target.is_some() && other_stop {
-            let name = solver.name;
+        let solver = spec.solver.entry;
+        let (name, other_stop) = (solver.name, spec.stop.has_budget());
+        if !solver.has_dual && spec.stop.gap.is_some() && other_stop {
             warnings.push(format!("solver `{name}` has no dual value: it cannot stop at a gap or certify one"));
         }
         if !solver.has_dual && !other_stop {
-            let name = solver.name;
             return Err(Error::input(format!(
-                "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
+                "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
-        Ok(Session { spec, problem, test, regularizer, target, stopwatch, warnings })
+        Ok(Session { spec, problem, test, regularizer, stopwatch, warnings })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
@@ -129,9 +125,9 @@ impl Session {
         self.regularizer.lambda()
     }
 
-    /// The gap to stop at.
+    /// Returns the gap to stop at; `None` where none is given, or the solver has no dual.
     pub fn target(&self) -> Option<GapTarget> {
-        self.target
+        self.spec.stop.gap.filter(|_| self.spec.solver.entry.has_dual)
     }
 
     /// The specification.

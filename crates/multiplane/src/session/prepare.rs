@@ -5,7 +5,6 @@ use multiplane_core::executor::{Executor, Threads};
 use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
-use serde_json::Value;
 
 use super::abort::Abort;
 use super::open::Session;
@@ -50,7 +49,7 @@ impl Session {
         };
         let judge = abortable(self.problem.oracle()?);
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda)?, regularizer, stop)
+        let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda), regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
         if let Some((training, judging)) = self.executors(&abortable)? {
@@ -66,11 +65,9 @@ impl Session {
     }
 
     /// The solver of the specification at `lambda`, not begun.
-    pub(crate) fn solver(&self, lambda: f64) -> Result<BoxedSolver, Error> {
-        let parameters = Value::Object(self.spec.solver.params.clone());
+    pub(crate) fn solver(&self, lambda: f64) -> BoxedSolver {
         let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
-        let regularizer = self.regularizer.with_lambda(lambda);
-        (self.spec.solver_entry()?.build)(parameters, blocks, dim, regularizer).map_err(Error::Input)
+        self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
     }
 
     fn training_oracle(&self, slot: usize) -> Result<BoxedOracle, Error> {

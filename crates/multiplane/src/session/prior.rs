@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::file::{Model, ModelFile, sha256};
-use crate::spec::{RunSpec, shown};
+use crate::spec::RunSpec;
 use crate::suggest;
 
 /// sha256 of weights, 8 bytes each, little endian.
@@ -71,7 +71,7 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
         spec.regularizer.prior_sha256 = Some(weights_sha256(&w));
         regularizer = regularizer.with_prior(problem.from_file_layout(&w));
     }
-    if let Some(Value::Array(items)) = &spec.regularizer.freeze {
+    if let Some(items) = &spec.regularizer.freeze {
         regularizer = regularizer.with_signs(frozen(items, problem)?);
     }
     match regularizer.fault(problem.dim()) {
@@ -95,10 +95,10 @@ fn check_switches(path: &Path, model: &Model, params: &Map<String, Value>) -> Re
 }
 
 /// The constraints that freeze these blocks and ranges.
-fn frozen(items: &[Value], problem: &dyn Problem) -> Result<Vec<Sign>, Error> {
+fn frozen(items: &[String], problem: &dyn Problem) -> Result<Vec<Sign>, Error> {
     let mut marks = vec![0.0; problem.dim()];
     for item in items {
-        marks[weights(&shown(item), problem)?].fill(1.0);
+        marks[weights(item, problem)?].fill(1.0);
     }
     let sign = |mark: f64| if mark == 1.0 { Sign::Frozen } else { Sign::Free };
     Ok(problem.from_file_layout(&marks).into_iter().map(sign).collect())

@@ -15,8 +15,7 @@ impl Session {
     pub fn run(&self, mut hooks: RunOptions) -> Result<(Model, Summary), Error> {
         let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
         let abort = hooks.abort.clone();
-        let has_dual = self.spec.solver_entry()?.has_dual;
-        let mut run = self.prepare(self.lambda(), self.target().filter(|_| has_dual), hooks)?;
+        let mut run = self.prepare(self.lambda(), self.target(), hooks)?;
         if let Some(checkpoint) = resume {
             self.check_data(&checkpoint.info)?;
             checkpoint.info.check_outer(None)?;

@@ -77,7 +77,7 @@ impl Summary {
         };
         Summary {
             task: session.problem().task().into(),
-            solver: session.spec().solver.name.clone(),
+            solver: session.spec().solver.entry.name.into(),
             n: session.problem().blocks(),
             d: session.problem().dim(),
             lambda: session.lambda(),

@@ -39,9 +39,8 @@ impl Session {
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
         let abort = hooks.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
-        let target = self.target().filter(|_| self.spec().solver_entry().is_ok_and(|entry| entry.has_dual));
         let before = start.map_or((0, 0.0), |start| (start.oracle_calls, start.seconds));
-        let mut run = self.prepare_after(lambda, target, hooks, before)?;
+        let mut run = self.prepare_after(lambda, self.target(), hooks, before)?;
         if let Some(start) = start {
             self.go_on(&mut run, start)?;
         }
@@ -89,7 +88,7 @@ impl Session {
         }
         run.restore(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
         if start.lambda != self.lambda() && !run.continue_at(self.lambda(), WarmStart::KeepDual) {
-            let name = &self.spec().solver.name;
+            let name = &self.spec().solver.entry.name;
             return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));
         }
         Ok(())

@@ -1,31 +1,13 @@
 //! What may differ between a checkpoint and the command that resumes it: stops, threads and where the data lies.
 
-use multiplane_core::run::StopReason;
 use serde_json::{Value, json};
 
 use super::outer::Outer;
 use super::params::shown;
-use super::run::{RunSpec, StopSpec, default_stop};
+use super::run::RunSpec;
 use crate::error::Error;
 
 impl RunSpec {
-    /// The stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut short) goes
-    /// on: not the one that ended it, and none where they were the defaults.
-    pub fn stops_beside_new(&self, reason: Option<StopReason>) -> Result<StopSpec, Error> {
-        if self.stop == default_stop(self.solver_entry()?.has_dual) {
-            return Ok(StopSpec::default());
-        }
-        let mut stop = self.stop.clone();
-        match reason {
-            Some(StopReason::Gap) => stop.gap = None,
-            Some(StopReason::Passes) => stop.passes = None,
-            Some(StopReason::Calls) => stop.calls = None,
-            Some(StopReason::Seconds) => stop.seconds = None,
-            Some(StopReason::Interrupt) | None => {}
-        }
-        Ok(stop)
-    }
-
     /// Refuses a specification that would not continue the run of `original`, naming what differs. Stops, threads
     /// and the place and format of the data may differ (their content is checked by its fingerprint).
     pub fn check_continues(&self, original: &RunSpec) -> Result<(), Error> {
@@ -33,7 +15,7 @@ impl RunSpec {
             let mut tree = spec.provenance();
             tree["stop"] = Value::Null;
             tree["data"]["test"] = spec.data.test.is_some().into();
-            tree["data"]["folds"] = spec.data.folds.clone().unwrap_or(Value::Null);
+            tree["data"]["folds"] = json!(spec.data.folds);
             tree
         };
         match first_difference("", &bare(original), &bare(self)) {
@@ -85,6 +67,8 @@ fn first_difference(path: &str, before: &Value, after: &Value) -> Option<(String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::StopSpec;
+    use multiplane_core::run::{GapTarget, StopReason};
 
     fn spec(tree: Value) -> RunSpec {
         RunSpec::from_tree(tree.as_object().unwrap()).unwrap()
@@ -93,9 +77,9 @@ mod tests {
     /// A new stop stands beside the old ones, but not beside the one that ended the run, nor beside defaults.
     #[test]
     fn new_stops_beside_old_ones() {
-        let stops = |tree: Value, reason| spec(tree).stops_beside_new(reason).unwrap();
+        let stops = |tree: Value, reason| spec(tree).stops_beside_new(reason);
         let tree = json!({"task": "chain", "stop": {"gap": 0.5, "passes": 3}});
-        let both = StopSpec { gap: Some(json!(0.5)), passes: Some(3.0), ..StopSpec::default() };
+        let both = StopSpec { gap: Some(GapTarget::Absolute(0.5)), passes: Some(3.0), ..StopSpec::default() };
         assert_eq!(stops(tree.clone(), None), both);
         assert_eq!(stops(tree.clone(), Some(StopReason::Passes)), StopSpec { passes: None, ..both.clone() });
         assert_eq!(stops(tree, Some(StopReason::Gap)), StopSpec { gap: None, ..both });

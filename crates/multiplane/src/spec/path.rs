@@ -1,17 +1,28 @@
 //! What a regularisation path is to be, and why one ended.
 
+use multiplane_core::parameter::{ParameterError, require};
 use multiplane_core::run::StopReason;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::text;
+
 /// What a path is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct PathSpec {
     /// How far the primal value may be from the optimum, anywhere on the path; absolute.
+    #[serde(deserialize_with = "text::number")]
+    #[schemars(schema_with = "text::number_schema")]
     pub eps: f64,
     /// The smallest lambda.
+    #[serde(deserialize_with = "text::number")]
+    #[schemars(schema_with = "text::number_schema")]
     pub lambda_min: f64,
     /// Breakpoints are optimised to a gap of `kappa eps`, 0 < kappa < 1. The nearer to 1, the more there are and the
     /// less work each is.
+    #[serde(deserialize_with = "text::number")]
+    #[schemars(schema_with = "text::number_schema")]
     pub kappa: f64,
 }
 
@@ -22,17 +33,20 @@ impl Default for PathSpec {
 }
 
 impl PathSpec {
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        let positive = |name: &str, value: f64| {
-            (!(value.is_finite() && value > 0.0)).then(|| format!("{name} = {value}: must be a number > 0"))
-        };
+    /// Checks what the types cannot say.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that breaks a rule.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        for (name, value) in [("eps", self.eps), ("lambda_min", self.lambda_min)] {
+            require(value.is_finite() && value > 0.0, name, value, "must be a number > 0")?;
+        }
         let inside = self.kappa > 0.0 && self.kappa < 1.0;
-        let kappa = (!inside).then(|| format!("kappa = {}: must be greater than 0 and less than 1", self.kappa));
-        positive("eps", self.eps).or_else(|| positive("lambda-min", self.lambda_min)).or(kappa)
+        require(inside, "kappa", self.kappa, "must be greater than 0 and less than 1")
     }
 
-    /// The gap to which breakpoints are optimised.
+    /// Returns the gap to which breakpoints are optimised.
     pub fn target(&self) -> f64 {
         self.kappa * self.eps
     }
@@ -50,7 +64,7 @@ pub enum PathEnd {
     Calls,
     /// The seconds are spent.
     Seconds,
-    /// Somebody asked.
+    /// It was asked to.
     Interrupt,
     /// Further weights would not fit into a file.
     Size,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::params::shown;
+use super::text;
 
 /// What the regulariser pulls toward, and which weights do not move.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,21 +18,13 @@ pub struct RegularizerSpec {
     pub prior_sha256: Option<String>,
     /// Weights that keep their prior value (0 without a prior): names of blocks, or indices and ranges in the layout of
     /// files, as in `pair,0..128`.
-    pub freeze: Option<Value>,
+    #[serde(deserialize_with = "text::names")]
+    #[schemars(with = "Value")]
+    pub freeze: Option<Vec<String>>,
 }
 
 impl RegularizerSpec {
-    /// Writes what is frozen in one way.
-    pub(crate) fn normalize(&mut self) {
-        let texts: Vec<String> = match self.freeze.take() {
-            None | Some(Value::Null) => return,
-            Some(Value::Array(items)) => items.iter().map(shown).collect(),
-            Some(other) => shown(&other).split(',').map(str::to_string).collect(),
-        };
-        self.freeze = Some(texts.iter().map(|text| text.trim()).collect());
-    }
-
-    /// What of it defines the run: not where the prior lies.
+    /// Returns what of it defines the run: not where the prior lies.
     pub(crate) fn provenance(&self) -> Value {
         let prior = self.prior.as_ref().map(|_| self.prior_sha256.as_deref().unwrap_or("not read"));
         json!({ "prior": prior, "freeze": self.freeze })

@@ -12,8 +12,8 @@ fn read(tree: Value) -> Result<RunSpec, String> {
 #[test]
 fn defaults() {
     let spec = read(json!({"task": "chain"})).unwrap();
-    assert_eq!((spec.solver.name.as_str(), spec.lambda), ("auto", Lambda::OneOverN));
-    assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
+    assert_eq!((spec.solver.entry.name, spec.lambda), ("auto", Lambda::OneOverN));
+    assert_eq!(spec.stop.gap, Some(GapTarget::Percent(1.0)));
     assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
 }
 

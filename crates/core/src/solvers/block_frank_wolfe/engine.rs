@@ -21,6 +21,7 @@ use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::rescale::Rescale;
 use crate::solver::{Decisions, Progress, Solver, StepReport};
+use crate::solvers::entry::SolverConfig;
 use crate::state::{self, StateError, expect};
 use batch_step::BatchStep;
 use gaps::Gaps;
@@ -76,7 +77,7 @@ impl BlockFrankWolfeSolver {
         let gaps = self.gaps.exact.len() == n && self.gaps.cached.len() == n;
         let pass = self.visited < self.length && self.length <= n;
         expect(self.blocks == n && pass && gaps, "the number of examples")
-            .or_else(|| self.config.fault())
+            .or_else(|| self.config.validate().err().map(|error| error.to_string()))
             .or_else(|| self.mechanics.fault(&fresh.mechanics, n))
             .or_else(|| self.visits.fault(n))
             .or_else(|| self.batch_step_fault())

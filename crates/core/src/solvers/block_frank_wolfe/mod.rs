@@ -9,11 +9,14 @@ mod mechanics;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::average::{Averaging, Recent};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
 use crate::order::{GapOrder, Order, Shrinking};
+use crate::parameter::{ParameterError, not_negative, require};
 use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 pub use engine::BlockFrankWolfeSolver;
 
@@ -47,6 +50,14 @@ pub struct Solve {
 impl Default for Solve {
     fn default() -> Self {
         Solve { accuracy: 0.3, skip_below: 0.3 }
+    }
+}
+
+impl StepRule {
+    fn validate(self) -> Result<(), ParameterError> {
+        let StepRule::Solve(solve) = self else { return Ok(()) };
+        not_negative("accuracy", solve.accuracy)?;
+        not_negative("skip_below", solve.skip_below)
     }
 }
 
@@ -144,57 +155,77 @@ impl BlockFrankWolfe {
         }
     }
 
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        let positive = |name: &str, value: f64| {
-            (!(value.is_finite() && value >= 0.0)).then(|| format!("{name} = {value}: must be a finite number >= 0"))
-        };
-        let order = match self.order {
-            Order::Gap(gap) => positive("order.degree", gap.degree),
-            Order::Shrinking(order) => positive("order.skip_below", order.skip_below).or_else(|| {
-                let grows = order.aging.is_finite() && order.aging > 1.0;
-                (!grows).then(|| format!("order.aging = {}: must be a finite number greater than 1", order.aging))
-            }),
-            _ => None,
-        };
-        let planes = match self.planes {
-            Planes::GapCache(cache) => {
-                positive("planes.factor", cache.factor).or_else(|| positive("planes.nu", cache.nu))
-            }
-            _ => None,
-        };
-        let step = match self.step {
-            StepRule::Solve(solve) => {
-                positive("step.accuracy", solve.accuracy).or_else(|| positive("step.skip_below", solve.skip_below))
-            }
-            _ => None,
-        };
-        let averaging = match self.averaging {
-            Averaging::Recent(recent) if !(recent.rate > 0.0 && recent.rate <= 1.0) => {
-                Some(format!("averaging.rate = {}: must be above 0 and at most 1", recent.rate))
-            }
-            _ => None,
-        };
-        let below = positive("gap_check_below", self.gap_check_below);
-        order.or(planes).or(step).or(averaging).or(below).or_else(|| self.gap_step_fault())
-    }
-
     /// Whether gap passes are ever made.
     fn makes_gap_passes(&self) -> bool {
         let by_gaps = self.order.wants_gap_passes() || matches!(self.planes, Planes::GapCache(_));
         by_gaps && (self.gap_check > 0 || self.gap_check_below > 0.0)
     }
 
-    fn gap_step_fault(&self) -> Option<String> {
-        (self.gap_step == GapStep::Batch && !self.makes_gap_passes()).then(|| {
-            "gap_step = batch: must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache \
-             or an order that is gap, max-gap or lipschitz"
-                .into()
-        })
-    }
-
-    /// A solver with these parameters for `blocks` examples and `dim` weights.
+    /// Builds a solver with these parameters for `blocks` examples and `dim` weights.
     pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> BlockFrankWolfeSolver {
         BlockFrankWolfeSolver::new(self, blocks, dim, regularizer.into())
     }
 }
+
+impl SolverConfig for BlockFrankWolfe {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.order.validate().map_err(|error| error.under("order"))?;
+        self.planes.validate().map_err(|error| error.under("planes"))?;
+        self.step.validate().map_err(|error| error.under("step"))?;
+        self.averaging.validate().map_err(|error| error.under("averaging"))?;
+        not_negative("gap_check_below", self.gap_check_below)?;
+        require(
+            self.gap_step != GapStep::Batch || self.makes_gap_passes(),
+            "gap_step",
+            "batch",
+            "must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache or \
+             an order that is gap, max-gap or lipschitz",
+        )
+    }
+
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        Box::new(self.solver(blocks, dim, regularizer))
+    }
+}
+
+/// Begins the line of a preset; all of the family have a dual and can go on at another lambda.
+const fn entry(name: &'static str, preset: fn() -> Value) -> SolverEntry {
+    SolverEntry::new::<BlockFrankWolfe>(name, preset).with_dual().continues()
+}
+
+/// The registry's lines.
+pub const ENTRIES: &[SolverEntry] = &[
+    entry("bcfw", || values(&BlockFrankWolfe::bcfw()))
+        .summary("block-coordinate Frank-Wolfe: a step after every oracle call")
+        .source("MP-BCFW paper, Alg. 2"),
+    entry("bcfw-avg", || values(&BlockFrankWolfe::bcfw_avg()))
+        .summary("bcfw with weighted averaging")
+        .source("MP-BCFW paper, 3.5"),
+    entry("mp-bcfw", || values(&BlockFrankWolfe::mp_bcfw()))
+        .summary("multi-plane BCFW: keeps oracle answers and reuses them between exact passes")
+        .source("MP-BCFW paper, Alg. 3"),
+    entry("mp-bcfw-avg", || values(&BlockFrankWolfe::mp_bcfw_avg()))
+        .summary("mp-bcfw with weighted averaging")
+        .source("MP-BCFW paper, 3.5"),
+    entry("bcfw-gap", || values(&BlockFrankWolfe::osokin(false, true, false)))
+        .summary("bcfw that draws blocks by their gaps")
+        .source("Osokin et al. 2016, 3.1"),
+    entry("bcfw-cache", || values(&BlockFrankWolfe::osokin(false, false, true)))
+        .summary("bcfw (uniform order) that uses cached corners while their gap is large")
+        .source("Osokin et al. 2016, 3.2"),
+    entry("bcfw-gap-cache", || values(&BlockFrankWolfe::osokin(false, true, true)))
+        .summary("gap order and gap-criterion cache")
+        .source("Osokin et al. 2016, 3"),
+    entry("bcpfw", || values(&BlockFrankWolfe::osokin(true, false, false)))
+        .summary("pairwise steps, uniform order")
+        .source("Osokin et al. 2016, 3.3"),
+    entry("bcpfw-gap", || values(&BlockFrankWolfe::osokin(true, true, false)))
+        .summary("pairwise steps, gap order")
+        .source("Osokin et al. 2016, 3"),
+    entry("bcpfw-cache", || values(&BlockFrankWolfe::osokin(true, false, true)))
+        .summary("pairwise steps, gap-criterion cache")
+        .source("Osokin et al. 2016, 3"),
+    entry("bcpfw-gap-cache", || values(&BlockFrankWolfe::osokin(true, true, true)))
+        .summary("pairwise steps, gap order, gap-criterion cache: the authors' recommendation")
+        .source("Osokin et al. 2016, 3"),
+];

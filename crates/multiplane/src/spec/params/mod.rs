@@ -1,4 +1,4 @@
-//! Parameters as users see them: one tree of documented names, read off the JSON schema of the config structs.
+//! Trees of parameters: overlays of documented names, dotted keys, and values as they are typed.
 //!
 //! A choice is a table with a `name` and the chosen variant's own fields beside it; `key=value` may give just
 //! the name, and fields below it.
@@ -7,89 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::suggest;
 
-/// A parameter.
-#[derive(Clone, Debug)]
-pub struct Param {
-    /// Its name, without what it is nested in.
-    pub name: String,
-    /// What it does.
-    pub doc: String,
-    /// Its default; for a choice, of the form `{"name": ...}`.
-    pub default: Value,
-    /// What it may be.
-    pub kind: Kind,
-}
+pub use multiplane_core::parameter::{Param, ParamKind, ValueKind, Variant, from_schema, params_of, shown};
 
-/// What a parameter may be.
-#[derive(Clone, Debug)]
-pub enum Kind {
-    /// A plain value; the text says of which type.
-    Value(String),
-    /// One of several named variants.
-    Choice(Vec<Variant>),
-}
-
-/// A variant of a choice.
-#[derive(Clone, Debug)]
-pub struct Variant {
-    /// Its name.
-    pub name: String,
-    /// What it means.
-    pub doc: String,
-    /// Its own parameters.
-    pub params: Vec<Param>,
-}
-
-/// The parameters that a schema describes.
-pub fn from_schema(schema: &schemars::Schema) -> Vec<Param> {
-    let root = schema.as_value();
-    object_params(root, root)
-}
-
-fn object_params(object: &Value, root: &Value) -> Vec<Param> {
-    let Some(properties) = object["properties"].as_object() else { return Vec::new() };
-    let params = properties.iter().filter(|(name, _)| *name != "name" || object["required"].is_null());
-    params.map(|(name, property)| param(name, property, root)).collect()
-}
-
-fn param(name: &str, property: &Value, root: &Value) -> Param {
-    let target = match property["$ref"].as_str() {
-        Some(reference) => &root["$defs"][reference.trim_start_matches("#/$defs/")],
-        None => property,
-    };
-    let kind = match target["oneOf"].as_array() {
-        Some(variants) => Kind::Choice(variants.iter().map(|variant| self::variant(variant, root)).collect()),
-        None => Kind::Value(type_text(target)),
-    };
-    Param { name: name.into(), doc: doc(property), default: property["default"].clone(), kind }
-}
-
-fn variant(variant: &Value, root: &Value) -> Variant {
-    let tag = &variant["properties"]["name"]["const"];
-    let name = tag.as_str().or(variant["const"].as_str()).unwrap_or_default();
-    let params = object_params(variant, root);
-    Variant { name: name.into(), doc: doc(variant), params }
-}
-
-fn doc(value: &Value) -> String {
-    value["description"].as_str().unwrap_or_default().replace('\n', " ")
-}
-
-fn type_text(schema: &Value) -> String {
-    match &schema["type"] {
-        Value::String(name) => name.clone(),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
-        _ => "value".into(),
-    }
-}
-
-/// A value as a user would type it.
-pub(crate) fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
-/// Lays `changes` over `base`, both tables of the parameters `params`; `path` names where they are for messages.
-/// Unknown names are refused, with the names that are near.
+/// Lays `changes` over `base`, both tables of the parameters `params`; `path` names where they are for messages, empty
+/// for the whole tree.
+///
+/// # Errors
+///
+/// An unknown name, with the names that are near, or a table that is none.
 pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param], path: &str) -> Result<(), String> {
     let Some(changes) = changes.as_object() else {
         return Err(format!("{path}: expected a table of parameters, found {changes}"));
@@ -97,12 +22,20 @@ pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param],
     for (key, value) in changes {
         let Some(param) = params.iter().find(|param| param.name == *key) else {
             let known = params.iter().map(|param| param.name.as_str());
-            return Err(suggest::unknown(&format!("parameter of {path}:"), key, known));
+            let owner = if path.is_empty() { String::new() } else { format!(" of {path}:") };
+            return Err(suggest::unknown(&format!("parameter{owner}"), key, known));
         };
-        let path = format!("{path}.{key}");
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         let value = match &param.kind {
-            Kind::Value(_) => value.clone(),
-            Kind::Choice(variants) => choose(base.get(key), value, variants, &path)?,
+            ParamKind::Table(params) => {
+                let mut table = base.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+                overlay(&mut table, value, params, &path)?;
+                Value::Object(table)
+            }
+            ParamKind::Choice(variants) if !(value.is_null() && param.default.is_null()) => {
+                choose(base.get(key), value, variants, &path)?
+            }
+            _ => value.clone(),
         };
         base.insert(key.clone(), value);
     }
@@ -123,16 +56,17 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
         None => before_name.unwrap_or_default().to_string(),
     };
     let Some(variant) = variants.iter().find(|variant| variant.name == name) else {
-        return Err(suggest::unknown(path, &name, variants.iter().map(|variant| variant.name.as_str())));
+        let kind = path.rsplit('.').next().unwrap_or(path).replace('_', " ");
+        return Err(suggest::unknown(&kind, &name, variants.iter().map(|variant| variant.name.as_str())));
     };
     let mut table = match before {
         Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),
         _ => Map::new(),
     };
-    if let (Some(Value::String(_)), true) = (before, fields.is_empty()) {
-        return Ok(Value::String(name)); // a choice that never has fields is written as its bare name
-    }
     overlay(&mut table, &Value::Object(fields), &variant.params, &format!("{path} `{name}`"))?;
+    if variant.is_bare {
+        return Ok(Value::String(name));
+    }
     table.insert("name".into(), Value::String(name));
     Ok(Value::Object(table))
 }

@@ -18,6 +18,9 @@ fn overlays_fields_and_names() {
     assert_eq!(changed["planes"]["max_planes"], 5);
     assert_eq!(changed["planes"]["max_idle"], 10);
     assert_eq!(changed["order"], json!({"name": "uniform"}));
+    let again = json!({"planes": {"name": "gap-cache"}, "step": {"name": "solve"}});
+    assert_eq!(overlaid(again).unwrap()["planes"], json!({"name": "gap-cache"}));
+    assert_eq!(overlaid(json!({"planes": {"recombine": "always"}})).unwrap()["planes"]["recombine"], "always");
     assert_eq!(overlaid(json!({"planes": "none"})).unwrap()["planes"], json!({"name": "none"}));
 }
 

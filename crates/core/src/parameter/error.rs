@@ -19,6 +19,23 @@ impl ParameterError {
     }
 }
 
+impl ParameterError {
+    /// The same complaint seen from the owner of the parameter's owner, to which `prefix` belongs.
+    pub fn under(mut self, prefix: &str) -> Self {
+        self.path = if self.path.is_empty() { prefix.into() } else { format!("{prefix}.{}", self.path) };
+        self
+    }
+}
+
+/// Refuses a number that is not finite or below 0.
+///
+/// # Errors
+///
+/// The parameter, its value and the rule.
+pub(crate) fn not_negative(path: &str, value: f64) -> Result<(), ParameterError> {
+    require(value.is_finite() && value >= 0.0, path, value, "must be a finite number >= 0")
+}
+
 /// Refuses `value` of parameter `path` unless the rule `holds`.
 ///
 /// # Errors
