@@ -14,9 +14,10 @@ const CRATES: [(&str, &[&str]); 6] = [
 ];
 
 /// Modules of core, bottom to top; a module may import those before it, and those of its own rank.
-const RANKS: [&[&str]; 15] = [
-    &["linalg", "rng", "clock", "divide", "state", "parameter"],
+const RANKS: [&[&str]; 18] = [
+    &["linalg", "rng", "clock", "divide", "state", "parameter", "step"],
     &["plane"],
+    &["metric"],
     &["regularizer", "point"],
     &["oracle", "example"],
     &["task"],
@@ -24,8 +25,10 @@ const RANKS: [&[&str]; 15] = [
     &["lookahead"],
     &["context"],
     &["average"],
-    &["iterate", "qp"],
-    &["dual", "cache", "hull", "order"],
+    &["iterate", "qp", "gaps"],
+    &["cache", "order"],
+    &["dual"],
+    &["hull"],
     &["rescale", "solver"],
     &["observe"],
     &["run"],

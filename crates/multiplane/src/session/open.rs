@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use multiplane_core::clock::Stopwatch;
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::{GapTarget, LossMeter, Losses};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{Problem, Vocabulary};
@@ -95,9 +95,9 @@ impl Session {
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
     /// those that the task declares. The error says what does not fit.
-    pub fn with_prior(mut self, prior: Vec<f64>, signs: Vec<Sign>) -> Result<Session, Error> {
+    pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
         let (lambda, dim) = (self.lambda(), self.problem.dim());
-        let regularizer = Regularizer::from(lambda).with_prior(prior).with_signs(signs);
+        let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
         if let Some(fault) = regularizer.fault(dim) {
             return Err(Error::input(fault));
         }
