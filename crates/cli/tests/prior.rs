@@ -41,7 +41,7 @@ fn the_command_does_what_the_library_does() {
         let (model, found) = session.with_prior(prior, signs).unwrap().run(RunOptions::default()).unwrap();
         let weights = scratch.weights("new.model");
         assert!(weights == model.w, "{freeze:?}: other weights than the library's");
-        assert_eq!((number(&summary, "primal"), summary["certified"].clone()), (found.primal, json!(true)));
+        assert_eq!((number(&summary, "primal"), summary["certified"].clone()), (found.certificate.primal, json!(true)));
         assert_eq!(weights[pairs.clone()] == old[pairs.clone()], freeze.is_some(), "{freeze:?}");
         let verified = scratch.json("verify --model new.model --data new.data --prior old.model");
         assert_eq!(verified["verified"], true, "{freeze:?}: {verified:?}");

@@ -13,7 +13,7 @@
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
 //! let session = Session::on(spec, dataset::Dataset::Words(dataset::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(RunOptions::default())?;
-//! assert!(summary.certified && summary.gap.unwrap() <= 0.05 * summary.primal);
+//! assert!(summary.certificate.certified && summary.certificate.gap.unwrap() <= 0.05 * summary.certificate.primal);
 //! assert_eq!(model.w.len(), 4004);
 //! # Ok::<(), multiplane::Error>(())
 //! ```

@@ -28,7 +28,7 @@ fn brackets_of_all_presets_overlap() {
             let (mut highest, mut lowest) = ((f64::NEG_INFINITY, ""), (f64::INFINITY, ""));
             for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
                 let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, passes(budget));
-                let (dual, primal) = (outcome.dual.unwrap(), outcome.primal);
+                let (dual, primal) = (outcome.certificate.dual.unwrap(), outcome.certificate.primal);
                 if dual > highest.0 {
                     highest = (dual, entry.name);
                 }
@@ -72,14 +72,14 @@ fn caches_never_change_what_is_certified() {
             let outcome = run.to_end().unwrap();
             let primal = problem.primal(&outcome.w, lambda);
             assert!(
-                (outcome.primal - primal).abs() <= 1e-10 * (1.0 + primal),
+                (outcome.certificate.primal - primal).abs() <= 1e-10 * (1.0 + primal),
                 "{name}: {} is {primal}",
-                outcome.primal
+                outcome.certificate.primal
             );
             let values: Vec<f64> =
                 run.dual_points().iter().map(|point| value(point, &problem, lambda, &name)).collect();
             let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let stated = outcome.dual.unwrap();
+            let stated = outcome.certificate.dual.unwrap();
             assert!((best - stated).abs() <= 1e-9 * (1.0 + stated.abs()), "{name}: dual {stated} is {best}");
         }
     }

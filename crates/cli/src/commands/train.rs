@@ -65,12 +65,12 @@ pub(crate) fn text(summary: &Summary) -> String {
         number(summary.lambda),
         summary.solver
     );
-    text += &format!("  primal  {}\n", number(summary.primal));
-    if let (Some(dual), Some(gap)) = (summary.dual, summary.gap) {
+    text += &format!("  primal  {}\n", number(summary.certificate.primal));
+    if let (Some(dual), Some(gap)) = (summary.certificate.dual, summary.certificate.gap) {
         text += &format!("  dual    {}\n", number(dual));
         let shown = gap.max(0.0); // of a certified gap only rounding is below 0
-        let percent = 100.0 * shown / summary.primal.max(f64::MIN_POSITIVE);
-        text += &match (summary.certified, gap < 0.0) {
+        let percent = 100.0 * shown / summary.certificate.primal.max(f64::MIN_POSITIVE);
+        text += &match (summary.certificate.certified, gap < 0.0) {
             (true, _) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
             (false, false) => {
                 format!(
@@ -90,11 +90,11 @@ pub(crate) fn text(summary: &Summary) -> String {
     let unit = seconds_of(summary.clock);
     text += &format!(
         "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} {unit}, {:.0} % of it in the oracle\n",
-        summary.passes,
-        summary.oracle_calls,
-        summary.cached_steps,
-        summary.train_seconds,
-        100.0 * summary.oracle_seconds / summary.train_seconds.max(f64::MIN_POSITIVE)
+        summary.cost.passes,
+        summary.cost.oracle_calls,
+        summary.cost.cached_steps,
+        summary.cost.train_seconds,
+        100.0 * summary.cost.oracle_seconds / summary.cost.train_seconds.max(f64::MIN_POSITIVE)
     );
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
     text += &format!("  loss  {}{}\n", loss("train", summary.train_loss), loss("test", summary.test_loss));

@@ -1,9 +1,11 @@
 //! A point of a path or grid, as reports and checkpoints hold it.
 
-use multiplane_core::run::{Losses, Outcome, Point, Spending};
+use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::run::Losses;
 use serde::{Deserialize, Serialize};
 
 /// A breakpoint of a path, or a point of a grid. Counts and seconds are those of the whole run up to it.
+/// Flat, as the bytes of checkpoints, which hold it, know no flattening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Breakpoint {
     /// Strength of the regulariser.
@@ -31,37 +33,29 @@ pub struct Breakpoint {
 }
 
 impl Breakpoint {
-    /// Of a point of a path, for `blocks` examples.
-    pub(crate) fn of_point(point: &Point, losses: Losses, spending: &Spending, blocks: usize) -> Self {
-        Breakpoint {
-            lambda: point.lambda,
-            primal: point.primal,
-            dual: Some(point.dual),
-            gap: Some(point.gap()),
-            certified: true,
-            passes: spending.counts.oracle_calls as f64 / blocks as f64,
-            oracle_calls: spending.counts.oracle_calls,
-            seconds: spending.train_seconds,
-            planes: spending.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
-        }
-    }
-
-    /// Of the outcome of a run at one lambda.
-    pub(crate) fn of_outcome(lambda: f64, outcome: &Outcome, losses: Losses, blocks: usize) -> Self {
+    /// Describes a point with this certificate, reached at this cost with so many planes kept.
+    pub(crate) fn new(
+        lambda: f64,
+        certificate: Certificate,
+        cost: &RunCost,
+        planes: Option<f64>,
+        losses: Losses,
+    ) -> Self {
+        let Certificate { primal, dual, gap, certified } = certificate;
+        let RunCost { passes, oracle_calls, train_seconds: seconds, .. } = *cost;
+        let Losses { train: train_loss, test: test_loss } = losses;
         Breakpoint {
             lambda,
-            primal: outcome.primal,
-            dual: outcome.dual,
-            gap: outcome.gap,
-            certified: outcome.certified,
-            passes: outcome.counts.oracle_calls as f64 / blocks as f64,
-            oracle_calls: outcome.counts.oracle_calls,
-            seconds: outcome.train_seconds,
-            planes: outcome.progress.planes,
-            train_loss: losses.train,
-            test_loss: losses.test,
+            primal,
+            dual,
+            gap,
+            certified,
+            passes,
+            oracle_calls,
+            seconds,
+            planes,
+            train_loss,
+            test_loss,
         }
     }
 }

@@ -104,7 +104,7 @@ impl Session {
             self.end_point(&mut at, run.outcome(reason)?)?;
         }
         let (model, points) = self.grid_model(spec, at, end);
-        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, points, &run.spending()) };
+        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, points, run.cost()) };
         Ok((model, summary))
     }
 
@@ -138,7 +138,8 @@ impl Session {
     /// Takes note of a point.
     fn end_point(&self, at: &mut Position, outcome: Outcome) -> Result<(), Error> {
         let (losses, lambda) = (self.losses(&outcome.w)?, at.lambdas[at.rows.len()]);
-        let point = Breakpoint::of_outcome(lambda, &outcome, losses, self.problem().blocks());
+        let Outcome { certificate, cost, progress, .. } = &outcome;
+        let point = Breakpoint::new(lambda, *certificate, cost, progress.planes, losses);
         at.rows.push((point, self.problem().to_file_layout(&outcome.w)));
         at.begun = false;
         Ok(())

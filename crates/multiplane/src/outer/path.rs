@@ -4,6 +4,7 @@
 //! At a breakpoint of gap g and score S, w stays good to eps while `g + (1 - rho) S <= eps`. There the next one
 //! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
 
+use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::run::{Point, Run};
 use multiplane_core::solvers::{SOLVERS, SolverEntry};
@@ -97,8 +98,10 @@ impl Session {
             match step {
                 PathStep::Under => {}
                 PathStep::Point(point) => {
-                    let (losses, blocks) = (self.losses(&point.w)?, self.problem().blocks());
-                    at.points.push(Breakpoint::of_point(&point, losses, &run.spending(), blocks));
+                    let losses = self.losses(&point.w)?;
+                    let certificate = Certificate::new(point.primal, Some(point.dual), true);
+                    let (cost, planes) = (run.cost(), run.planes());
+                    at.points.push(Breakpoint::new(point.lambda, certificate, &cost, planes, losses));
                     at.w.extend(self.problem().to_file_layout(&point.w));
                 }
                 PathStep::Ended(end) => break end,
@@ -111,7 +114,7 @@ impl Session {
         }
         let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
         let model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
-        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, &run.spending()) };
+        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, run.cost()) };
         Ok((model, summary))
     }
 }

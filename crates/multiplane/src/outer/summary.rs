@@ -1,7 +1,7 @@
 //! What a path or grid reports: its breakpoints and what they took.
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::run::Spending;
+use multiplane_core::observe::RunCost;
 use serde::Serialize;
 
 use super::cross_validation::CrossValidation;
@@ -34,18 +34,9 @@ pub struct PathSummary {
     pub breakpoints: Vec<Breakpoint>,
     /// Whether every gap is proven.
     pub certified: bool,
-    /// Training calls of the oracle, those of checks that led on among them.
-    pub oracle_calls: u64,
-    /// Calls of checks that said "not yet", and of evaluation.
-    pub evaluation_calls: u64,
-    /// Steps on cached planes.
-    pub cached_steps: u64,
-    /// Oracle calls / n.
-    pub passes: f64,
-    /// Time on the training clock.
-    pub train_seconds: f64,
-    /// Of these, inside the oracle.
-    pub oracle_seconds: f64,
+    /// What all of it took.
+    #[serde(flatten)]
+    pub cost: RunCost,
     /// Time from reading the data to the end; under the work clock, work.
     pub wall_seconds: f64,
     /// Why it ended.
@@ -68,7 +59,7 @@ pub struct PathSummary {
 }
 
 impl PathSummary {
-    pub(crate) fn new(session: &Session, model: &PathModel, breakpoints: Vec<Breakpoint>, spending: &Spending) -> Self {
+    pub(crate) fn new(session: &Session, model: &PathModel, breakpoints: Vec<Breakpoint>, cost: RunCost) -> Self {
         let spec = session.spec();
         PathSummary {
             kind: model.info.kind,
@@ -82,16 +73,8 @@ impl PathSummary {
             lambda_end: model.info.lambda_end,
             certified: breakpoints.iter().all(|point| point.certified),
             breakpoints,
-            oracle_calls: spending.counts.oracle_calls,
-            evaluation_calls: spending.evaluation_calls,
-            cached_steps: spending.counts.cached_steps,
-            passes: spending.counts.oracle_calls as f64 / model.info.provenance.n as f64,
-            train_seconds: spending.train_seconds,
-            oracle_seconds: spending.counts.oracle_seconds,
-            wall_seconds: match spec.clock {
-                ClockKind::Wall => session.seconds(),
-                ClockKind::Work => spending.train_seconds,
-            },
+            cost: RunCost { iterations: None, ..cost },
+            wall_seconds: session.wall_seconds(&cost),
             stop_reason: model.info.stop_reason,
             cross_validation: None,
             seed: spec.seed,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use multiplane_core::clock::Stopwatch;
+use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::{GapTarget, LossMeter, Losses};
 use multiplane_tasks::dataset::Dataset;
@@ -184,9 +185,12 @@ impl Session {
         self.test.as_deref()
     }
 
-    /// Seconds since the session began to read its data.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.stopwatch.seconds()
+    /// Returns the seconds since the session began to read its data; under the work clock those of its run.
+    pub(crate) fn wall_seconds(&self, cost: &RunCost) -> f64 {
+        match self.spec.clock {
+            ClockKind::Wall => self.stopwatch.seconds(),
+            ClockKind::Work => cost.train_seconds,
+        }
     }
 }
 

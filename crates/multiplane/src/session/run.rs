@@ -1,6 +1,5 @@
 //! A single run: from a [`Session`] to a certified [`Model`].
 
-use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
 
@@ -36,8 +35,7 @@ impl Session {
     pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
         let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
         let summary = Summary::new(self, outcome, losses);
-        let certificate = Certificate::new(outcome.primal, outcome.dual, outcome.certified);
-        let info = ModelInfo::new(self.provenance(), self.lambda(), certificate);
+        let info = ModelInfo::new(self.provenance(), self.lambda(), outcome.certificate);
         Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
     }
 

@@ -1,6 +1,7 @@
 //! The final report of a run.
 
 use multiplane_core::clock::ClockKind;
+use multiplane_core::observe::{Certificate, RunCost};
 use multiplane_core::run::{Losses, Outcome, StopReason};
 use serde::Serialize;
 
@@ -20,28 +21,12 @@ pub struct Summary {
     pub d: usize,
     /// Strength of the regulariser.
     pub lambda: f64,
-    /// P at the weights of the model.
-    pub primal: f64,
-    /// The best dual value of any feasible point.
-    pub dual: Option<f64>,
-    /// `primal - dual`.
-    pub gap: Option<f64>,
-    /// Whether the gap is proven.
-    pub certified: bool,
-    /// Training calls of the oracle.
-    pub oracle_calls: u64,
-    /// Calls that evaluated bounds.
-    pub evaluation_calls: u64,
-    /// Steps on cached planes.
-    pub cached_steps: u64,
-    /// Oracle calls / n.
-    pub passes: f64,
-    /// Outer iterations.
-    pub iterations: u64,
-    /// Time on the training clock.
-    pub train_seconds: f64,
-    /// Of these, inside the oracle.
-    pub oracle_seconds: f64,
+    /// The bounds at the weights of the model.
+    #[serde(flatten)]
+    pub certificate: Certificate,
+    /// What the run took.
+    #[serde(flatten)]
+    pub cost: RunCost,
     /// Time from reading the data to the end; under the work clock, work.
     pub wall_seconds: f64,
     /// Why the run ended.
@@ -71,28 +56,15 @@ impl Summary {
     /// Sums up what a run of `session` came to.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
         let threads = session.spec().threads;
-        let wall_seconds = match session.spec().clock {
-            ClockKind::Wall => session.seconds(),
-            ClockKind::Work => outcome.train_seconds,
-        };
         Summary {
             task: session.problem().task().into(),
             solver: session.spec().solver.entry.name.into(),
             n: session.problem().blocks(),
             d: session.problem().dim(),
             lambda: session.lambda(),
-            primal: outcome.primal,
-            dual: outcome.dual,
-            gap: outcome.gap,
-            certified: outcome.certified,
-            oracle_calls: outcome.counts.oracle_calls,
-            evaluation_calls: outcome.evaluation_calls,
-            cached_steps: outcome.counts.cached_steps,
-            passes: outcome.counts.oracle_calls as f64 / session.problem().blocks() as f64,
-            iterations: outcome.progress.iterations,
-            train_seconds: outcome.train_seconds,
-            oracle_seconds: outcome.counts.oracle_seconds,
-            wall_seconds,
+            certificate: outcome.certificate,
+            cost: outcome.cost,
+            wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
             train_loss: losses.train,
             test_loss: losses.test,

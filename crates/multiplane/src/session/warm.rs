@@ -57,8 +57,8 @@ impl Session {
             lambda: self.lambda(),
             fingerprint: self.problem().fingerprint().into(),
             problem: self.fixed_by_a_start(),
-            oracle_calls: outcome.counts.oracle_calls,
-            seconds: outcome.train_seconds,
+            oracle_calls: outcome.cost.oracle_calls,
+            seconds: outcome.cost.train_seconds,
             state,
         })
     }
