@@ -67,7 +67,7 @@ impl Default for Mrf {
 }
 
 impl Mrf {
-    /// A model without nodes.
+    /// Makes a model without nodes.
     pub fn new() -> Self {
         Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0, total: 0.0 }
     }
@@ -199,61 +199,61 @@ impl Mrf {
         }
     }
 
-    /// What no finite energy of an edge exceeds in size.
+    /// Returns what no finite energy of an edge exceeds in size.
     fn edge_size(&self, edge: &Edge) -> f64 {
         let (least, most) = self.term(edge).range(self.labels(edge.tail).max(self.labels(edge.head)));
         edge.weight.abs() * least.abs().max(most.abs())
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Number of labels of a node.
+    /// Returns the number of labels of a node.
     #[inline]
     pub fn labels(&self, node: u32) -> usize {
         self.offsets[node as usize + 1] - self.offsets[node as usize]
     }
 
-    /// The largest number of labels of any node; 0 without nodes.
+    /// Returns the largest number of labels of any node; 0 without nodes.
     pub fn most_labels(&self) -> usize {
         self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
     }
 
-    /// The unary energies of a node, by label.
+    /// Returns the unary energies of a node, by label.
     #[inline]
     pub fn unary(&self, node: u32) -> &[f64] {
         &self.unary[self.offsets[node as usize]..self.offsets[node as usize + 1]]
     }
 
-    /// Where each node's unary energies begin among [`unaries`](Mrf::unaries): `nodes() + 1` numbers.
+    /// Returns where each node's unary energies begin among [`unaries`](Mrf::unaries): `nodes() + 1` numbers.
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
-    /// The unary energies of all nodes, one node after the other.
+    /// Returns the unary energies of all nodes, one node after the other.
     pub fn unaries(&self) -> &[f64] {
         &self.unary
     }
 
-    /// All edges, in the order in which they were added.
+    /// Returns all edges, in the order in which they were added.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// All terms, in the order in which they were added.
+    /// Returns all terms, in the order in which they were added.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
 
-    /// The term of an edge.
+    /// Returns the term of an edge.
     #[inline]
     pub fn term(&self, edge: &Edge) -> &Term {
         &self.terms[edge.term as usize]
     }
 
-    /// The energy of an edge at the labels of its tail and head, its weight included.
+    /// Returns the energy of an edge at the labels of its tail and head, its weight included.
     ///
     /// # Panics
     /// Where its term is a table without such a row or column.
@@ -262,12 +262,12 @@ impl Mrf {
         edge.weight * self.term(edge).energy(a, b)
     }
 
-    /// What every labelling costs.
+    /// Returns what every labelling costs.
     pub fn constant(&self) -> f64 {
         self.constant
     }
 
-    /// The energy of a labelling with one label per node; `+inf` where it uses what is forbidden.
+    /// Returns the energy of a labelling with one label per node; `+inf` where it uses what is forbidden.
     ///
     /// # Panics
     /// With another number of labels than nodes, or a label that its node does not have.
@@ -279,7 +279,7 @@ impl Mrf {
         self.constant + unary + pairs
     }
 
-    /// Whether all energies are integers, so that a bound above `E - 1` proves a labelling of energy E optimal.
+    /// Returns whether all energies are integers, so that a bound above `E - 1` proves a labelling of energy E optimal.
     pub fn is_integral(&self) -> bool {
         let whole = |value: &f64| value.fract() == 0.0 || *value == f64::INFINITY;
         let term = |term: &Term| match term {

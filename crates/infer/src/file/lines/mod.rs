@@ -25,7 +25,7 @@ impl Lines {
         Source::open(path).map(Lines::of)
     }
 
-    /// The lines of bytes in memory, as if they were the file `path`.
+    /// Reads the lines of bytes in memory, as if they were the file `path`.
     ///
     /// # Errors
     /// Those of [`Source::from_bytes`].
@@ -33,12 +33,12 @@ impl Lines {
         Source::from_bytes(path, bytes).map(Lines::of)
     }
 
-    /// The lines of an open file.
+    /// Reads the lines of an open file.
     pub fn of(source: Source) -> Self {
         Lines { source, buffer: Vec::new(), count: 0 }
     }
 
-    /// The next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
+    /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
     ///
     /// # Errors
     /// A line over 16 MiB, text that is not UTF-8, damaged or cut-off or wildly expanding gzip data.
@@ -80,7 +80,7 @@ impl Lines {
         Ok(Line { path, number, text })
     }
 
-    /// The error of a file without content; `expected` says what a file must hold.
+    /// Makes the error of a file without content; `expected` says what a file must hold.
     pub fn nothing(&self, expected: &str) -> DataError {
         let found = match (self.count, self.source.is_gzip()) {
             (0, false) => "an empty file",
@@ -90,12 +90,12 @@ impl Lines {
         DataError::file(self.path(), format!("found {found}, expected {expected}"))
     }
 
-    /// The file, as it was given.
+    /// Returns the file, as it was given.
     pub fn path(&self) -> &Path {
         self.source.path()
     }
 
-    /// Lines handed out so far.
+    /// Returns the number of lines handed out so far.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -112,24 +112,27 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// An error at byte `at` of this line.
+    /// Makes an error at byte `at` of this line.
     #[cold]
     pub fn error(&self, at: usize, message: impl Into<String>) -> DataError {
         DataError::at(self.path, self.number, self.column(at), message)
     }
 
-    /// An error about one field: `found FIELD as WHAT, expected RULE`.
+    /// Makes an error about one field: `found FIELD as WHAT, expected RULE`.
     #[cold]
     pub fn bad(&self, at: usize, field: &str, what: &str, rule: &str) -> DataError {
         self.error(at, format!("found {} as {what}, expected {rule}", quote(field)))
     }
 
-    /// The column, in characters from 1, of byte `at`.
+    /// Returns the column, in characters from 1, of byte `at`.
     pub fn column(&self, at: usize) -> u64 {
         column(self.text.as_bytes(), at)
     }
 
-    /// A field that must be a finite number. Costs next to nothing for one digit, which most pixels are.
+    /// Reads a field that must be a finite number. Costs next to nothing for one digit, which most pixels are.
+    ///
+    /// # Errors
+    /// Anything else, named by `what` with its line and column.
     pub fn finite(&self, at: usize, field: &str, what: &str) -> Result<f64, DataError> {
         if let [digit @ b'0'..=b'9'] = field.as_bytes() {
             return Ok(f64::from(digit - b'0'));

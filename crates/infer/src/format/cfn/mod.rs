@@ -28,14 +28,23 @@ pub use write::write;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use header::{Bound, Variables, is_number};
+use header::{CostBound, Variables, is_number};
 
-use super::build::{Build, Fault};
+use super::build::{Build, BuildFault};
+use super::entry::{Instance, ProblemFormat};
 use super::lexer::{Lexer, Piece};
-use super::shared::Shared;
+use super::shared::SharedCosts;
 use super::words::Scope;
 use crate::file::{DataError, Place, Tokens, quote};
 use crate::mrf::Mrf;
+
+/// The format's entry in the list of formats.
+pub const ENTRY: ProblemFormat = ProblemFormat {
+    name: "cfn",
+    description: "a cost function network with decimal costs in JSON's manner (toulbar2)",
+    recognises: |start| start.starts_with(b"{"),
+    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+};
 
 /// Reads a file, plain or gzip.
 ///
@@ -46,13 +55,14 @@ pub fn read(path: &Path) -> Result<Mrf, DataError> {
     parse(Tokens::open(path)?)
 }
 
-pub(super) fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(tokens: Tokens) -> Result<Mrf, DataError> {
     let mut lexer = Lexer::of(tokens);
     lexer.open("the file's object")?;
-    let bound = Bound::read(&mut lexer)?;
+    let bound = CostBound::read(&mut lexer)?;
     let (variables, labels) = Variables::read(&mut lexer)?;
     let build = Build::new(labels);
-    let mut reader = Reader { lexer, bound, variables, build, named: BTreeMap::new(), pending: Vec::new(), count: 0 };
+    let mut reader =
+        CfnReader { lexer, bound, variables, build, named: BTreeMap::new(), pending: Vec::new(), count: 0 };
     reader.lexer.skip("functions")?;
     reader.lexer.open("the functions")?;
     while *reader.lexer.peek()? != Piece::Close {
@@ -73,18 +83,18 @@ struct Pending {
     place: Place,
 }
 
-struct Reader {
+struct CfnReader {
     lexer: Lexer,
-    bound: Bound,
+    bound: CostBound,
     variables: Variables,
     build: Build,
-    named: BTreeMap<String, Shared>,
+    named: BTreeMap<String, SharedCosts>,
     pending: Vec<Pending>,
     /// Functions so far.
     count: u64,
 }
 
-impl Reader {
+impl CfnReader {
     fn function(&mut self) -> Result<(), DataError> {
         let name = match self.lexer.peek()? {
             Piece::Word(_) => Some(self.lexer.word(|| "a function".into())?),
@@ -108,7 +118,7 @@ impl Reader {
                     Some(default) => self.sparse(&scope, default, &shown)?,
                     None => self.dense(&scope, &shown)?,
                 };
-                let shared = Shared::next(&self.build, scope, &energies);
+                let shared = SharedCosts::next(&self.build, scope, &energies);
                 let added = self.build.add(scope.as_slice(), &energies);
                 added.map_err(|fault| self.lexer.error_at(place, format!("{fault} ({shown})")))?;
                 if let Some(name) = name {
@@ -152,7 +162,7 @@ impl Reader {
         Ok(scope)
     }
 
-    /// All costs; the bracket is open.
+    /// Reads all costs; the bracket is open.
     fn dense(&mut self, scope: &Scope, shown: &str) -> Result<Vec<f64>, DataError> {
         let expected = self.build.entries(scope.as_slice());
         let mut energies = Vec::new();
@@ -174,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// Tuples and their costs; the bracket is open. Of a tuple that is given twice the last cost counts.
+    /// Reads tuples and their costs; the bracket is open. Of a tuple that is given twice the last cost counts.
     fn sparse(&mut self, scope: &Scope, default: f64, shown: &str) -> Result<Vec<f64>, DataError> {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.lexer.error(fault))?;
@@ -211,7 +221,7 @@ impl Reader {
     }
 
     /// Adds a function with the costs of another one.
-    fn share(&mut self, pending: &Pending) -> Result<(), Fault> {
+    fn share(&mut self, pending: &Pending) -> Result<(), BuildFault> {
         let source = quote(&pending.source);
         let Some(named) = self.named.get(&pending.source) else {
             return Err(format!(

@@ -4,16 +4,16 @@ use crate::maxflow::{Capacity, Graph, Side};
 
 /// A network with source and sink among its nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Network<C> {
+pub struct FlowProblem<C> {
     nodes: u32,
     source: u32,
     sink: u32,
-    edges: Vec<Edge<C>>,
+    edges: Vec<FlowEdge<C>>,
 }
 
 /// Two nodes with a capacity in each direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Edge<C> {
+pub struct FlowEdge<C> {
     /// One node.
     pub tail: u32,
     /// The other one.
@@ -25,7 +25,7 @@ pub struct Edge<C> {
 }
 
 /// One line of a file.
-pub(super) struct Arc<C> {
+pub(super) struct FlowArc<C> {
     pub(super) tail: u32,
     pub(super) head: u32,
     pub(super) capacity: C,
@@ -35,55 +35,56 @@ pub(super) struct Arc<C> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow {
     /// Integers: the flow is exact.
-    Whole(Network<i64>),
+    Whole(FlowProblem<i64>),
     /// Doubles.
-    Real(Network<f64>),
+    Real(FlowProblem<f64>),
 }
 
-impl<C: Capacity> Network<C> {
-    /// The network of these arcs, whose nodes and capacities are sound and whose capacities' sum does not overflow.
-    /// Loops are left out; arcs of the same nodes become one edge, at the place and in the direction of the first.
-    pub(super) fn new(nodes: u32, source: u32, sink: u32, arcs: impl Iterator<Item = Arc<C>>) -> Self {
-        let mut arcs: Vec<(u32, Arc<C>)> = (0..).zip(arcs).filter(|(_, arc)| arc.tail != arc.head).collect();
+impl<C: Capacity> FlowProblem<C> {
+    /// Makes the network of these arcs, whose nodes and capacities are sound and whose capacities' sum does not
+    /// overflow. Loops are left out; arcs of the same nodes become one edge, at the place and in the direction of the
+    /// first.
+    pub(super) fn new(nodes: u32, source: u32, sink: u32, arcs: impl Iterator<Item = FlowArc<C>>) -> Self {
+        let mut arcs: Vec<(u32, FlowArc<C>)> = (0..).zip(arcs).filter(|(_, arc)| arc.tail != arc.head).collect();
         arcs.sort_unstable_by_key(|(at, arc)| (arc.tail.min(arc.head), arc.tail.max(arc.head), *at));
-        let mut merged: Vec<(u32, Edge<C>)> = Vec::new();
-        for (at, Arc { tail, head, capacity }) in arcs {
+        let mut merged: Vec<(u32, FlowEdge<C>)> = Vec::new();
+        for (at, FlowArc { tail, head, capacity }) in arcs {
             match merged.last_mut() {
                 Some((_, edge)) if (edge.tail, edge.head) == (tail, head) => edge.forward = edge.forward + capacity,
                 Some((_, edge)) if (edge.head, edge.tail) == (tail, head) => edge.backward = edge.backward + capacity,
-                _ => merged.push((at, Edge { tail, head, forward: capacity, backward: C::ZERO })),
+                _ => merged.push((at, FlowEdge { tail, head, forward: capacity, backward: C::ZERO })),
             }
         }
         merged.sort_unstable_by_key(|(at, _)| *at);
-        Network { nodes, source, sink, edges: merged.into_iter().map(|(_, edge)| edge).collect() }
+        FlowProblem { nodes, source, sink, edges: merged.into_iter().map(|(_, edge)| edge).collect() }
     }
 
-    /// Number of nodes, source and sink among them.
+    /// Returns the number of nodes, source and sink among them.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    /// The source.
+    /// Returns the source.
     pub fn source(&self) -> u32 {
         self.source
     }
 
-    /// The sink.
+    /// Returns the sink.
     pub fn sink(&self) -> u32 {
         self.sink
     }
 
-    /// The edges, in the order of the file; those of source and sink are among them.
-    pub fn edges(&self) -> &[Edge<C>] {
+    /// Returns the edges, in the order of the file; those of source and sink are among them.
+    pub fn edges(&self) -> &[FlowEdge<C>] {
         &self.edges
     }
 
-    /// What finds the minimum cut, with all laid out for it.
+    /// Lays out what finds the minimum cut.
     pub fn cut(&self) -> Cut<C> {
         let mut graph = Graph::new();
         graph.add_nodes(self.nodes as usize);
         let mut through = C::ZERO;
-        for &Edge { tail, head, forward, backward } in &self.edges {
+        for &FlowEdge { tail, head, forward, backward } in &self.edges {
             let sound = match (tail == self.source, head == self.source, tail == self.sink, head == self.sink) {
                 (true, _, _, true) => {
                     through = through + forward;
@@ -118,7 +119,7 @@ pub struct Cut<C: Capacity> {
 }
 
 impl<C: Capacity> Cut<C> {
-    /// The maximum flow, which is the capacity of the minimum cut.
+    /// Returns the maximum flow, which is the capacity of the minimum cut.
     pub fn solve(&mut self) -> C {
         self.graph.solve() + self.through
     }
