@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use multiplane_core::parameter::{self, ParameterError, shown};
+use multiplane_core::parameter::{ParameterError, shown};
 use multiplane_core::solvers::{SolverConfig, SolverEntry};
 use multiplane_tasks::tasks::TaskEntry;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::params::{from_schema, overlay};
 use super::registry::{find_solver, find_task};
@@ -111,11 +111,10 @@ fn overlaid(
 
 /// Reads a task's parameters in the one notation that goes into model files.
 fn task_parameters(entry: &TaskEntry, table: Value) -> Result<Value, ParameterError> {
-    parameter::check_types(&table, &from_schema(&(entry.schema)()))?;
     let Some(reason) = (entry.fault)(table.clone()) else { return Ok((entry.normalize)(table)) };
-    let alone =
-        |key: &String, value: &Value| (entry.fault)(Value::Object(Map::from_iter([(key.clone(), value.clone())])));
+    let alone = |key: &str, value: &Value| (entry.fault)(json!({ key: value }));
     let to_blame = table.as_object().into_iter().flatten().find(|(key, value)| alone(key, value).is_some());
     let (path, value) = to_blame.map_or((String::new(), &table), |(key, value)| (key.clone(), value));
-    Err(ParameterError::new(path, shown(value), reason))
+    let rule = if reason.ends_with("expected a boolean") { "must be true or false".into() } else { reason };
+    Err(ParameterError::new(path, shown(value), rule))
 }
