@@ -6,8 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use multiplane_tasks::data::Strings;
-use multiplane_tasks::problem::MAX_DIM;
-use multiplane_tasks::tasks::MAX_DICTIONARY_BYTES;
+use multiplane_tasks::problem::{MAX_DICTIONARY_BYTES, MAX_DIM};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;

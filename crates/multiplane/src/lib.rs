@@ -11,7 +11,7 @@
 //!
 //! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
-//! let session = Session::on(spec, dataset::Dataset::Words(dataset::synthetic_words(60, 0)), None)?;
+//! let session = Session::on(spec, dataset::Dataset::new(synth::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(Hooks::default())?;
 //! assert!(summary.certified && summary.gap.unwrap() <= 0.05 * summary.primal);
 //! assert_eq!(model.w.len(), 4004);
@@ -65,7 +65,7 @@ pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};
+pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use names::unknown as unknown_name;
 pub use outer::Outer;
 pub use path::{OnPoint, PathEnd, PathSpec, follow};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{MAX_DIM, Problem, Vocabulary};
-use multiplane_tasks::tasks::local_parameters;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -152,10 +151,10 @@ impl Model {
         self.open_with(data, &Map::new())
     }
 
-    /// As [`open`](Model::open), with the [local parameters](local_parameters) of the task, which no model holds.
+    /// As [`open`](Model::open), with the [local parameters](multiplane_tasks::entry::TaskEntry::local) of the task, which no model holds.
     pub fn open_with(&self, data: Dataset, local: &Map<String, Value>) -> Result<Box<dyn Problem>, Error> {
         let entry = find_task(&self.info.task)?;
-        let known = local_parameters(entry.name);
+        let known = entry.local;
         if let Some(key) = local.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(Error::input(format!("task.{key}: what the model was trained with stands in it")));
         }
@@ -163,7 +162,7 @@ impl Model {
         params.remove("name");
         params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
         params.extend(local.clone());
-        let problem = (entry.open)(Value::Object(params), data, Some(&self.info.vocabulary))?;
+        let problem = entry.open(&Value::Object(params), data, Some(&self.info.vocabulary))?;
         if problem.dim() != self.w.len() {
             let (found, expected) = (self.w.len(), problem.dim());
             return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));
@@ -186,8 +185,7 @@ mod tests {
         let vocabulary = Vocabulary {
             labels,
             features: 3,
-            template: vec!["w[0]".into()],
-            memory: None,
+            own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
         };
         let info = ModelInfo {

@@ -8,8 +8,9 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::{self, SolverEntry};
-use multiplane_tasks::data::Format;
-use multiplane_tasks::tasks::{self, TaskEntry};
+use multiplane_tasks::data::{self, FORMATS, Format};
+use multiplane_tasks::entry::TaskEntry;
+use multiplane_tasks::registry as tasks;
 use resolve::{clock, resolve_solver, resolve_task, scalar, section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -287,8 +288,8 @@ pub fn folds(value: Option<&Value>) -> Result<Option<Vec<u32>>, Error> {
 
 /// The format of this name.
 pub fn format_by_name(name: &str) -> Result<Format, Error> {
-    Format::from_name(name)
-        .ok_or_else(|| Error::input(names::unknown("format", name, Format::ALL.iter().map(|format| format.name()))))
+    data::find(name)
+        .ok_or_else(|| Error::input(names::unknown("format", name, FORMATS.iter().map(|format| format.name))))
 }
 
 /// The task of this name.

@@ -9,10 +9,10 @@ use multiplane_core::observe::Observer;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::{Regularizer, Sign};
 use multiplane_core::run::{GapTarget, Losses, Outcome, Run};
-use multiplane_tasks::data::{Format, Opaque};
+use multiplane_tasks::data::{self, Format};
 use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::entry::TaskEntry;
 use multiplane_tasks::problem::{Problem, Vocabulary};
-use multiplane_tasks::tasks::TaskEntry;
 use serde_json::Value;
 
 use crate::checkpoint::{Checkpoint, CheckpointInfo};
@@ -55,7 +55,7 @@ pub struct Session {
 
 /// Reads a data set and selects its folds.
 pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
-    let data = Dataset::read(path, format)?;
+    let data = data::read(path, format)?;
     match folds {
         Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
         None => Ok(data),
@@ -69,11 +69,14 @@ pub fn read_task_data(
     format: Option<Format>,
     folds: Option<&[u32]>,
 ) -> Result<Dataset, Error> {
-    let opaque = task.formats == [Format::Opaque.name()];
-    match path {
-        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
-        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
-        None => Err(Error::input("no data given: --data PATH")),
+    let only = match task.formats {
+        [only] => Some(*only),
+        _ => None,
+    };
+    match (path, task.without_data) {
+        (Some(path), _) => read_data(path, format.or(only), folds),
+        (None, Some(make)) => Ok(make()),
+        (None, None) => Err(Error::input("no data given: --data PATH")),
     }
 }
 
@@ -278,5 +281,5 @@ impl Session {
 
 fn open_task(spec: &RunSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Arc<dyn Problem>, Error> {
     let parameters = Value::Object(spec.task.params.clone());
-    Ok((spec.task_entry()?.open)(parameters, data, vocabulary)?.into())
+    Ok(spec.task_entry()?.open(&parameters, data, vocabulary)?.into())
 }

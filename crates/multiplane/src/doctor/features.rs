@@ -1,6 +1,7 @@
 //! Feature vectors as they come, checked and put in order.
 
-use super::RawFeatures;
+use multiplane_tasks::probe::RawFeatures;
+
 use super::finding::Kind;
 
 /// Entries in the order of their indices, none twice, all finite and within the dimension.

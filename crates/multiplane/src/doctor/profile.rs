@@ -1,7 +1,7 @@
 //! What calls cost, and what a run will cost.
 
-use super::Plan;
 use super::finding::{Forecast, Profile};
+use super::plan::Plan;
 
 /// Bytes of a stored entry: index and value.
 const BYTES_PER_ENTRY: f64 = 12.0;

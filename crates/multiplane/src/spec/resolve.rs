@@ -15,8 +15,8 @@ pub(super) fn resolve_task(value: &Value) -> Result<Named, Error> {
     let entry = find_task(&name)?;
     let params = params::from_schema(&(entry.schema)());
     let table = overlaid((entry.defaults)(), &changes, &params, "task", entry.name)?;
-    check_types("task", &table, entry.fault)?;
-    let params = match (entry.normalize)(Value::Object(table)) {
+    let config = (entry.parse)(&Value::Object(table)).map_err(|error| Error::input(format!("task.{error}")))?;
+    let params = match config.value() {
         Value::Object(params) => params,
         _ => Map::new(), // parameters are a table
     };

@@ -3,12 +3,33 @@
 //! Indices count from 1 and ascend; a value that is not named is zero. `qid:` tokens of ranking data are checked
 //! and left out. Memory follows what the file holds, never the size of its indices.
 
-use super::rows::{Classified, MAX_FEATURES};
-use super::text::{self, Line, Lines, push_number};
-use super::words_of;
+use super::classified::Classified;
+use super::format::{FirstLine, FormatEntry};
+use super::rows::MAX_FEATURES;
+use super::text::{self, Line, Lines, push_number, words_of};
+use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
 use std::path::Path;
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
+        read(path).map(Dataset::new)
+    })
+    .named(&["libsvm", "svm", "svmlight"])
+    .known_by(40, is_row);
+
+/// A line with a feature after its label, or a row of zeros: a label alone.
+fn is_row(line: &FirstLine<'_>) -> bool {
+    let mut words = line.text.split_ascii_whitespace();
+    let Some(label) = words.next() else { return false };
+    let is_feature = |word: &str| {
+        let name = word.split_once(':').map(|(name, _)| name);
+        name.is_some_and(|name| name == "qid" || name.parse::<u64>().is_ok())
+    };
+    words.clone().any(is_feature) || (words.next().is_none() && label.parse::<f64>().is_ok())
+}
 
 /// Reads a file, plain or gzip; index i becomes column i - 1.
 ///

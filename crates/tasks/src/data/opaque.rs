@@ -1,4 +1,4 @@
-//! A data file that only somebody else can read: its path, and a digest of its bytes.
+//! A data file that only an external program can read: its path, and a digest of its bytes.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,7 +6,15 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::DataError;
+use super::format::FormatEntry;
+use crate::dataset::{Data, Dataset};
+use multiplane_infer::file::DataError;
+
+/// The format as users name it; it is never guessed.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("opaque", "anything that an external program reads (task `external`)", |path| {
+        Opaque::read(path).map(Dataset::new)
+    });
 
 /// Data for an external program: a file, anything else that has a path, or nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,5 +56,21 @@ impl Opaque {
     /// sha256 of the file's bytes; zeros where there is no file.
     pub fn digest(&self) -> [u8; 32] {
         self.digest.unwrap_or_default()
+    }
+}
+
+impl Data for Opaque {
+    fn len(&self) -> usize {
+        0
+    }
+    fn subset(&self, _examples: &[usize]) -> Dataset {
+        Dataset::new(self.clone())
+    }
+    fn describe(&self) -> &'static str {
+        "data for an external program (opaque)"
+    }
+    fn hash_into(&self, sha: &mut Sha256) {
+        sha.update(b"opaque");
+        sha.update(self.digest());
     }
 }

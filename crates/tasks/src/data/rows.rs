@@ -1,4 +1,4 @@
-//! What the readers fill: sparse rows of numbers in compressed form, alone, with labels, or grouped into words.
+//! Sparse rows of numbers in compressed form.
 //!
 //! Cost: 4 bytes per stored entry while all entries are 1 (most text and all pixel data), 12 otherwise, and 8
 //! per row.
@@ -155,24 +155,6 @@ impl<'a> Row<'a> {
         let value = move |k: usize| values.map_or(1.0, |all| all[k]);
         let columns = self.indices.iter().enumerate();
         columns.map(move |(k, &index)| (index, value(k)))
-    }
-}
-
-/// Rows with one integer label each.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Classified {
-    /// The feature vectors.
-    pub rows: SparseRows,
-    /// The label of each row, as it stands in the file.
-    pub labels: Vec<i64>,
-}
-
-impl Classified {
-    /// These rows, in this order; each must exist.
-    pub fn subset(&self, examples: &[usize]) -> Classified {
-        let mut rows = SparseRows::new(self.rows.columns());
-        rows.append(&self.rows, examples.iter().copied());
-        Classified { rows, labels: examples.iter().map(|&example| self.labels[example]).collect() }
     }
 }
 

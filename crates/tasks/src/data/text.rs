@@ -2,7 +2,20 @@
 
 pub(super) use multiplane_infer::file::{Line, Lines, push_number};
 
-use super::DataError;
+use multiplane_infer::file::DataError;
+
+/// The words of a line with the byte where each begins.
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text.as_bytes()[at..];
+        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &text.as_bytes()[at..];
+        let start = at;
+        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        (start < at).then(|| (start, &text[start..at]))
+    })
+}
 
 /// A field that must be a label: an integer, also where it is written like `1.0` or `3e0`.
 pub(super) fn label(line: &Line<'_>, at: usize, field: &str) -> Result<i64, DataError> {

@@ -6,7 +6,7 @@ use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::oracle::{self, Shared, Truths, lock};
-use crate::foreign::{ForeignAnswer, ForeignTask};
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// The workers of a foreign task, with their buffers.
 pub(super) struct ForeignExecutor<T: ForeignTask> {

@@ -3,7 +3,7 @@
 //! Some words belong to two parts of speech and some part-of-speech tags are wrong, so that neighbours are needed:
 //! neither the word nor its tag alone tells the chunk. A sentence costs about fifty draws.
 
-use super::Dice;
+use super::dice::Dice;
 
 /// A token: word, part of speech, chunk tag.
 pub type SynthToken = [&'static str; 3];

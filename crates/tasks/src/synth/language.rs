@@ -5,7 +5,7 @@
 //! the chance of a draw is proportional to the digit squared. That is sharper than English, on purpose, so that
 //! neighbours help: a letter carries about 4.2 bits alone, and about 2.1 once the letter before it is known.
 
-use super::Dice;
+use super::dice::Dice;
 
 /// The fewest letters of a word.
 const SHORTEST: usize = 3;

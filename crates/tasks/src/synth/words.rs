@@ -8,7 +8,8 @@
 //! ones, and a linear chain on about 14 %. What haste leaves out the neighbours can tell; the rest is harder on both.
 
 use super::glyphs::{BASELINE, COLUMNS, Glyph, ROWS, forms, is_ink};
-use super::{Dice, language};
+use super::dice::Dice;
+use super::language;
 
 /// Pixels of a letter's image.
 pub const PIXELS: usize = ROWS * COLUMNS;

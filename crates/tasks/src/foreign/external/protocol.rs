@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::patient::RawFeatures;
+use crate::foreign::quality::DeclaredQuality;
+use crate::probe::RawFeatures;
 
 /// Version of the protocol.
 pub const PROTOCOL: u64 = 1;
@@ -49,15 +50,6 @@ impl Request<'_> {
         line.push(b'\n');
         line
     }
-}
-
-/// How far decodings can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum DeclaredQuality {
-    Exact,
-    UpperBound,
-    Heuristic,
 }
 
 /// What a program can do.

@@ -7,12 +7,14 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
-use crate::foreign::external::ExternalSpec;
+use crate::foreign::external::spec::ExternalSpec;
 use crate::foreign::external::labels::{self, Values};
 use crate::foreign::external::process::Process;
-use crate::foreign::external::protocol::{self, Capability, DeclaredQuality, Description, PROTOCOL, Request, Welcome};
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
-use crate::patient::RawFeatures;
+use crate::foreign::external::protocol::{self, Capability, Description, PROTOCOL, Request, Welcome};
+use crate::foreign::features::FeatureVector;
+use crate::foreign::oracle::LOSS_ROUNDING;
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
+use crate::probe::RawFeatures;
 
 /// Weights are sent as changes where at most one of so many has changed.
 const SPARSE: usize = 4;
@@ -191,13 +193,9 @@ impl ExternalTask {
     }
 
     fn quality(&self, bound: Option<f64>) -> Result<Quality, String> {
-        match self.welcome.quality {
-            Some(DeclaredQuality::Exact) => Ok(Quality::Exact),
-            Some(DeclaredQuality::UpperBound) => bound
-                .map(Quality::UpperBound)
-                .ok_or_else(|| "its answer has no \"bound\", expected one as its quality is upper-bound".into()),
-            Some(DeclaredQuality::Heuristic) | None => Ok(Quality::Heuristic),
-        }
+        let Some(declared) = self.welcome.quality else { return Ok(Quality::Heuristic) };
+        let missing = "its answer has no \"bound\", expected one as its quality is upper-bound";
+        declared.of_answer(bound).ok_or_else(|| missing.into())
     }
 
     fn checked(&self, found: Description, out: &mut ForeignAnswer<Value>) -> Result<(), String> {
@@ -321,7 +319,7 @@ impl ForeignTask for ExternalTask {
         labels::kind(label).into()
     }
 
-    fn changes(&mut self, _example: usize, label: &Value, most: usize, rng: &mut Rng) -> Vec<Value> {
+    fn neighbours(&mut self, _example: usize, label: &Value, most: usize, rng: &mut Rng) -> Vec<Value> {
         let known: Vec<&Value> = self.truths.iter().flatten().map(|truth| &truth.label).collect();
         let values = match &self.welcome.variables {
             Some(values) => Values::Declared(values),
