@@ -6,7 +6,7 @@
 //! of how good the result is: primal value, dual value, and the gap between them.
 //!
 //! ```
-//! use multiplane::{Hooks, RunSpec, Session, dataset};
+//! use multiplane::{Hooks, RunSpec, Session, dataset, synth};
 //! use serde_json::json;
 //!
 //! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::data::SparseRows;
 
 /// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere.
-pub(super) fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
+pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
     let mut rows = SparseRows::new(features);
     let known = features.saturating_sub(usize::from(bias));
     for i in range {
@@ -21,7 +21,7 @@ pub(super) fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, b
 }
 
 /// Returns the warning about columns beyond those of training, a bias not counted; `None` where there are none.
-pub(super) fn unseen_features(columns: usize, features: usize, bias: bool) -> Option<String> {
+pub fn unseen_features(columns: usize, features: usize, bias: bool) -> Option<String> {
     let known = features.saturating_sub(usize::from(bias));
     let extra = columns.checked_sub(known).filter(|extra| *extra > 0)?;
     let (first, last) = (known + 1, known + extra);
@@ -29,7 +29,7 @@ pub(super) fn unseen_features(columns: usize, features: usize, bias: bool) -> Op
 }
 
 /// Returns the warning about `count` examples or tokens (`noun`) whose labels training never saw; `None` for 0.
-pub(super) fn unseen_labels(count: usize, noun: &str) -> Option<String> {
+pub fn unseen_labels(count: usize, noun: &str) -> Option<String> {
     let have = match count {
         0 => return None,
         1 => format!("{noun} has"),

@@ -4,7 +4,7 @@
 pub mod binary;
 pub mod chain;
 mod difference;
-mod known;
+pub mod known;
 pub mod multiclass;
 mod neighbours;
 mod probe;

@@ -109,8 +109,12 @@ fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
     Ok(before)
 }
 
-/// Column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
-pub(super) fn feature(
+/// Reads column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
+///
+/// # Errors
+///
+/// It is no `index:value`, or index or value break a rule.
+pub fn feature(
     line: &Line<'_>,
     at: usize,
     token: &str,

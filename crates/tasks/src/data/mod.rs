@@ -18,7 +18,7 @@ pub mod opaque;
 mod rows;
 mod strings;
 mod tagged;
-mod text;
+pub mod text;
 mod words;
 
 #[cfg(test)]
