@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use multiplane::infer::Progress;
+use multiplane::infer::SolveProgress;
 
 use crate::interrupt;
 use crate::terminal::number;
@@ -82,7 +82,7 @@ impl Watcher {
     }
 
     /// Looks at the progress of a solve.
-    pub(crate) fn see(&mut self, progress: Progress) -> ControlFlow<()> {
+    pub(crate) fn see(&mut self, progress: SolveProgress) -> ControlFlow<()> {
         let seconds = self.started.seconds();
         if let Some(bar) = &self.bar
             && self.drawn.elapsed() >= REDRAWN
@@ -110,8 +110,8 @@ impl Drop for Watcher {
     }
 }
 
-fn line(progress: Progress, seconds: f64) -> String {
-    let Progress { iteration, energy, bound } = progress;
+fn line(progress: SolveProgress, seconds: f64) -> String {
+    let SolveProgress { iteration, energy, bound } = progress;
     let shown = |value: f64| if value.is_finite() { number(value) } else { "-".into() };
     let gap = shown(energy - bound);
     format!("iteration {iteration}, energy {}, bound {}, gap {gap}, {seconds:.1} s", shown(energy), shown(bound))
@@ -138,7 +138,7 @@ mod tests {
     /// What is not known yet is a dash.
     #[test]
     fn unknown_values_are_dashes() {
-        let progress = Progress { iteration: 3, energy: f64::INFINITY, bound: -1.5 };
+        let progress = SolveProgress { iteration: 3, energy: f64::INFINITY, bound: -1.5 };
         assert_eq!(line(progress, 0.25), "iteration 3, energy -, bound -1.5, gap -, 0.2 s");
     }
 }

@@ -1,19 +1,19 @@
 //! Times alpha-expansion and partial optimality on Potts problems that another program made.
 //!
-//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line, each
-//! with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first, `settle I`
-//! and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
+//! `expansion FILE` reads the problems, then answers one request per line of its input with one JSON object per line,
+//! each with new memory, building included. `expand I` solves problem I, `expand:S I` with S pairs of sweeps first,
+//! `settle I` and `settle:S I` the same with proven labels settled; `kovtun I` and `halving I` only prove labels. See
 //! `benchmarks/scripts/expansion.py`.
 //!
-//! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the unary
-//! energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
+//! FILE, little endian: the number of problems as u32; for each the numbers of nodes, labels and edges as u32, the
+//! unary energies `[node][label]` as f64, tail and head of each edge as u32, and the weights of the edges as f64.
 
 use std::io::{BufRead, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use multiplane_infer::persistency::{Claim, Persistency, Splits};
-use multiplane_infer::{Engine, Mrf, Progress, Term, expansion::Expansion};
+use multiplane_infer::persistency::{Persistency, ProvenFor, Splits};
+use multiplane_infer::{Engine, Mrf, SolveProgress, Term, expansion::Expansion};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -48,7 +48,7 @@ fn expand(problem: &Mrf, sweeps: u32, partial_optimality: bool) -> Result<String
     (engine.sweeps, engine.partial_optimality) = (sweeps, partial_optimality);
     engine.prepare(problem)?;
     // A cycle is a move to each label; sweeps before it count into it.
-    let mut watch = |progress: Progress| {
+    let mut watch = |progress: SolveProgress| {
         if progress.iteration == every_label {
             first_cycle.get_or_insert(start.elapsed().as_secs_f64());
         }
@@ -70,7 +70,7 @@ fn expand(problem: &Mrf, sweeps: u32, partial_optimality: bool) -> Result<String
 fn prove(problem: &Mrf, splits: Splits) -> Result<String, Failure> {
     let mut labels = Vec::new();
     let start = Instant::now();
-    let proven = Persistency::default().solve(problem, splits, Claim::SomeOptimum, &mut labels)?;
+    let proven = Persistency::default().solve(problem, splits, ProvenFor::SomeOptimum, &mut labels)?;
     let seconds = start.elapsed().as_secs_f64();
     Ok(format!(
         r#"{{"seconds": {seconds:e}, "proven": {}, "bound": {}, "cuts": {}}}"#,

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use multiplane_infer::{Mrf, Progress, Table, Term, registry};
+use multiplane_infer::{Mrf, SolveProgress, Table, Term, registry};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -17,15 +17,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: vision MODEL ENGINE SECONDS [LABELS]".into());
     };
     let problem = read(&std::fs::read(model)?)?;
-    let kind = registry::find(engine).ok_or_else(|| format!("found no engine {engine}"))?;
+    let entry = registry::find(engine).ok_or_else(|| format!("found no engine {engine}"))?;
     let seconds: f64 = seconds.parse()?;
-    let mut engine = (kind.make)();
+    let mut engine = (entry.make)();
     let start = Instant::now();
     engine.prepare(&problem)?;
     let prepared = start.elapsed().as_secs_f64();
     let mut trace = Vec::new();
     let mut next = 0.0;
-    let mut watch = |progress: Progress| {
+    let mut watch = |progress: SolveProgress| {
         let now = start.elapsed().as_secs_f64();
         if now >= next && progress.energy.is_finite() {
             trace.push(format!(
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let elapsed = start.elapsed().as_secs_f64();
     println!(
         "{{\"engine\":\"{}\",\"nodes\":{},\"edges\":{},\"energy\":{},\"bound\":{},\"exact\":{},\"iterations\":{},\"prepare_seconds\":{prepared:.3},\"seconds\":{elapsed:.3},\"trace\":[{}]}}",
-        kind.name,
+        entry.name,
         problem.nodes(),
         problem.edges().len(),
         number(answer.energy),

@@ -1,13 +1,26 @@
 //! Exact maximisation by enumeration: the judge of every other engine, for problems of a few thousand labellings.
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::mrf::Mrf;
+use crate::several::MBest;
 
 /// Most labellings that [`Brute`] looks at.
 const LIMIT: f64 = 1e8;
+/// Most energies of nodes and edges that are enumerated unasked: 10^4 labellings of a hundred nodes and edges, some
+/// milliseconds. Beyond it other engines may be faster, and prove as much.
+const UNASKED: f64 = 1e6;
 /// Labellings between two calls of the watch.
 const WATCHED: u64 = 1 << 14;
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: "brute",
+    summary: "any model of at most 10^8 labellings, by enumeration: exact",
+    make: || Box::new(Brute),
+    worthwhile: |problem| labellings(problem) * (problem.nodes() + problem.edges().len()) as f64 <= UNASKED,
+};
 
 /// Enumeration as an [`Engine`]: exact for every model of at most 10^8 labellings.
 #[derive(Clone, Debug, Default)]
@@ -19,13 +32,13 @@ impl Engine for Brute {
         match count <= LIMIT {
             true => Ok(()),
             false => Err(Error::DoesNotApply {
-                engine: "brute",
+                engine: ENTRY.name,
                 reason: format!("the model has {count:.3e} labellings, expected at most {LIMIT:e}"),
             }),
         }
     }
 
-    /// Among equal labellings the first in lexicographic order wins.
+    /// Solves the model; among equal labellings the first in lexicographic order wins.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.prepare(problem)?;
         let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
@@ -35,7 +48,7 @@ impl Engine for Brute {
         let mut iterations = 1;
         while advance(&mut labelling, |node| counts[node]) {
             // Asked only while there is more to see, as what is complete cannot be stopped.
-            let progress = Progress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
+            let progress = SolveProgress { iteration: iterations, energy, bound: f64::NEG_INFINITY };
             if iterations % WATCHED == 0 && watch(progress).is_break() {
                 return Ok(Answer { energy, bound: f64::NEG_INFINITY, iterations });
             }
@@ -50,12 +63,14 @@ impl Engine for Brute {
     }
 }
 
-/// The number of labellings of a model, the forbidden ones among them.
-pub(crate) fn labellings(problem: &Mrf) -> f64 {
+impl MBest for Brute {}
+
+/// Counts the labellings of a model, the forbidden ones among them.
+fn labellings(problem: &Mrf) -> f64 {
     (0..problem.nodes()).map(|node| problem.labels(node as u32) as f64).product()
 }
 
-/// The best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in
+/// Returns the best labelling of `len` variables with `labels` labels each under `score`, and its score; the first in
 /// lexicographic order where several are best. Costs `labels ^ len` evaluations.
 pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> (Vec<u32>, f64) {
     let mut labelling = vec![0u32; len];
@@ -69,7 +84,7 @@ pub fn best(len: usize, labels: usize, mut score: impl FnMut(&[u32]) -> f64) -> 
     best
 }
 
-/// Steps to the next labelling in lexicographic order; false after the last.
+/// Steps to the next labelling in lexicographic order; returns false after the last.
 fn advance(labelling: &mut [u32], labels: impl Fn(usize) -> u32) -> bool {
     for (node, label) in labelling.iter_mut().enumerate().rev() {
         *label += 1;

@@ -16,18 +16,18 @@ pub struct ChainView<'a> {
 }
 
 impl ChainView<'_> {
-    /// Number of variables.
+    /// Returns the number of variables.
     pub fn len(&self) -> usize {
         self.unary.len() / self.labels
     }
 
-    /// Whether there is no variable.
+    /// Returns whether there is no variable.
     pub fn is_empty(&self) -> bool {
         self.unary.is_empty()
     }
 
-    /// The chain as a [`Mrf`], whose energies are these scores negated: for engines that the chain has no own one of,
-    /// like the M best labellings.
+    /// Returns the chain as a [`Mrf`], whose energies are these scores negated: for engines that the chain has no own
+    /// one of, like the M best labellings.
     ///
     /// # Errors
     /// A score that is NaN or `+inf`; a position that has no label with a finite score.
@@ -54,7 +54,7 @@ impl ChainView<'_> {
         Ok(mrf)
     }
 
-    /// The score of a labelling: its unary and pair entries summed.
+    /// Returns the score of a labelling: its unary and pair entries summed.
     pub fn score(&self, path: &[u32]) -> f64 {
         let unary: f64 = path.iter().enumerate().map(|(t, &y)| self.unary[t * self.labels + y as usize]).sum();
         let pair: f64 = path.windows(2).map(|p| self.pair[p[0] as usize * self.labels + p[1] as usize]).sum();

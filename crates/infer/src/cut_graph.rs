@@ -14,7 +14,7 @@ pub(crate) struct CutGraph {
 }
 
 impl CutGraph {
-    /// The network of a model's shape, without capacities.
+    /// Lays out the network of a model's shape, without capacities.
     pub(crate) fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.graph.clear();
         self.graph.add_nodes(problem.nodes());
@@ -28,7 +28,7 @@ impl CutGraph {
         Ok(())
     }
 
-    /// What a node pays on the source's side less what it pays on the sink's.
+    /// Sets what a node pays on the source's side less what it pays on the sink's.
     pub(crate) fn set_slope(&mut self, node: usize, slope: f64) -> Result<(), Error> {
         if slope != self.slopes[node] {
             self.graph.set_terminal(node as u32, (-slope).max(0.0), slope.max(0.0))?;
@@ -37,7 +37,7 @@ impl CutGraph {
         Ok(())
     }
 
-    /// The capacities of an edge.
+    /// Sets the capacities of an edge.
     pub(crate) fn set_edge(&mut self, edge: usize, capacities: (f64, f64)) -> Result<(), Error> {
         if capacities != self.capacities[edge] {
             self.graph.set_edge(edge as u32, capacities.0, capacities.1)?;

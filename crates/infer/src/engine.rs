@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::error::Error;
 use crate::mrf::Mrf;
-use crate::several::{self, Labelling};
 
-/// An engine minimises the energy of a [`Mrf`]. It owns its working memory and is meant to be used again: a second
+/// A minimiser of the energy of a [`Mrf`]. It owns its working memory and is meant to be used again: a second
 /// [`solve`](Engine::solve) of a model of the same shape, with other energies, starts from what the last one left.
 pub trait Engine {
     /// Builds what solving `problem` needs and forgets earlier solves, so that the next one is cold.
@@ -21,20 +20,12 @@ pub trait Engine {
     /// # Errors
     /// [`Error::DoesNotApply`] as `prepare`.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error>;
-
-    /// The `count` labellings of lowest energy, by [`several::best`] unless the engine knows better.
-    ///
-    /// # Errors
-    /// [`Error::DoesNotApply`] as `prepare`.
-    fn solve_best(&mut self, problem: &Mrf, count: usize, watch: Watch<'_>) -> Result<Vec<Labelling>, Error> {
-        several::best(self, problem, count, watch)
-    }
 }
 
 /// Called by engines between their iterations.
-pub type Watch<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
+pub type Watch<'a> = &'a mut dyn FnMut(SolveProgress) -> ControlFlow<()>;
 
-/// A [`Watch`] that never stops a solve.
+/// Returns a [`Watch`] that never stops a solve.
 ///
 /// ```
 /// use multiplane_infer::{Engine, Mrf, brute::Brute, engine::unwatched};
@@ -45,13 +36,13 @@ pub type Watch<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 /// assert_eq!((answer.energy, labels), (1.0, vec![1]));
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
-pub fn unwatched(_: Progress) -> ControlFlow<()> {
+pub fn unwatched(_: SolveProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
+pub struct SolveProgress {
     /// Iterations done: sweeps, moves.
     pub iteration: u64,
     /// Lowest energy found; `+inf` before there is an allowed labelling.
@@ -79,12 +70,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether the labelling is proven optimal.
+    /// Returns whether the labelling is proven optimal.
     pub fn is_exact(&self) -> bool {
         self.bound >= self.energy
     }
 
-    /// How far the labelling can be trusted as the one of highest score, the score being `-energy`.
+    /// Returns how far the labelling can be trusted as the one of highest score, the score being `-energy`.
     ///
     /// ```
     /// use multiplane_infer::engine::{Answer, Quality};

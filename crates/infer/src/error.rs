@@ -17,7 +17,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A number or index that breaks a rule.
+    /// Makes the error of a number or index that breaks a rule.
     #[cold]
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Error::Invalid(message.into())

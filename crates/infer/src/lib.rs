@@ -18,10 +18,10 @@
 //! mrf.add_edge(left, middle, potts, 0.5)?; // ... times 0.5
 //! mrf.add_edge(middle, right, potts, 0.5)?;
 //!
-//! let (kind, mut engine) = registry::automatic(&mrf)?;
+//! let (entry, mut engine) = registry::automatic(&mrf)?;
 //! let mut labels = Vec::new();
 //! let answer = engine.solve(&mrf, &mut unwatched, &mut labels)?;
-//! assert_eq!((kind.name, &labels[..]), ("tree", &[0, 0, 0][..]));
+//! assert_eq!((entry.name, &labels[..]), ("tree", &[0, 0, 0][..]));
 //! assert!((answer.energy - 1.2).abs() < 1e-12 && answer.is_exact());
 //! # Ok::<(), multiplane_infer::Error>(())
 //! ```
@@ -33,13 +33,13 @@
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`tree`] | graphs without cycles | exact: max-product |
-//! | [`min_cut`] | two labels, submodular edges (equal labels are no dearer than different ones) | exact: one minimum cut |
+//! | [`min_cut`] | two labels, submodular edges (equal labels cost no more than different ones) | exact: one minimum cut |
 //! | [`brute`] | anything small | exact, by enumeration: the judge of the others |
 //! | [`trws`] | anything | a lower bound and a good labelling: tree-reweighted message passing |
 //! | [`expansion`] | Potts and metric edges | a labelling that no expansion move betters; for Potts a good bound: alpha-expansion |
 //!
-//! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet, the
-//! labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.
+//! An [`Answer`] has the energy of the labelling and a *bound* that no labelling's energy is below. Where both meet,
+//! the labelling is proven optimal, whatever the engine. A [`Watch`] sees both during a long solve and may end it.
 //!
 //! Around them:
 //!
@@ -50,8 +50,8 @@
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
 //! Engines own their working memory and are meant to be used again: a second solve of a model of the same shape, with
-//! other numbers, starts from what the last one left. It allocates nothing, but for the last search of TRW-S where pairs of
-//! labels are forbidden.
+//! other numbers, starts from what the last one left. It allocates nothing, but for the last search of TRW-S where
+//! pairs of labels are forbidden.
 //!
 //! # Chains
 //!
@@ -66,6 +66,7 @@ pub mod brute;
 pub mod chain;
 mod cut_graph;
 pub mod engine;
+pub mod entry;
 pub mod error;
 pub mod expansion;
 pub mod file;
@@ -88,9 +89,10 @@ pub mod tree;
 pub mod trws;
 pub mod viterbi;
 
-pub use engine::{Answer, Engine, Progress, Watch};
+pub use engine::{Answer, Engine, SolveProgress, Watch};
 pub use error::Error;
 pub use mrf::{Edge, Mrf};
+pub use several::MBest;
 pub use term::{Table, Term};
 
 /// The examples of the page on inference.

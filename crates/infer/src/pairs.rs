@@ -2,7 +2,7 @@
 //!
 //! O(edges log edges) to build, O(edges) to refresh with new energies (and the entries of the tables that are summed).
 
-use crate::messages::Kernel;
+use crate::messages::PairwiseForm;
 use crate::mrf::Mrf;
 use crate::term::Term;
 
@@ -13,10 +13,10 @@ pub(crate) struct Pairs {
     pub(crate) order: Vec<u32>,
     /// Sorted by the visits of their nodes.
     pub(crate) pairs: Vec<Pair>,
-    arcs: Vec<Arc>,
-    /// Where each node's arcs begin; one more than nodes.
-    arc_starts: Vec<usize>,
-    /// How many of a node's arcs, the first ones, lead to nodes that are visited before it.
+    neighbours: Vec<Neighbour>,
+    /// Where each node's neighbours begin; one more than nodes.
+    neighbour_starts: Vec<usize>,
+    /// How many of a node's neighbours, the first ones, lead to nodes that are visited before it.
     behind: Vec<u32>,
     /// The edges of all pairs, and where each pair's begin.
     members: Vec<u32>,
@@ -40,11 +40,11 @@ pub(crate) struct Pair {
     /// No finite energy of this pair exceeds it in size.
     pub(crate) size: f64,
     weight: f64,
-    form: Form,
+    form: StoredForm,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum StoredForm {
     Potts,
     Linear { cap: f64 },
     Quadratic { cap: f64 },
@@ -54,7 +54,7 @@ enum Form {
 
 /// A pair as one of its nodes sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arc {
+pub(crate) struct Neighbour {
     /// The other node.
     pub(crate) node: u32,
     /// Index of the pair.
@@ -82,7 +82,7 @@ impl Pairs {
             if last != Some((a, b)) {
                 last = Some((a, b));
                 let (first, second) = (order[a as usize], order[b as usize]);
-                self.pairs.push(Pair { first, second, size: 0.0, weight: 0.0, form: Form::Potts });
+                self.pairs.push(Pair { first, second, size: 0.0, weight: 0.0, form: StoredForm::Potts });
                 self.member_starts.push(self.members.len());
             }
             self.members.push(index);
@@ -95,31 +95,32 @@ impl Pairs {
         self.ends.extend(problem.edges().iter().map(|edge| (edge.tail, edge.head)));
     }
 
-    /// Lists each node's arcs: to nodes before it, then to nodes after it, both in the order of visits.
+    /// Lists each node's neighbours: to nodes before it, then to nodes after it, both in the order of visits.
     fn connect(&mut self, nodes: usize) {
         self.behind = vec![0; nodes];
-        self.arc_starts = vec![0; nodes + 1];
+        self.neighbour_starts = vec![0; nodes + 1];
         for pair in &self.pairs {
-            self.arc_starts[pair.first as usize + 1] += 1;
-            self.arc_starts[pair.second as usize + 1] += 1;
+            self.neighbour_starts[pair.first as usize + 1] += 1;
+            self.neighbour_starts[pair.second as usize + 1] += 1;
             self.behind[pair.second as usize] += 1;
         }
         for node in 0..nodes {
-            self.arc_starts[node + 1] += self.arc_starts[node];
+            self.neighbour_starts[node + 1] += self.neighbour_starts[node];
         }
-        let mut next = self.arc_starts.clone();
-        let mut next_ahead: Vec<usize> = (0..nodes).map(|n| self.arc_starts[n] + self.behind[n] as usize).collect();
-        self.arcs = vec![Arc { node: 0, pair: 0 }; 2 * self.pairs.len()];
+        let mut next = self.neighbour_starts.clone();
+        let mut next_ahead: Vec<usize> =
+            (0..nodes).map(|n| self.neighbour_starts[n] + self.behind[n] as usize).collect();
+        self.neighbours = vec![Neighbour { node: 0, pair: 0 }; 2 * self.pairs.len()];
         for (index, pair) in (0u32..).zip(&self.pairs) {
             let (ahead, behind) = (&mut next_ahead[pair.first as usize], &mut next[pair.second as usize]);
-            self.arcs[*ahead] = Arc { node: pair.second, pair: index };
-            self.arcs[*behind] = Arc { node: pair.first, pair: index };
+            self.neighbours[*ahead] = Neighbour { node: pair.second, pair: index };
+            self.neighbours[*behind] = Neighbour { node: pair.first, pair: index };
             *ahead += 1;
             *behind += 1;
         }
     }
 
-    /// Whether a model has the nodes, label counts and edges of the one that this was built for.
+    /// Returns whether a model has the nodes, label counts and edges of the one that this was built for.
     pub(crate) fn fits(&self, problem: &Mrf) -> bool {
         let edges = problem.edges();
         self.offsets == problem.offsets()
@@ -144,11 +145,11 @@ impl Pairs {
             pair.weight = weights;
             pair.form = match term_of(head) {
                 Term::Table(_) if members.len() == 1 => {
-                    Form::Table { term: head.term, first_is_tail: head.tail == pair.first }
+                    StoredForm::Table { term: head.term, first_is_tail: head.tail == pair.first }
                 }
-                Term::Potts if alike => Form::Potts,
-                Term::Linear { cap } if alike => Form::Linear { cap: *cap },
-                Term::Quadratic { cap } if alike => Form::Quadratic { cap: *cap },
+                Term::Potts if alike => StoredForm::Potts,
+                Term::Linear { cap } if alike => StoredForm::Linear { cap: *cap },
+                Term::Quadratic { cap } if alike => StoredForm::Quadratic { cap: *cap },
                 _ => {
                     pair.weight = 1.0;
                     let start = self.sums.len();
@@ -161,23 +162,23 @@ impl Pairs {
                             self.sums.push(edges.clone().map(energy).sum());
                         }
                     }
-                    Form::Sum { start }
+                    StoredForm::Sum { start }
                 }
             };
         }
     }
 
-    /// The energies between a pair's nodes, as a message sees them that is sent from one of them.
+    /// Returns the energies between a pair's nodes, as a message sees them that is sent from one of them.
     #[inline]
-    pub(crate) fn kernel<'a>(&'a self, problem: &'a Mrf, pair: u32, from: u32) -> Kernel<'a> {
+    pub(crate) fn form<'a>(&'a self, problem: &'a Mrf, pair: u32, from: u32) -> PairwiseForm<'a> {
         let pair = &self.pairs[pair as usize];
         let (weight, from_first) = (pair.weight, from == pair.first);
         match pair.form {
-            Form::Potts => Kernel::Potts { weight },
-            Form::Linear { cap } => Kernel::Linear { weight, cap },
-            Form::Quadratic { cap } => Kernel::Quadratic { weight, cap },
-            Form::Table { term, first_is_tail } => match &problem.terms()[term as usize] {
-                Term::Table(table) => Kernel::Table {
+            StoredForm::Potts => PairwiseForm::Potts { weight },
+            StoredForm::Linear { cap } => PairwiseForm::Linear { weight, cap },
+            StoredForm::Quadratic { cap } => PairwiseForm::Quadratic { weight, cap },
+            StoredForm::Table { term, first_is_tail } => match &problem.terms()[term as usize] {
+                Term::Table(table) => PairwiseForm::Table {
                     values: table.values(),
                     columns: table.columns(),
                     weight,
@@ -185,9 +186,9 @@ impl Pairs {
                 },
                 other => unreachable!("term {term} was a table when energies were taken over, now {other:?}"),
             },
-            Form::Sum { start } => {
+            StoredForm::Sum { start } => {
                 let (rows, columns) = (problem.labels(pair.first), problem.labels(pair.second));
-                Kernel::Table {
+                PairwiseForm::Table {
                     values: &self.sums[start..start + rows * columns],
                     columns,
                     weight,
@@ -197,26 +198,26 @@ impl Pairs {
         }
     }
 
-    /// All arcs of a node.
+    /// Returns all neighbours of a node.
     #[inline]
-    pub(crate) fn arcs(&self, node: u32) -> &[Arc] {
-        &self.arcs[self.arc_starts[node as usize]..self.arc_starts[node as usize + 1]]
+    pub(crate) fn neighbours(&self, node: u32) -> &[Neighbour] {
+        &self.neighbours[self.neighbour_starts[node as usize]..self.neighbour_starts[node as usize + 1]]
     }
 
-    /// A node's arcs to the nodes that are visited before it, and to those after it.
+    /// Returns a node's neighbours to the nodes that are visited before it, and to those after it.
     #[inline]
-    pub(crate) fn sides(&self, node: u32) -> (&[Arc], &[Arc]) {
-        self.arcs(node).split_at(self.behind[node as usize] as usize)
+    pub(crate) fn sides(&self, node: u32) -> (&[Neighbour], &[Neighbour]) {
+        self.neighbours(node).split_at(self.behind[node as usize] as usize)
     }
 
-    /// The first edge of a pair: what errors name.
+    /// Returns the first edge of a pair: what errors name.
     pub(crate) fn first_edge(&self, pair: usize) -> u32 {
         self.members[self.member_starts[pair]]
     }
 }
 
-/// Largest finite size of a term's energies between nodes of at most `labels` labels; without the cap, as distance
-/// transforms work without it.
+/// Returns the largest finite size of a term's energies between nodes of at most `labels` labels; without the cap, as
+/// distance transforms work without it.
 fn term_size(term: &Term, labels: usize) -> f64 {
     let far = labels.saturating_sub(1) as f64;
     match term {
@@ -227,7 +228,7 @@ fn term_size(term: &Term, labels: usize) -> f64 {
     }
 }
 
-/// The representative of a node's tree in a union-find forest, whose paths are halved on the way.
+/// Returns the representative of a node's tree in a union-find forest, whose paths are halved on the way.
 pub(crate) fn root(parents: &mut [u32], mut node: u32) -> u32 {
     while parents[node as usize] != node {
         parents[node as usize] = parents[parents[node as usize] as usize];
@@ -261,8 +262,8 @@ mod tests {
             assert_eq!(pairs.pairs.len(), 1);
             for (a, b) in (0..2).flat_map(|a| (0..3).map(move |b| (a, b))) {
                 let energy = mrf.energy(&[a, b]);
-                assert_eq!(pairs.kernel(&mrf, 0, 0).energy(a, b), energy);
-                assert_eq!(pairs.kernel(&mrf, 0, 1).energy(b, a), energy);
+                assert_eq!(pairs.form(&mrf, 0, 0).energy(a, b), energy);
+                assert_eq!(pairs.form(&mrf, 0, 1).energy(b, a), energy);
             }
         }
     }

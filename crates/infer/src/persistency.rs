@@ -1,12 +1,12 @@
 //! Partial optimality for Potts models: nodes whose label is proven, without solving the rest.
 //!
-//! For a set A of labels, the *split* of A against all others is a binary problem: the inside of a node costs its lowest
-//! energy in A, the outside its lowest energy elsewhere, and an edge that is cut its weight. Kovtun, "Partial optimal
-//! labeling search for a NP-hard subclass of (max,+) problems" (DAGM 2003): where A is a single label, nodes inside a
-//! smallest cut have this label in an optimum. That takes one cut per label. Gridchyn and Kolmogorov, "Potts model,
-//! parametric maxflow and k-submodular functions" (ICCV 2013): the splits are nested, so halving the label set again and
-//! again takes `ceil(1 + log2 labels)` cuts: nodes inside half A are split once more among themselves, with all others
-//! outside. What is proven to hold in every optimum is the same for both.
+//! For a set A of labels, the *split* of A against all others is a binary problem: the inside of a node costs its
+//! lowest energy in A, the outside its lowest energy elsewhere, and an edge that is cut its weight. Kovtun, "Partial
+//! optimal labeling search for a NP-hard subclass of (max,+) problems" (DAGM 2003): where A is a single label, nodes
+//! inside a smallest cut have this label in an optimum. That takes one cut per label. Gridchyn and Kolmogorov, "Potts
+//! model, parametric maxflow and k-submodular functions" (ICCV 2013): the splits are nested, so halving the label set
+//! again and again takes `ceil(1 + log2 labels)` cuts: nodes inside half A are split once more among themselves, with
+//! all others outside. What is proven to hold in every optimum is the same for both.
 //!
 //! Cost: O(nodes * labels + edges) per cut, and the cuts, in one network whose flow is kept from cut to cut.
 
@@ -16,7 +16,7 @@ use crate::cut_graph::CutGraph;
 use crate::error::Error;
 use crate::maxflow::Side;
 use crate::mrf::Mrf;
-use crate::shape::Shape;
+use crate::shape::ModelShape;
 use crate::term::Term;
 
 /// How the labels are gone through.
@@ -30,7 +30,7 @@ pub enum Splits {
 
 /// What a proven label means where several labellings are optimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
+pub enum ProvenFor {
     /// All optima have it.
     EveryOptimum,
     /// Some optimum has all proven labels together. Never fewer nodes, and more only where optima tie.
@@ -52,20 +52,20 @@ pub struct Proven {
 /// Finds labels that an optimum has; keeps its memory from call to call.
 ///
 /// ```
-/// use multiplane_infer::{Mrf, Term, persistency::{Claim, Persistency, Splits}};
+/// use multiplane_infer::{Mrf, Term, persistency::{ProvenFor, Persistency, Splits}};
 /// let mut mrf = Mrf::new();
 /// let potts = mrf.add_term(Term::Potts)?;
 /// let sure = mrf.add_node(&[0.0, 5.0, 5.0])?;
 /// let unsure = mrf.add_node(&[1.0, 0.8, 0.9])?;
 /// mrf.add_edge(sure, unsure, potts, 1.0)?;
 /// let mut labels = Vec::new();
-/// let proven = Persistency::default().solve(&mrf, Splits::Halving, Claim::EveryOptimum, &mut labels)?;
+/// let proven = Persistency::default().solve(&mrf, Splits::Halving, ProvenFor::EveryOptimum, &mut labels)?;
 /// assert_eq!((proven.count, labels), (2, vec![Some(0), Some(0)]));
 /// # Ok::<(), multiplane_infer::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Persistency {
-    shape: Shape,
+    shape: ModelShape,
     network: CutGraph,
     /// The labels among which a node's is sought, and those that the split in hand puts inside. No labels: settled.
     group: Vec<Range<u32>>,
@@ -85,7 +85,7 @@ impl Persistency {
         &mut self,
         problem: &Mrf,
         splits: Splits,
-        claim: Claim,
+        proven_for: ProvenFor,
         labels: &mut Vec<Option<u32>>,
     ) -> Result<Proven, Error> {
         check(problem)?;
@@ -93,22 +93,27 @@ impl Persistency {
         labels.clear();
         labels.resize(problem.nodes(), None);
         let (bound, cuts) = match splits {
-            Splits::OneByOne => self.one_by_one(problem, claim, labels)?,
-            Splits::Halving => self.halving(problem, claim, labels)?,
+            Splits::OneByOne => self.one_by_one(problem, proven_for, labels)?,
+            Splits::Halving => self.halving(problem, proven_for, labels)?,
         };
         Ok(Proven { count: labels.iter().flatten().count(), bound: bound + problem.constant(), cuts })
     }
 
-    /// Each label against the rest. A node that has its label is outside from then on, so that where labels tie no two
-    /// claim the same node.
-    fn one_by_one(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    /// Splits each label against the rest. A node that has its label is outside from then on, so that where labels tie
+    /// no two claim the same node.
+    fn one_by_one(
+        &mut self,
+        problem: &Mrf,
+        proven_for: ProvenFor,
+        labels: &mut [Option<u32>],
+    ) -> Result<(f64, u64), Error> {
         let most = problem.most_labels() as u32;
         let mut bound = f64::NEG_INFINITY;
         for label in 0..most {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
                 *inner = if group.is_empty() { 0..0 } else { label..label + 1 };
             }
-            self.split(problem, claim)?;
+            self.split(problem, proven_for)?;
             bound = bound.max(self.split_energy(problem));
             for (node, proven) in labels.iter_mut().enumerate().filter(|&(node, _)| self.inside[node]) {
                 *proven = Some(label);
@@ -118,14 +123,19 @@ impl Persistency {
         Ok((if most == 0 { 0.0 } else { bound }, u64::from(most)))
     }
 
-    /// Halves of halves; a half of one label is split against all others once more.
-    fn halving(&mut self, problem: &Mrf, claim: Claim, labels: &mut [Option<u32>]) -> Result<(f64, u64), Error> {
+    /// Splits halves of halves; a half of one label is split against all others once more.
+    fn halving(
+        &mut self,
+        problem: &Mrf,
+        proven_for: ProvenFor,
+        labels: &mut [Option<u32>],
+    ) -> Result<(f64, u64), Error> {
         let mut cuts = 0;
         while self.group.iter().any(|group| !group.is_empty()) {
             for (inner, group) in self.inner.iter_mut().zip(&self.group) {
                 *inner = group.start..group.start + (group.len() as u32).div_ceil(2);
             }
-            self.split(problem, claim)?;
+            self.split(problem, proven_for)?;
             cuts += 1;
             for (node, group) in self.group.iter_mut().enumerate() {
                 let (inside, inner) = (self.inside[node], self.inner[node].clone());
@@ -143,7 +153,7 @@ impl Persistency {
         Ok((relaxed_energy(problem, labels), cuts))
     }
 
-    /// A network of the model's edges, and all labels in one group.
+    /// Lays out the network of the model's edges, and all labels in one group.
     fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         let nodes = problem.nodes();
         if !self.shape.fits(problem) {
@@ -165,9 +175,9 @@ impl Persistency {
     }
 
     /// Finds which nodes are inside: within each group those of a smallest cut, with all other groups outside.
-    fn split(&mut self, problem: &Mrf, claim: Claim) -> Result<(), Error> {
+    fn split(&mut self, problem: &Mrf, proven_for: ProvenFor) -> Result<(), Error> {
         // The source's side is the smallest possible: what is certain inside, or what is certain outside.
-        let sign = if claim == Claim::EveryOptimum { 1.0 } else { -1.0 };
+        let sign = if proven_for == ProvenFor::EveryOptimum { 1.0 } else { -1.0 };
         self.slope.clear();
         for (node, inner) in self.inner.iter().enumerate() {
             // Beyond the weights of all its edges a preference decides alone.
@@ -194,12 +204,12 @@ impl Persistency {
         let sides = self.inner.iter().enumerate();
         self.inside.extend(sides.map(|(node, inner)| {
             let source = self.network.graph.side(node as u32) == Side::Source;
-            !inner.is_empty() && source == (claim == Claim::EveryOptimum)
+            !inner.is_empty() && source == (proven_for == ProvenFor::EveryOptimum)
         }));
         Ok(())
     }
 
-    /// Energy of the split's own binary problem.
+    /// Returns the energy of the split's own binary problem.
     fn split_energy(&self, problem: &Mrf) -> f64 {
         let nodes = self.inner.iter().enumerate().map(|(node, inner)| {
             let (inside, outside) = split_energies(problem.unary(node as u32), inner);
@@ -211,7 +221,7 @@ impl Persistency {
     }
 }
 
-/// Lowest energies of the labels in a range and of the others; `+inf` where there are none.
+/// Returns the lowest energies of the labels in a range and of the others; `+inf` where there are none.
 fn split_energies(unary: &[f64], inner: &Range<u32>) -> (f64, f64) {
     let lowest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
     let end = (inner.end as usize).min(unary.len());
@@ -219,8 +229,9 @@ fn split_energies(unary: &[f64], inner: &Range<u32>) -> (f64, f64) {
     (lowest(&unary[start..end]), lowest(&unary[..start]).min(lowest(&unary[end..])))
 }
 
-/// The relaxation that halving minimises: a node without label costs the mean of its two lowest energies, one with a
-/// label other than its best the mean of this label's and the second lowest; an edge with one such end costs half.
+/// Returns the energy of the relaxation that halving minimises: a node without label costs the mean of its two lowest
+/// energies, one with a label other than its best the mean of this label's and the second lowest; an edge with one such
+/// end costs half.
 fn relaxed_energy(problem: &Mrf, labels: &[Option<u32>]) -> f64 {
     let nodes = labels.iter().enumerate().map(|(node, &label)| {
         let unary = problem.unary(node as u32);

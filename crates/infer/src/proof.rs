@@ -27,7 +27,7 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    /// O(energies of nodes + edges).
+    /// Reads off a model what proofs need: O(energies of nodes + edges).
     pub(crate) fn of(problem: &Mrf) -> Self {
         let mut lowest = Sum::default();
         let mut sizes = problem.constant().abs();
@@ -49,13 +49,13 @@ impl Proof {
         Proof { integral, lowest: lowest.floor(), constant: problem.constant(), sizes }
     }
 
-    /// A lower bound on the minimum of the model that needs no engine.
+    /// Returns a lower bound on the minimum of the model that needs no engine.
     pub(crate) fn lowest(&self) -> f64 {
         self.lowest
     }
 
-    /// Largest difference of an energy and a bound that meets it. A bound that was lowered by `rounding` to be safe may
-    /// have met the energy before; it gets that back, but no more than a billionth of what there is.
+    /// Returns the largest difference of an energy and a bound that meets it. A bound that was lowered by `rounding` to
+    /// be safe may have met the energy before; it gets that back, but no more than a billionth of what there is.
     fn slack(&self, energy: f64, rounding: f64) -> f64 {
         if self.integral {
             return 1.0 - 1e-6;
@@ -65,17 +65,17 @@ impl Proof {
         CLOSE * decided + (2.0 * rounding).min(1e-9 * decided.max(energy.abs()))
     }
 
-    /// Whether a bound, which was lowered by `rounding` to be safe, proves that no energy is lower.
+    /// Returns whether a bound, which was lowered by `rounding` to be safe, proves that no energy is lower.
     pub(crate) fn meets(&self, energy: f64, bound: f64, rounding: f64) -> bool {
         energy == bound || (energy.is_finite() && energy - bound <= self.slack(energy, rounding))
     }
 
-    /// What a bound proves: where energies are integral, the next integer.
+    /// Returns what a bound proves: where energies are integral, the next integer.
     pub(crate) fn sharpened(&self, bound: f64) -> f64 {
         if self.integral && bound.is_finite() { (bound - 1e-6).ceil() + 0.0 } else { bound }
     }
 
-    /// The answer that an energy and a proven bound make.
+    /// Returns the answer that an energy and a proven bound make.
     pub(crate) fn answer(&self, energy: f64, bound: f64, rounding: f64, iterations: u64) -> Answer {
         let met = self.meets(energy, bound, rounding);
         let bound = if met { energy } else { self.sharpened(bound).min(energy) };
@@ -83,7 +83,7 @@ impl Proof {
     }
 }
 
-/// The answer of an exact algorithm whose bound may be off by what rounding does to sums of all energies.
+/// Returns the answer of an exact algorithm whose bound may be off by what rounding does to sums of all energies.
 pub(crate) fn exact_answer(problem: &Mrf, energy: f64, bound: f64, iterations: u64) -> Answer {
     let proof = Proof::of(problem);
     let rounding = 4.0 * f64::EPSILON * proof.sizes;

@@ -12,7 +12,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::error::Error;
 use crate::mrf::Mrf;
 
@@ -25,17 +25,30 @@ pub struct Labelling {
     pub answer: Answer,
 }
 
+/// An engine that lists labellings in the order of their energies. An implementation is one line for an engine that
+/// knows nothing better than [`best`].
+pub trait MBest: Engine {
+    /// Returns the `count` labellings of lowest energy, as [`best`] does.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotApply`] where the engine cannot solve the model.
+    fn solve_best(&mut self, problem: &Mrf, count: usize, watch: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+        best(self, problem, count, watch)
+    }
+}
+
 /// A part of the labellings not listed yet, by its best member: those that agree with `labels` before `position` and
 /// have none of the labels `excluded` there.
-struct Part {
+struct Branch {
     labels: Vec<u32>,
     answer: Answer,
     position: usize,
     excluded: Vec<u32>,
 }
 
-/// The `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if the
-/// engine is; else each answer's bound says how far. Stopped by the watch it returns those found so far, one at least.
+/// Returns the `count` labellings of lowest energy, lowest first, or all allowed ones where there are fewer. Exact if
+/// the engine is; else each answer's bound says how far. Stopped by the watch it returns those found so far, one at
+/// least.
 ///
 /// ```
 /// use multiplane_infer::{Mrf, brute::Brute, engine::unwatched, several};
@@ -63,7 +76,7 @@ pub fn best<E: Engine + ?Sized>(
     if count > 0 {
         let mut labels = Vec::new();
         let answer = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
-        parts.push(Part { labels, answer, position: 0, excluded: Vec::new() });
+        parts.push(Branch { labels, answer, position: 0, excluded: Vec::new() });
     }
     // Where an engine found nothing allowed and did not prove that there is nothing, its bound stays.
     let mut unknown = f64::INFINITY;
@@ -88,16 +101,17 @@ pub fn best<E: Engine + ?Sized>(
     Ok(listed)
 }
 
-/// Solves the parts that are left of `part` without its best member; false if the watch stopped it before the end.
+/// Solves the parts that are left of `part` without its best member; returns false if the watch stopped it before the
+/// end.
 fn divide<E: Engine + ?Sized>(
     engine: &mut E,
     problem: &Mrf,
     constrained: &mut Mrf,
-    part: Part,
+    part: Branch,
     watch: &mut Stoppable<'_>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<Branch>,
 ) -> Result<bool, Error> {
-    let Part { labels, answer, position, mut excluded } = part;
+    let Branch { labels, answer, position, mut excluded } = part;
     let (prefix, rest) = labels.split_at(position);
     for (node, &label) in prefix.iter().enumerate() {
         constrain(problem, constrained, node, |other| other == label)?;
@@ -110,7 +124,7 @@ fn divide<E: Engine + ?Sized>(
             }
             let mut found = Vec::new();
             let answer = engine.solve(constrained, &mut |progress| watch.see(progress), &mut found)?;
-            parts.push(Part { labels: found, answer, position: node, excluded: excluded.clone() });
+            parts.push(Branch { labels: found, answer, position: node, excluded: excluded.clone() });
         }
         constrain(problem, constrained, node, |other| other == label)?;
         excluded.clear();
@@ -132,20 +146,20 @@ impl<'a> Stoppable<'a> {
         Stoppable { watch, stopped: false }
     }
 
-    fn see(&mut self, progress: Progress) -> ControlFlow<()> {
+    fn see(&mut self, progress: SolveProgress) -> ControlFlow<()> {
         let flow = (self.watch)(progress);
         self.stopped |= flow.is_break();
         flow
     }
 
-    /// Whether to stop; asks between two solves, as there are engines that never do.
+    /// Returns whether to stop; asks between two solves, as there are engines that never do.
     fn stops_before_next(&mut self, last: Answer) -> bool {
         let Answer { energy, bound, iterations } = last;
-        self.stopped || self.see(Progress { iteration: iterations, energy, bound }).is_break()
+        self.stopped || self.see(SolveProgress { iteration: iterations, energy, bound }).is_break()
     }
 }
 
-/// Forbids the labels of a node that are not `allowed`; whether one is left. If none is, nothing changes.
+/// Forbids the labels of a node that are not `allowed`; returns whether one is left. If none is, nothing changes.
 fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn(u32) -> bool) -> Result<bool, Error> {
     let node = node as u32;
     let price = |(label, &energy)| if allowed(label as u32) { energy } else { f64::INFINITY };
@@ -157,9 +171,9 @@ fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn
     Ok(true)
 }
 
-/// `penalties.len() + 1` labellings: the first minimises the energy, the m-th the energy plus `penalties[j]` for every
-/// node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]` per
-/// differing node, as the paper has it. Labellings may repeat where penalties are small.
+/// Returns `penalties.len() + 1` labellings: the first minimises the energy, the m-th the energy plus `penalties[j]`
+/// for every node where it agrees with the j-th before it (from 0). Up to a constant that is a reward of `penalties[j]`
+/// per differing node, as the paper has it. Labellings may repeat where penalties are small.
 ///
 /// Energies are those of `problem` itself, and every bound is the one proven for its minimum. Stopped by the watch it
 /// returns those found so far, one at least.

@@ -4,15 +4,15 @@ use crate::mrf::Mrf;
 
 /// Label counts and edges of a model, without its numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
+pub(crate) struct ModelShape {
     offsets: Vec<usize>,
     /// Tail, head and term of each edge.
     edges: Vec<(u32, u32, u32)>,
 }
 
-impl Shape {
-    /// Whether a model has the label counts and the edges, with the same terms, of the one recorded last; never before
-    /// anything is recorded.
+impl ModelShape {
+    /// Returns whether a model has the label counts and the edges, with the same terms, of the one recorded last; never
+    /// before anything is recorded.
     pub(crate) fn fits(&self, problem: &Mrf) -> bool {
         self.offsets == problem.offsets()
             && self.edges.len() == problem.edges().len()

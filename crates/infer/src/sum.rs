@@ -24,12 +24,12 @@ impl Sum {
         self.sum + self.lost
     }
 
-    /// The sum of the absolute values.
+    /// Returns the sum of the absolute values.
     pub(crate) fn sizes(&self) -> f64 {
         self.sizes
     }
 
-    /// A number that the exact sum is above, for up to 10^9 numbers.
+    /// Returns a number that the exact sum is above, for up to 10^9 numbers.
     pub(crate) fn floor(&self) -> f64 {
         self.value() - 4.0 * f64::EPSILON * (self.value().abs() + 1e-6 * self.sizes)
     }

@@ -32,7 +32,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with `columns` columns; entries are finite or `+inf`.
+    /// Makes a table with `columns` columns; entries are finite or `+inf`.
     ///
     /// # Errors
     /// Names the first entry that is NaN or `-inf`, and a length that is no positive multiple of `columns`.
@@ -54,22 +54,22 @@ impl Table {
         Ok(Table { columns, values, range })
     }
 
-    /// Number of rows: labels of the tail.
+    /// Returns the number of rows: labels of the tail.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns
     }
 
-    /// Number of columns: labels of the head.
+    /// Returns the number of columns: labels of the head.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// All entries, row-major.
+    /// Returns all entries, row-major.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The entries of one row: the tail's label fixed.
+    /// Returns the entries of one row: the tail's label fixed.
     ///
     /// # Panics
     /// Where there is no such row.
@@ -78,7 +78,7 @@ impl Table {
         &self.values[tail * self.columns..(tail + 1) * self.columns]
     }
 
-    /// One entry.
+    /// Returns one entry.
     #[inline]
     fn at(&self, row: usize, column: usize) -> f64 {
         if column >= self.columns {
@@ -88,7 +88,7 @@ impl Table {
     }
 }
 
-/// Out of line, so that looking up an entry stays small.
+/// Refuses a column out of line, so that looking up an entry stays small.
 #[cold]
 #[inline(never)]
 fn no_column(column: usize, columns: usize) -> ! {
@@ -96,7 +96,7 @@ fn no_column(column: usize, columns: usize) -> ! {
 }
 
 impl Term {
-    /// The energy of labels `a` at the tail and `b` at the head, before the edge's weight.
+    /// Returns the energy of labels `a` at the tail and `b` at the head, before the edge's weight.
     ///
     /// # Panics
     /// Where a table has no such row or column.
@@ -111,12 +111,13 @@ impl Term {
         }
     }
 
-    /// Whether some pair of labels is forbidden.
+    /// Returns whether some pair of labels is forbidden.
     pub fn forbids(&self) -> bool {
         matches!(self, Term::Table(table) if table.values.contains(&f64::INFINITY))
     }
 
-    /// A smallest and a largest energy between which all finite ones are, for nodes of at most so many labels. O(1).
+    /// Returns a smallest and a largest energy between which all finite ones are, for nodes of at most so many labels.
+    /// O(1).
     pub(crate) fn range(&self, labels: usize) -> (f64, f64) {
         let widest = labels.saturating_sub(1) as f64;
         match self {

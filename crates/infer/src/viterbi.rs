@@ -73,7 +73,7 @@ impl Viterbi {
     }
 }
 
-/// The first position of the largest score.
+/// Returns the first position of the largest score.
 fn first_best(scores: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (position, score) in scores.enumerate() {
@@ -84,7 +84,7 @@ fn first_best(scores: impl Iterator<Item = f64>) -> usize {
     best.0
 }
 
-/// `now[y] = max_x (before[x] + pair[x][y]) + unary[y]`; `pair` and `now` are padded.
+/// Computes `now[y] = max_x (before[x] + pair[x][y]) + unary[y]`; `pair` and `now` are padded.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn forward_step(before: &[f64], pair: &[f64], unary: &[f64], now: &mut [f64]) {
     let padded = now.len();
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::brute;
 
-    /// A small pseudo-random number in [-1, 1), coarse on purpose so that ties occur.
+    /// Draws a small pseudo-random number in [-1, 1), coarse on purpose so that ties occur.
     fn next(state: &mut u64) -> f64 {
         *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         ((*state >> 60) as f64) / 8.0 - 1.0

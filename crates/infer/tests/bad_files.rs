@@ -7,11 +7,11 @@ use std::io::Read;
 
 use common::Random;
 use multiplane_infer::file::{DataError, Source};
-use multiplane_infer::format::network::Flow;
-use multiplane_infer::format::{Format, Instance};
+use multiplane_infer::format::flow::Flow;
+use multiplane_infer::format::{Instance, ProblemFormat, cfn, dimacs, uai, wcsp};
 
-fn read_bytes(format: Format, bytes: &[u8]) -> Result<Instance, DataError> {
-    format.read(Source::from_bytes("f", bytes)?)
+fn read_bytes(format: ProblemFormat, bytes: &[u8]) -> Result<Instance, DataError> {
+    (format.read)(Source::from_bytes("f", bytes)?)
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// That each text is refused with these words.
-fn assert_refused(format: Format, cases: &[(&str, &str)]) {
+fn assert_refused(format: ProblemFormat, cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         match read_bytes(format, text.as_bytes()) {
             Ok(_) => panic!("{text:?} was accepted, expected: {expected}"),
@@ -30,6 +30,7 @@ fn assert_refused(format: Format, cases: &[(&str, &str)]) {
     }
 }
 
+/// Whatever breaks a `.uai` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_uai_are_named() {
     let head = "MARKOV\n2\n2 3\n";
@@ -109,13 +110,14 @@ fn faults_of_uai_are_named() {
         (with("1\n0\n1 1\n7"), "f:7:1: found `7` after the last table, expected the end of the file"),
     ];
     let cases: Vec<(&str, &str)> = cases.iter().map(|(text, error): &(String, &str)| (text.as_str(), *error)).collect();
-    assert_refused(Format::Uai, &cases);
+    assert_refused(uai::ENTRY, &cases);
 }
 
+/// Whatever breaks a `.wcsp` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_wcsp_are_named() {
     assert_refused(
-        Format::Wcsp,
+        wcsp::ENTRY,
         &[
             ("", "f:1:1: found an empty file, expected the problem's name"),
             ("x 2 2 1", "f:1:8: found the end of the file, expected the upper bound"),
@@ -189,10 +191,11 @@ fn faults_of_wcsp_are_named() {
     );
 }
 
+/// Whatever breaks a `.cfn` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_cfn_are_named() {
     assert_refused(
-        Format::Cfn,
+        cfn::ENTRY,
         &[
             ("", "f:1:1: found an empty file, expected the bracket that opens the file's object"),
             ("problem", "f:1:1: found `problem`, expected the bracket that opens the file's object"),
@@ -266,6 +269,7 @@ fn faults_of_cfn_are_named() {
     );
 }
 
+/// Whatever breaks a `.max` file is refused with its place, what was found and what was expected.
 #[test]
 fn faults_of_max_are_named() {
     let head = "p max 3 2\nn 1 s\nn 3 t\n";
@@ -308,7 +312,7 @@ fn faults_of_max_are_named() {
         ),
     ];
     let cases: Vec<(&str, &str)> = cases.iter().map(|(text, error): &(String, &str)| (text.as_str(), *error)).collect();
-    assert_refused(Format::Max, &cases);
+    assert_refused(dimacs::ENTRY, &cases);
 }
 
 /// A sink that no path of arcs leads to is refused; capacities of 0 make a path like any.
@@ -317,7 +321,7 @@ fn unreachable_terminals() {
     let missing =
         |source: u32, sink: u32| format!("f: found no path of arcs from source {source} to sink {sink}, expected one");
     assert_refused(
-        Format::Max,
+        dimacs::ENTRY,
         &[
             ("p max 2 0\nn 1 s\nn 2 t\n", &missing(1, 2)),
             ("p max 4 2\nn 1 s\nn 4 t\na 1 2 3\na 3 4 5\n", &missing(1, 4)),
@@ -325,19 +329,19 @@ fn unreachable_terminals() {
         ],
     );
     let text = "p max 3 2\nn 1 s\nn 3 t\na 1 2 0\na 2 3 7\n";
-    let Ok(Instance::Flow(Flow::Whole(network))) = read_bytes(Format::Max, text.as_bytes()) else { panic!("{text}") };
+    let Ok(Instance::Flow(Flow::Whole(network))) = read_bytes(dimacs::ENTRY, text.as_bytes()) else { panic!("{text}") };
     assert_eq!(network.cut().solve(), 0);
 }
 
-const SAMPLES: [(Format, &str); 5] = [
-    (Format::Uai, "MARKOV\n3\n2 3 1\n4\n1 0\n2 1 0\n0\n2 1 2\n2\n 0.4 0.6\n6\n 1 0 .5\n 2 1e-3 3\n1 7\n3\n 1 1 2\n"),
-    (Format::Wcsp, "name 3 3 5 100\n2 3 1\n-2 0 1 7 2\n0 2 100\n1 0 -3\n2 0 1 7 -1\n1 1 0 1\n2 5\n0 4 0\n2 2 0 3 0\n"),
+const SAMPLES: [(ProblemFormat, &str); 5] = [
+    (uai::ENTRY, "MARKOV\n3\n2 3 1\n4\n1 0\n2 1 0\n0\n2 1 2\n2\n 0.4 0.6\n6\n 1 0 .5\n 2 1e-3 3\n1 7\n3\n 1 1 2\n"),
+    (wcsp::ENTRY, "name 3 3 5 100\n2 3 1\n-2 0 1 7 2\n0 2 100\n1 0 -3\n2 0 1 7 -1\n1 1 0 1\n2 5\n0 4 0\n2 2 0 3 0\n"),
     (
-        Format::Cfn,
+        cfn::ENTRY,
         "{ \"problem\": { \"name\": \"p\", \"mustbe\": \"<100.0\" },\n \"variables\": { \"x\": [\"a\", \"b\"], y: 3 },\n \"functions\": {\n  \"f\": { \"scope\": [\"x\"], \"costs\": [0.5, -1.25] },\n  g { scope [x y] defaultcost 2 costs [a 1 100 1 2 -7] },\n  [[0, y] costs g] } }\n",
     ),
-    (Format::Max, "c sample\np max 4 5\nn 1 s\nn 4 t\na 1 2 5\na 2 3 4\na 3 2 1\na 3 4 7\na 1 4 1\n"),
-    (Format::Max, "p max 3 3\nn 2 s\nn 3 t\na 2 1 2.5\na 1 3 1e1\na 1 1 3\n"),
+    (dimacs::ENTRY, "c sample\np max 4 5\nn 1 s\nn 4 t\na 1 2 5\na 2 3 4\na 3 2 1\na 3 4 7\na 1 4 1\n"),
+    (dimacs::ENTRY, "p max 3 3\nn 2 s\nn 3 t\na 2 1 2.5\na 1 3 1e1\na 1 1 3\n"),
 ];
 
 const RUBBISH: [&[u8]; 16] = [

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use common::{Random, random_graph, random_nodes, random_table};
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::file::{DataError, Source};
-use multiplane_infer::format::network::Flow;
-use multiplane_infer::format::{self, Format, Instance, cfn, dimacs, uai, wcsp};
+use multiplane_infer::format::flow::Flow;
+use multiplane_infer::format::{self, Instance, ProblemFormat, cfn, dimacs, uai, wcsp};
 use multiplane_infer::{Engine, Mrf, Term, brute::Brute};
 
-fn read_bytes(format: Format, bytes: &[u8]) -> Result<Instance, DataError> {
-    format.read(Source::from_bytes("f", bytes)?)
+fn read_bytes(format: ProblemFormat, bytes: &[u8]) -> Result<Instance, DataError> {
+    (format.read)(Source::from_bytes("f", bytes)?)
 }
 
 /// A model of a few nodes with all kinds of terms, weights and, if so, forbidden labels and pairs.
@@ -58,7 +58,7 @@ fn labellings(mrf: &Mrf) -> Vec<Vec<u32>> {
     all
 }
 
-fn read_again(format: Format, text: &[u8], what: &str) -> Mrf {
+fn read_again(format: ProblemFormat, text: &[u8], what: &str) -> Mrf {
     match read_bytes(format, text) {
         Ok(Instance::Mrf(mrf)) => mrf,
         other => panic!("{what}: {other:?}\n{}", String::from_utf8_lossy(text)),
@@ -84,21 +84,21 @@ fn models_survive_writing() {
         let what = |format: &str| format!("seed {seed}, {format}");
         let mut text = Vec::new();
         cfn::write(&mrf, None, &mut text).unwrap();
-        assert_same_energies(&mrf, &read_again(Format::Cfn, &text, &what("cfn")), 0.0, &what("cfn"));
+        assert_same_energies(&mrf, &read_again(cfn::ENTRY, &text, &what("cfn")), 0.0, &what("cfn"));
         text.clear();
         cfn::write(&mrf, Some(6), &mut text).unwrap();
         assert_same_energies(
             &mrf,
-            &read_again(Format::Cfn, &text, &what("cfn of 6 digits")),
+            &read_again(cfn::ENTRY, &text, &what("cfn of 6 digits")),
             1e-5,
             &what("cfn of 6 digits"),
         );
         text.clear();
         uai::write(&mrf, &mut text).unwrap();
-        assert_same_energies(&mrf, &read_again(Format::Uai, &text, &what("uai")), 1e-13, &what("uai"));
+        assert_same_energies(&mrf, &read_again(uai::ENTRY, &text, &what("uai")), 1e-13, &what("uai"));
         text.clear();
         match wcsp::write(&mrf, &mut text) {
-            Ok(()) => assert_same_energies(&mrf, &read_again(Format::Wcsp, &text, &what("wcsp")), 0.0, &what("wcsp")),
+            Ok(()) => assert_same_energies(&mrf, &read_again(wcsp::ENTRY, &text, &what("wcsp")), 0.0, &what("wcsp")),
             Err(error) => assert!(!mrf.is_integral(), "{}: {error}", what("wcsp")),
         }
     }
@@ -143,7 +143,9 @@ fn networks_survive_writing() {
                 arcs.iter().filter(crosses).map(|arc| arc.2 as f64 + half).sum::<f64>()
             })
             .fold(f64::INFINITY, f64::min);
-        let Ok(Instance::Flow(flow)) = read_bytes(Format::Max, text.as_bytes()) else { panic!("seed {seed}: {text}") };
+        let Ok(Instance::Flow(flow)) = read_bytes(dimacs::ENTRY, text.as_bytes()) else {
+            panic!("seed {seed}: {text}")
+        };
         let mut copy = Vec::new();
         let mut labels = Vec::new();
         let found = match &flow {
@@ -166,7 +168,7 @@ fn networks_survive_writing() {
         let crosses = |&&(tail, head, _): &&(usize, usize, usize)| labels[tail - 1] == 0 && labels[head - 1] == 1;
         let cut: f64 = arcs.iter().filter(crosses).map(|arc| arc.2 as f64 + half).sum();
         assert_eq!((cut, labels[source - 1], labels[sink - 1]), (smallest, 0, 1), "seed {seed}: {text}");
-        let Ok(Instance::Flow(again)) = read_bytes(Format::Max, &copy) else { panic!("seed {seed}") };
+        let Ok(Instance::Flow(again)) = read_bytes(dimacs::ENTRY, &copy) else { panic!("seed {seed}") };
         match (&flow, &again) {
             (Flow::Real(_), Flow::Whole(network)) => assert_eq!(network.cut().solve() as f64, smallest, "seed {seed}"),
             _ => assert!(again == flow, "seed {seed}: {text}\n{}", String::from_utf8_lossy(&copy)),
@@ -174,14 +176,14 @@ fn networks_survive_writing() {
     }
 }
 
-fn model(format: Format, text: &str) -> Mrf {
+fn model(format: ProblemFormat, text: &str) -> Mrf {
     read_again(format, text.as_bytes(), text)
 }
 
 /// Entries are factors, the last variable's label changes fastest, 0 forbids, a table without variables counts for all.
 #[test]
 fn uai_means_products() {
-    let mrf = model(Format::Uai, "markov 2 2 3 4 0 1 1 2 1 0 1 1\n1 0.5 3 1 1 0 6 1 2 3 4 5 6 3 1 0.25 1");
+    let mrf = model(uai::ENTRY, "markov 2 2 3 4 0 1 1 2 1 0 1 1\n1 0.5 3 1 1 0 6 1 2 3 4 5 6 3 1 0.25 1");
     // A constant of 0.5, variable 1's own factor, and the table's row by variable 1.
     for (labels, product) in
         [([0, 0], 0.5 * 1.0), ([1, 0], 0.5 * 2.0), ([0, 1], 0.5 * 3.0 * 0.25), ([1, 1], 0.5 * 4.0 * 0.25)]
@@ -196,13 +198,13 @@ fn uai_means_products() {
 #[test]
 fn wcsp_shares_costs_and_forbids() {
     let text = "AllDifferent 4 4 6 1\n4 4 4 4\n-2 0 1 0 4\n0 0 1\n1 1 1\n2 2 1\n3 3 1\n2 0 2 0 -1\n2 0 3 0 -1\n2 1 2 0 -1\n2 1 3 0 -1\n2 2 3 0 -1\n";
-    let mrf = model(Format::Wcsp, text);
+    let mrf = model(wcsp::ENTRY, text);
     assert_eq!((mrf.edges().len(), mrf.terms().len()), (6, 1), "one table serves all");
     for labels in labellings(&mrf) {
         let distinct = (0..4).all(|label| labels.contains(&label));
         assert_eq!(mrf.energy(&labels), if distinct { 0.0 } else { f64::INFINITY }, "{labels:?}");
     }
-    let mrf = model(Format::Wcsp, "x 2 3 3 10 3 2 0 7 0\n-1 0 4 1\n2 10\n1 1 -3 1 0 9\n");
+    let mrf = model(wcsp::ENTRY, "x 2 3 3 10 3 2 0 7 0\n-1 0 4 1\n2 10\n1 1 -3 1 0 9\n");
     assert_eq!((mrf.energy(&[0, 0]), mrf.energy(&[1, 1])), (7.0 + 4.0 + 9.0, 7.0 + 4.0 - 3.0));
     assert_eq!(mrf.energy(&[2, 0]), f64::INFINITY);
 }
@@ -211,9 +213,9 @@ fn wcsp_shares_costs_and_forbids() {
 #[test]
 fn large_bounds_forbid_what_reaches_them() {
     let mrf =
-        model(Format::Wcsp, "x 1 4 1 1000000000000000001\n4\n1 0 9007199254740992 2\n1 1000000000000000001\n2 3\n");
+        model(wcsp::ENTRY, "x 1 4 1 1000000000000000001\n4\n1 0 9007199254740992 2\n1 1000000000000000001\n2 3\n");
     assert_eq!(mrf.unary(0), [9007199254740992.0, f64::INFINITY, 3.0, 9007199254740992.0]);
-    let mrf = model(Format::Cfn, "{{p <1000000000000000001.0} {x 3} {{[x] [+1000000000000000001 2e18 9e17]}}}");
+    let mrf = model(cfn::ENTRY, "{{p <1000000000000000001.0} {x 3} {{[x] [+1000000000000000001 2e18 9e17]}}}");
     assert_eq!(mrf.unary(0), [f64::INFINITY, f64::INFINITY, 9e17]);
 }
 
@@ -237,12 +239,12 @@ fn cfn_in_all_its_forms() {
         10.0 + [0.5, -1.25][x] + 2.0 * table[x][y] + sparse[x][y]
     };
     for text in [named, bare] {
-        let mrf = model(Format::Cfn, text);
+        let mrf = model(cfn::ENTRY, text);
         for labels in labellings(&mrf) {
             assert_eq!(mrf.energy(&labels), expected(labels[0] as usize, labels[1] as usize), "{labels:?} of {text}");
         }
     }
-    let most = model(Format::Cfn, "{{p >0} {x 3} {{[x] [5 0 7.5]}}}");
+    let most = model(cfn::ENTRY, "{{p >0} {x 3} {{[x] [5 0 7.5]}}}");
     assert_eq!(most.unary(0), [-5.0, f64::INFINITY, -7.5], "0 is not above the bound");
 }
 
@@ -250,14 +252,14 @@ fn cfn_in_all_its_forms() {
 #[test]
 fn formats_are_found() {
     for (name, format) in [
-        ("a.uai", Some(Format::Uai)),
-        ("a/b.WCSP.gz", Some(Format::Wcsp)),
-        ("c.cfn.gz", Some(Format::Cfn)),
-        ("d.x.max", Some(Format::Max)),
+        ("a.uai", Some("uai")),
+        ("a/b.WCSP.gz", Some("wcsp")),
+        ("c.cfn.gz", Some("cfn")),
+        ("d.x.max", Some("max")),
         ("max", None),
         ("e.txt.gz", None),
     ] {
-        assert_eq!(Format::from_path(Path::new(name)), format, "{name}");
+        assert_eq!(format::of_path(Path::new(name)).map(|format| format.name), format, "{name}");
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("problem.txt");
@@ -274,7 +276,7 @@ fn formats_are_found() {
     let error = read("\nIt was").unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(2), Some(1)));
     assert!(error.message().starts_with("found `It` as first word, expected a problem of a known format"), "{error}");
-    assert!(Format::ALL.iter().all(|format| error.message().contains(&format!(".{} (", format.name()))), "{error}");
+    assert!(format::FORMATS.iter().all(|format| error.message().contains(&format!(".{} (", format.name))), "{error}");
     assert!(read("").unwrap_err().message().starts_with("found an empty file, expected a problem"));
 }
 
@@ -282,9 +284,9 @@ fn formats_are_found() {
 #[test]
 fn equal_tables_are_shared() {
     let head = "MARKOV 4 2 2 2 2 3 2 0 1 2 1 2 2 2 3\n";
-    let mrf = model(Format::Uai, &format!("{head} 4 1 2 3 4 4 1 2 3 4 4 1 2 3 5"));
+    let mrf = model(uai::ENTRY, &format!("{head} 4 1 2 3 4 4 1 2 3 4 4 1 2 3 5"));
     assert_eq!((mrf.edges().len(), mrf.terms().len()), (3, 2));
-    let mrf = model(Format::Uai, &format!("{head} 4 1 .5 .5 1 4 1 .25 .25 1 4 1 2 2 1"));
+    let mrf = model(uai::ENTRY, &format!("{head} 4 1 .5 .5 1 4 1 .25 .25 1 4 1 2 2 1"));
     let terms: Vec<bool> = mrf.edges().iter().map(|edge| *mrf.term(edge) == Term::Potts).collect();
     assert_eq!((terms, mrf.terms().len()), (vec![true, true, false], 2), "2 rewards what differs: no Potts term");
     let answer = Brute.solve(&mrf, &mut unwatched, &mut Vec::new()).unwrap();
@@ -335,7 +337,8 @@ fn optima_of_uai_models() {
     assert!(seen > 40, "only {seen}");
 }
 
-/// Optimal labellings of the models of other formats, as an independent solver found and proved them, cost what it says.
+/// Optimal labellings of the models of other formats, as an independent solver found and proved them, cost what it
+/// says.
 #[test]
 fn optima_of_cost_networks() {
     for (name, optimum, labels) in [

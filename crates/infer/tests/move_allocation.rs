@@ -6,7 +6,7 @@ mod counting;
 
 use common::Random;
 use counting::allocations;
-use multiplane_infer::persistency::{Claim, Persistency, Splits};
+use multiplane_infer::persistency::{Persistency, ProvenFor, Splits};
 use multiplane_infer::restricted::Restricted;
 use multiplane_infer::{Engine, Mrf, Term, engine::unwatched, expansion::Expansion, min_cut::MinCut};
 
@@ -63,7 +63,7 @@ fn solves_do_not_allocate_when_warm() {
     let (mut finder, mut proven) = (Persistency::default(), Vec::new());
     for splits in [Splits::OneByOne, Splits::Halving] {
         assert_frugal("persistency", 5, |model| {
-            finder.solve(model, splits, Claim::SomeOptimum, &mut proven).unwrap();
+            finder.solve(model, splits, ProvenFor::SomeOptimum, &mut proven).unwrap();
         });
     }
     for most in [2, 4] {

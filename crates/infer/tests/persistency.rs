@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, random_graph, random_nodes};
-use multiplane_infer::persistency::{Claim, Persistency, Splits};
+use multiplane_infer::persistency::{Persistency, ProvenFor, Splits};
 use multiplane_infer::{Engine, Mrf, Term, brute::Brute, engine::unwatched};
 
 const BOTH: [Splits; 2] = [Splits::OneByOne, Splits::Halving];
@@ -61,7 +61,7 @@ fn proven_labels_extend_to_an_optimum() {
         let mrf = random_potts(seed);
         let best = optimum(&mrf, &[], None);
         for (splits, proven_nodes) in BOTH.into_iter().zip(&mut proven_nodes) {
-            for claim in [Claim::EveryOptimum, Claim::SomeOptimum] {
+            for claim in [ProvenFor::EveryOptimum, ProvenFor::SomeOptimum] {
                 let proven = finder.solve(&mrf, splits, claim, &mut labels).unwrap();
                 let what = format!("seed {seed}, {splits:?}, {claim:?}");
                 assert_eq!(proven.count, labels.iter().flatten().count(), "{what}: count");
@@ -87,8 +87,8 @@ fn claims_of_every_optimum_hold() {
     for seed in 0..2000 {
         let mrf = random_potts(seed);
         let best = optimum(&mrf, &[], None);
-        finder.solve(&mrf, Splits::OneByOne, Claim::EveryOptimum, &mut single).unwrap();
-        other.solve(&mrf, Splits::Halving, Claim::EveryOptimum, &mut halved).unwrap();
+        finder.solve(&mrf, Splits::OneByOne, ProvenFor::EveryOptimum, &mut single).unwrap();
+        other.solve(&mrf, Splits::Halving, ProvenFor::EveryOptimum, &mut halved).unwrap();
         if seed.is_multiple_of(2) {
             assert_eq!(single, halved, "seed {seed}"); // integral energies: no rounding
         }
@@ -97,7 +97,7 @@ fn claims_of_every_optimum_hold() {
             assert!(without > best, "seed {seed}: node {node} need not have label {label}");
         }
         for splits in BOTH {
-            let proven = finder.solve(&mrf, splits, Claim::SomeOptimum, &mut some).unwrap();
+            let proven = finder.solve(&mrf, splits, ProvenFor::SomeOptimum, &mut some).unwrap();
             assert!(proven.count >= single.iter().flatten().count(), "seed {seed}, {splits:?}: less is proven");
         }
     }
@@ -111,7 +111,7 @@ fn refuses_other_terms() {
     let linear = mrf.add_term(Term::Linear { cap: 2.0 }).unwrap();
     let edge = mrf.add_edge(a, b, linear, 1.0).unwrap();
     let refusal = |mrf: &Mrf| {
-        let found = Persistency::default().solve(mrf, Splits::Halving, Claim::SomeOptimum, &mut Vec::new());
+        let found = Persistency::default().solve(mrf, Splits::Halving, ProvenFor::SomeOptimum, &mut Vec::new());
         found.unwrap_err().to_string()
     };
     assert!(refusal(&mrf).contains("edge 0 of nodes 0 and 1 has a term that is not Potts"));

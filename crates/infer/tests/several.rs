@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use common::{Random, random_graph, random_nodes, random_table};
 use multiplane_infer::brute::Brute;
-use multiplane_infer::engine::{Progress, unwatched};
+use multiplane_infer::engine::{SolveProgress, unwatched};
 use multiplane_infer::several::{best, diverse};
 use multiplane_infer::{Mrf, Term};
 
@@ -79,7 +79,7 @@ fn stopped_lists_are_the_first_ones() {
         let energies = all_energies(&mrf);
         for allowed in 0..8 {
             let mut looks = 0;
-            let mut watch = |_: Progress| {
+            let mut watch = |_: SolveProgress| {
                 looks += 1;
                 if looks > allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
@@ -93,7 +93,7 @@ fn stopped_lists_are_the_first_ones() {
                 assert!(one.answer.bound <= energy + 1e-9, "seed {seed}, {allowed} looks");
             }
             looks = 0;
-            let mut watch = |_: Progress| {
+            let mut watch = |_: SolveProgress| {
                 looks += 1;
                 if looks > allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };

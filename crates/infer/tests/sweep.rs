@@ -9,12 +9,12 @@ use multiplane_infer::engine::unwatched;
 use multiplane_infer::restricted::Restricted;
 use multiplane_infer::several::Labelling;
 use multiplane_infer::viterbi::Viterbi;
-use multiplane_infer::{Answer, Engine, Mrf, Table, Term, registry};
+use multiplane_infer::{Answer, Engine, MBest, Mrf, Table, Term, registry};
 
 /// Differences of this size are rounding.
 const ROUNDING: f64 = 1e-9;
 
-fn engine(name: &str) -> Box<dyn Engine> {
+fn engine(name: &str) -> Box<dyn MBest> {
     (registry::find(name).unwrap_or_else(|| panic!("no engine {name}")).make)()
 }
 
@@ -133,7 +133,7 @@ fn sweep_submodular(seeds: std::ops::Range<u64>) {
 }
 
 /// The five best labellings are those of enumeration.
-fn assert_best(engine: &mut dyn Engine, mrf: &Mrf, what: &str) {
+fn assert_best(engine: &mut dyn MBest, mrf: &Mrf, what: &str) {
     let energies = |found: Vec<Labelling>| -> Vec<f64> { found.iter().map(|one| one.answer.energy).collect() };
     let found = energies(engine.solve_best(mrf, 5, &mut unwatched).unwrap());
     let mut all = Vec::new();
@@ -252,7 +252,7 @@ fn sweep_trees(seeds: std::ops::Range<u64>) {
 }
 
 /// Viterbi and the engines of models on the same chain.
-fn chain_agrees(random: &mut Random, tree: &mut dyn Engine, trws: &mut dyn Engine, seed: u64) {
+fn chain_agrees(random: &mut Random, tree: &mut dyn MBest, trws: &mut dyn Engine, seed: u64) {
     let (len, labels) = (random.within(1, 6), random.within(1, 4));
     let integral = random.chance(0.5);
     let mut scores = |count| -> Vec<f64> { (0..count).map(|_| random.energy(integral)).collect() };

@@ -8,7 +8,7 @@ use models::{Traits, all_labellings, close, random_model, redraw_unary};
 use multiplane_infer::brute::Brute;
 use multiplane_infer::engine::unwatched;
 use multiplane_infer::tree::Tree;
-use multiplane_infer::{Engine, Error, Mrf, Term};
+use multiplane_infer::{Engine, Error, MBest, Mrf, Term};
 
 /// The optimum of random forests with all kinds of energies, cold and, in the same memory, with new energies. A model
 /// without an allowed labelling has energy `+inf`.

@@ -109,15 +109,15 @@ fn task(entry: &multiplane::entry::TaskEntry) -> Item {
 /// Formats of data sets, and of the single problems that `infer` solves.
 fn formats() -> Vec<Item> {
     let data = FORMATS.iter().map(|format| Item::short(format.name, format.description.into()));
-    let problems = infer::format::Format::ALL.into_iter().map(|format| Item {
+    let problems = infer::format::FORMATS.iter().map(|format| Item {
         facts: vec![("read by", "infer, known by the ending of the file's name".into())],
-        ..Item::short(format.name(), format.description().into())
+        ..Item::short(format.name, format.description.into())
     });
     data.chain(problems).collect()
 }
 
 fn engines() -> Vec<Item> {
-    let listed = infer::registry::ENGINES.iter().map(|kind| Item::short(kind.name, kind.summary.into()));
+    let listed = infer::registry::ENGINES.iter().map(|entry| Item::short(entry.name, entry.summary.into()));
     listed.chain([Item::short(MAX_FLOW, MAX_FLOW_SUMMARY.into())]).collect()
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use multiplane::infer::format::network::{Flow, Network};
+use multiplane::infer::format::flow::{Flow, FlowProblem};
 use multiplane::infer::format::{self, Instance};
 use multiplane::infer::maxflow::Capacity;
-use multiplane::infer::{Answer, Engine, Mrf, registry};
+use multiplane::infer::{Answer, Mrf, registry};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn check(args: &InferArgs) -> Result<(), Error> {
         && name != MAX_FLOW
         && registry::find(name).is_none()
     {
-        let known = registry::ENGINES.iter().map(|kind| kind.name).chain([MAX_FLOW]);
+        let known = registry::ENGINES.iter().map(|entry| entry.name).chain([MAX_FLOW]);
         return Err(Error::input(unknown_name("engine", name, known)));
     }
     refuse_overwriting([&args.data], &args.out)?;
@@ -120,17 +120,17 @@ fn refused(path: &Path, reason: &str) -> Error {
 /// Solves a pairwise model.
 fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
     let refuse = |error: multiplane::infer::Error| refused(&args.data, &error.to_string());
-    let (kind, mut engine): (_, Box<dyn Engine>) = match args.engine.as_deref() {
+    let (entry, mut engine) = match args.engine.as_deref() {
         None => registry::automatic(mrf).map_err(refuse)?,
         Some(name) => {
             let reason = format!("it holds an energy: engine {MAX_FLOW} solves flow networks (.max)");
-            let kind = registry::find(name).ok_or_else(|| refused(&args.data, &reason))?;
-            let mut engine = (kind.make)();
+            let entry = registry::find(name).ok_or_else(|| refused(&args.data, &reason))?;
+            let mut engine = (entry.make)();
             engine.prepare(mrf).map_err(refuse)?;
-            (kind, engine)
+            (entry, engine)
         }
     };
-    let mut watcher = Watcher::new(kind.name, args.seconds, args.quiet);
+    let mut watcher = Watcher::new(entry.name, args.seconds, args.quiet);
     let (mut labels, mut found, mut times) = (Vec::new(), Vec::new(), Vec::new());
     let mut best: Option<Answer> = None;
     let answer = loop {
@@ -162,7 +162,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
         ending => ending,
     };
     Ok(Report {
-        engine: kind.name,
+        engine: entry.name,
         energy: answer.energy,
         bound: answer.bound,
         exact: answer.is_exact(),
@@ -179,7 +179,7 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
 /// Solves a flow network. A signal ends it at once: there is nothing to keep before the end.
 fn cut<C: Capacity>(
     args: &InferArgs,
-    network: Network<C>,
+    network: FlowProblem<C>,
     shown: impl Fn(C) -> Value,
     value: impl Fn(C) -> f64,
 ) -> Report {

@@ -5,7 +5,6 @@
 //! faster and end lower than from the nodes' own best labels. O(degree * labels) for each visit of a node (Potts:
 //! O(degree + labels)); a node is visited again only when a neighbour has changed.
 
-use super::Allowed;
 use super::incidence::Incidence;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
@@ -14,7 +13,11 @@ use crate::term::Term;
 /// Sweeps after which the descent ends in any case.
 const SWEEPS: usize = 100;
 
-/// Working memory.
+/// Whether a node may take a label.
+pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
+impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
+
+/// Iterated conditional modes with their working memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Descent {
     /// Whether a node's neighbourhood has changed since its visit.
@@ -40,7 +43,7 @@ impl Descent {
         }
     }
 
-    /// Gives a node its best label; whether that is another one.
+    /// Gives a node its best label; returns whether that is another one.
     fn visit(
         &mut self,
         problem: &Mrf,

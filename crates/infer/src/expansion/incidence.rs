@@ -45,12 +45,12 @@ impl Incidence {
         *slot += 1;
     }
 
-    /// The edges of a node, by index.
+    /// Returns the edges of a node, by index.
     pub(super) fn of(&self, node: usize) -> &[u32] {
         &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
     }
 
-    /// Its edges to nodes of lower and of higher index.
+    /// Returns a node's edges to nodes of lower and of higher index.
     #[inline]
     pub(super) fn sides(&self, node: usize) -> (&[u32], &[u32]) {
         self.of(node).split_at((self.middle[node] - self.first[node]) as usize)

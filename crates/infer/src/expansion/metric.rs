@@ -4,10 +4,12 @@
 //! energies with `V(l,l) = 0` the triangle inequality (Kolmogorov and Zabih 2004). Checked once for each term and pair
 //! of label counts: O(labels^3) for a table, O(1) for the other terms.
 
-use super::NAME;
 use crate::error::Error;
 use crate::mrf::{Edge, Mrf};
 use crate::term::{Table, Term};
+
+/// The engine's name in the registry and in what it refuses.
+pub(super) const NAME: &str = "expansion";
 
 /// Part of the largest entry by which four entries may break the rule through rounding.
 const ROUNDING: f64 = 1e-12;
@@ -56,13 +58,14 @@ impl Rules {
         Ok(())
     }
 
-    /// Whether all edges of a checked model are Potts.
+    /// Returns whether all edges of a checked model are Potts.
     pub(super) fn is_potts(&self, problem: &Mrf) -> bool {
         problem.edges().iter().all(|edge| *problem.term(edge) == Term::Potts)
     }
 }
 
-/// With three labels in a row, min(4, cap) must not exceed 1 + 1; nothing else can break.
+/// Refuses a truncated quadratic term that is no metric: with three labels in a row, min(4, cap) must not exceed 1 + 1;
+/// nothing else can break.
 fn check_quadratic(problem: &Mrf, edge: &Edge, cap: f64) -> Result<(), String> {
     let most = problem.labels(edge.tail).max(problem.labels(edge.head));
     let least = problem.labels(edge.tail).min(problem.labels(edge.head));

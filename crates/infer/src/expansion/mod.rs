@@ -22,9 +22,10 @@
 //!
 //! A move is O(nodes + edges) and one maximum flow. Each label has a network of its own, in which the flow of the last
 //! move to this label is kept, so that from the second cycle on a cut only follows what has changed since (Alahari,
-//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take much memory, all labels share one.
-//! A label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
-//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best labels.
+//! Kohli and Torr, "Reduce, reuse and recycle", CVPR 2008); where that would take much memory, all labels share one. A
+//! label rests while nothing has changed since its last move. Another solve of a model of the same shape keeps the
+//! networks and messages, and starts from the last labelling if that is lower in energy than the nodes' own best
+//! labels.
 
 mod descent;
 mod incidence;
@@ -34,32 +35,35 @@ mod sweeps;
 
 use std::ops::ControlFlow;
 
-use crate::engine::{Answer, Engine, Progress, Watch, unwatched};
+use crate::engine::{Answer, Engine, SolveProgress, Watch, unwatched};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
-use crate::persistency::{Claim, Persistency, Splits};
+use crate::persistency::{Persistency, ProvenFor, Splits};
 use crate::proof::Proof;
-use crate::shape::Shape;
-use descent::Descent;
+use crate::several::MBest;
+use crate::shape::ModelShape;
+use descent::{Allowed, Descent};
 use incidence::Incidence;
-use metric::Rules;
-use moves::{Move, Network};
-use sweeps::{MOST_LABELS, Sweeps};
+use metric::{NAME, Rules};
+use moves::{ExpansionMove, MoveNetwork};
+use sweeps::{MOST_LABELS, PottsSweeps};
 
-/// The engine's registered name.
-const NAME: &str = "expansion";
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: NAME,
+    summary: "Potts and other metric edges, by moves of many nodes to one label: approximate",
+    make: || Box::new(Expansion::default()),
+    worthwhile: |_| true,
+};
 
-/// Nodes and edges times labels above which all labels share one network: some 60 MB. Beyond, to get the memory takes as
-/// long as flows that are kept save.
+/// Nodes and edges times labels above which all labels share one network: some 60 MB. Beyond, to get the memory takes
+/// as long as flows that are kept save.
 const NETWORKS: usize = 1_000_000;
 
 /// Nodes and edges times labels above which no messages are passed: some 200 MB.
 const MESSAGES: usize = 20_000_000;
-
-/// Whether a node may take a label.
-pub(crate) trait Allowed: Copy + Fn(usize, u32) -> bool {}
-impl<F: Copy + Fn(usize, u32) -> bool> Allowed for F {}
 
 /// The engine of Potts and metric models with any number of labels.
 ///
@@ -90,14 +94,14 @@ pub struct Expansion {
     pub sweeps: u32,
     persistency: Persistency,
     proven: Vec<Option<u32>>,
-    shape: Shape,
+    shape: ModelShape,
     rules: Rules,
     /// One per label, or one for all.
-    networks: Vec<Network>,
-    step: Move,
+    networks: Vec<MoveNetwork>,
+    step: ExpansionMove,
     descent: Descent,
     incidence: Incidence,
-    messages: Sweeps,
+    messages: PottsSweeps,
     /// The last labelling found.
     last: Vec<u32>,
     /// By label, the number of changes that had been made when its last move ended.
@@ -111,11 +115,11 @@ impl Default for Expansion {
             sweeps: 20,
             persistency: Persistency::default(),
             proven: Vec::new(),
-            shape: Shape::default(),
+            shape: ModelShape::default(),
             rules: Rules::default(),
             networks: Vec::new(),
-            step: Move::default(),
-            messages: Sweeps::default(),
+            step: ExpansionMove::default(),
+            messages: PottsSweeps::default(),
             descent: Descent::default(),
             incidence: Incidence::default(),
             last: Vec::new(),
@@ -138,17 +142,17 @@ impl Engine for Expansion {
         self.last.clear();
         let most = problem.most_labels();
         let networks = if size(problem) <= NETWORKS { most } else { 1 };
-        self.networks.iter_mut().for_each(Network::clear);
-        self.networks.resize_with(networks, Network::default);
+        self.networks.iter_mut().for_each(MoveNetwork::clear);
+        self.networks.resize_with(networks, MoveNetwork::default);
         self.messages.clear();
         self.incidence.build(problem);
         self.shape.record(problem);
         Ok(())
     }
 
-    /// An iteration is a move; `watch` is asked after each, and between sweeps. The answer is exact, and says so, where no
-    /// node has more than two labels or all labels are proven; else the bound is the best of message passing, partial
-    /// optimality, and the sum of the lowest energies of all nodes and edges.
+    /// Solves the model by moves, each of which is an iteration; `watch` is asked after each, and between sweeps. The
+    /// answer is exact, and says so, where no node has more than two labels or all labels are proven; else the bound is
+    /// the best of message passing, partial optimality, and the sum of the lowest energies of all nodes and edges.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.ready(problem)?;
         labels.clear();
@@ -160,9 +164,12 @@ impl Engine for Expansion {
     }
 }
 
+impl MBest for Expansion {}
+
 impl Expansion {
-    /// As [`solve`](Engine::solve), but starts from `labels`, for instance the answer of another engine, and never ends
-    /// above their energy. Labels that a node does not have, or that are forbidden, are replaced by its best one.
+    /// Solves the model as [`solve`](Engine::solve), but starts from `labels`, for instance the answer of another
+    /// engine, and never ends above their energy. Labels that a node does not have, or that are forbidden, are replaced
+    /// by its best one.
     ///
     /// # Errors
     /// Those of [`solve`](Engine::solve).
@@ -220,7 +227,7 @@ impl Expansion {
         self.proven.clear();
         self.proven.resize(labels.len(), None);
         if self.partial_optimality && self.rules.is_potts(problem) {
-            let proven = self.persistency.solve(problem, Splits::Halving, Claim::SomeOptimum, &mut self.proven)?;
+            let proven = self.persistency.solve(problem, Splits::Halving, ProvenFor::SomeOptimum, &mut self.proven)?;
             bound = bound.max(proven.bound);
             for (label, proven) in labels.iter_mut().zip(&self.proven) {
                 *label = proven.unwrap_or(*label); // never raises the energy, whatever the other labels are
@@ -233,8 +240,8 @@ impl Expansion {
             |node: usize, label| proven[node].is_none() && (!sweeping || messages.may_have(node, label, limit));
         let moves = self.run_moves(problem, allowed, bound, watch, labels);
         let energy = problem.energy(labels);
-        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels is
-        // better, as energies are submodular.
+        // Three ways to be certain. The second: where a move up and a move down both fail, no labelling of two labels
+        // is better, as energies are submodular.
         let certain = proven.iter().all(Option::is_some)
             || problem.most_labels() <= 2 && moves.as_ref().is_ok_and(|moves| moves.settled)
             || sweeping && messages.rules_out_others(labels, energy);
@@ -273,7 +280,7 @@ impl Expansion {
                 energy -= gain;
                 self.seen[label] = changes;
                 let settled = self.seen.iter().all(|&seen| seen == changes);
-                let progress = Progress { iteration: cuts, energy, bound: bound.min(energy) };
+                let progress = SolveProgress { iteration: cuts, energy, bound: bound.min(energy) };
                 if !settled && watch(progress) == ControlFlow::Break(()) {
                     return Ok(Moves { cuts, settled });
                 }
@@ -283,7 +290,7 @@ impl Expansion {
     }
 }
 
-/// Nodes and edges times labels.
+/// Returns the number of nodes and edges times that of labels.
 fn size(problem: &Mrf) -> usize {
     (problem.nodes() + problem.edges().len()).saturating_mul(problem.most_labels())
 }

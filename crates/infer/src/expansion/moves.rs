@@ -1,6 +1,6 @@
 //! One expansion move: the best set of nodes to take a label, by one minimum cut.
 
-use super::Allowed;
+use super::descent::Allowed;
 use super::incidence::Incidence;
 use crate::cut_graph::CutGraph;
 use crate::error::Error;
@@ -12,14 +12,14 @@ use crate::term::Term;
 
 /// A network that is kept from move to move: all nodes and edges of the model, and the capacities set last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Network {
+pub(super) struct MoveNetwork {
     built: bool,
     cut: CutGraph,
 }
 
 /// The move in hand: what its network shall have, and what changes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Move {
+pub(super) struct ExpansionMove {
     /// Whether a node may take the label and does not have it.
     active: Vec<bool>,
     slope: Vec<f64>,
@@ -27,14 +27,14 @@ pub(super) struct Move {
     taking: Vec<bool>,
 }
 
-impl Network {
+impl MoveNetwork {
     /// Forgets the model; the network is built when it is used.
     pub(super) fn clear(&mut self) {
         self.built = false;
     }
 
     /// Sets the capacities that differ.
-    fn update(&mut self, problem: &Mrf, wanted: &Move) -> Result<(), Error> {
+    fn update(&mut self, problem: &Mrf, wanted: &ExpansionMove) -> Result<(), Error> {
         if !self.built {
             self.cut.build(problem)?;
             self.built = true;
@@ -49,7 +49,7 @@ impl Network {
     }
 }
 
-impl Move {
+impl ExpansionMove {
     /// Moves the best set of nodes to `label`, if that lowers the energy, and returns by how much.
     pub(super) fn expand(
         &mut self,
@@ -57,7 +57,7 @@ impl Move {
         label: u32,
         allowed: impl Allowed,
         incidence: &Incidence,
-        network: &mut Network,
+        network: &mut MoveNetwork,
         labels: &mut [u32],
     ) -> Result<f64, Error> {
         if !self.start(problem, label, allowed, labels) {
@@ -65,7 +65,7 @@ impl Move {
         }
         self.add_edges(problem, label, labels);
         if self.slope.iter().all(|&slope| slope >= 0.0) {
-            return Ok(0.0); // the cut that moves nobody costs nothing
+            return Ok(0.0); // the cut that moves no node costs nothing
         }
         network.update(problem, self)?;
         network.cut.graph.solve();
@@ -85,7 +85,8 @@ impl Move {
         Ok(gain)
     }
 
-    /// Unary part: the energy of taking the label minus that of staying. Whether any node may take it.
+    /// Sets the slopes to the unary part: the energy of taking the label minus that of staying. Returns whether any
+    /// node may take it.
     fn start(&mut self, problem: &Mrf, label: u32, allowed: impl Allowed, labels: &[u32]) -> bool {
         let mut any = false;
         self.active.clear();
@@ -101,7 +102,7 @@ impl Move {
         any
     }
 
-    /// Pairwise part: to slopes and capacities.
+    /// Adds the pairwise part to slopes and capacities.
     fn add_edges(&mut self, problem: &Mrf, label: u32, labels: &[u32]) {
         self.capacities.clear();
         for edge in problem.edges() {
@@ -137,7 +138,7 @@ impl Move {
         }
     }
 
-    /// By how much the move lowers the energy. O(edges of the nodes that move).
+    /// Returns by how much the move lowers the energy. O(edges of the nodes that move).
     fn gain(&self, problem: &Mrf, label: u32, incidence: &Incidence, labels: &[u32]) -> Sum {
         let mut gain = Sum::default();
         let mut add = |before: f64, after: f64| {

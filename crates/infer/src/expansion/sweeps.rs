@@ -1,14 +1,14 @@
 //! A few sweeps of tree-reweighted message passing over a Potts model: a start for moves, and a lower bound.
 //!
 //! Nodes are visited in order and then in reverse order; each tells those that come after it what its labels cost, seen
-//! from all that came before. The bound never falls from one pair of sweeps to the next. For Potts terms a message costs
-//! O(labels), so a pair of sweeps is far cheaper than a cut: 40 us for 1500 edges and 9 labels.
-//! Kolmogorov, "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
+//! from all that came before. The bound never falls from one pair of sweeps to the next. For Potts terms a message
+//! costs O(labels), so a pair of sweeps is far cheaper than a cut: 40 us for 1500 edges and 9 labels. Kolmogorov,
+//! "Convergent tree-reweighted message passing for energy minimization" (PAMI 2006).
 
 use multiversion::multiversion;
 
 use super::incidence::Incidence;
-use crate::engine::{Progress, Watch};
+use crate::engine::{SolveProgress, Watch};
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
@@ -22,7 +22,7 @@ const LOOK: u32 = 5;
 
 /// Messages of a Potts model, and what it takes to send them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sweeps {
+pub(super) struct PottsSweeps {
     /// `[edge][label]`: what the end that was visited last has told the other one.
     messages: Vec<f64>,
     /// `[node][label]`: the unary energies; labels that a node does not have cost `+inf`.
@@ -39,7 +39,7 @@ pub(super) struct Sweeps {
     chosen: Vec<u32>,
 }
 
-impl Sweeps {
+impl PottsSweeps {
     /// Forgets all messages.
     pub(super) fn clear(&mut self) {
         self.stride = 0;
@@ -73,7 +73,7 @@ impl Sweeps {
                     energy = found;
                     labels.clone_from(&self.chosen);
                 }
-                let progress = Progress { iteration: 0, energy, bound: bound.min(energy) };
+                let progress = SolveProgress { iteration: 0, energy, bound: bound.min(energy) };
                 if proof.meets(energy, bound, self.rounding) || watch(progress).is_break() {
                     break;
                 }
@@ -82,15 +82,15 @@ impl Sweeps {
         bound
     }
 
-    /// Whether a labelling of at most `energy` can have a label at a node, by the last run. In the last sweep the costs
-    /// at a node are, up to a constant, what its labels add to the minima of the chains through it, and the bound that
-    /// the sweep began with has not fallen since.
+    /// Returns whether a labelling of at most `energy` can have a label at a node, by the last run. In the last sweep
+    /// the costs at a node are, up to a constant, what its labels add to the minima of the chains through it, and the
+    /// bound that the sweep began with has not fallen since.
     #[inline]
     pub(super) fn may_have(&self, node: usize, label: u32, energy: f64) -> bool {
         self.floor - self.rounding + self.excess[node * self.stride + label as usize] <= energy
     }
 
-    /// Whether no labelling but this one can have at most `energy`.
+    /// Returns whether no labelling but this one can have at most `energy`.
     pub(super) fn rules_out_others(&self, labels: &[u32], energy: f64) -> bool {
         let mut rows = self.excess.chunks_exact(self.stride).zip(labels);
         rows.all(|(row, &own)| {
@@ -136,9 +136,9 @@ impl Sweeps {
     }
 }
 
-/// What rounding may add to a sweep's sum of minima, and to a node's excess. Messages lie between 0 and their edge's
-/// weight, so all numbers at a node are at most the largest of its unary energies and its weights together; each is
-/// rounded once per message and a few times more.
+/// Returns what rounding may add to a sweep's sum of minima, and to a node's excess. Messages lie between 0 and their
+/// edge's weight, so all numbers at a node are at most the largest of its unary energies and its weights together; each
+/// is rounded once per message and a few times more.
 fn rounding(problem: &Mrf, incidence: &Incidence) -> f64 {
     let mut steps = 0.0;
     for node in 0..problem.nodes() {
@@ -152,9 +152,9 @@ fn rounding(problem: &Mrf, incidence: &Incidence) -> f64 {
     f64::EPSILON * steps
 }
 
-/// A sweep in the order of the nodes (`up`) or against it; returns what the bound is after it.
+/// Makes a sweep in the order of the nodes (`up`) or against it; returns what the bound is after it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn sweep(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
+fn sweep(sweeps: &mut PottsSweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     // Rows of a length that the compiler knows stay in registers.
     match sweeps.stride / WIDTH {
         1 => visit_all::<1>(sweeps, problem, incidence, up),
@@ -176,7 +176,7 @@ const LENGTHS: [usize; 9] = [1, 2, 3, 4, 6, 8, 16, 32, 64];
 pub(super) const MOST_LABELS: usize = 64 * WIDTH;
 
 #[inline(always)]
-fn visit_all<const N: usize>(sweeps: &mut Sweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
+fn visit_all<const N: usize>(sweeps: &mut PottsSweeps, problem: &Mrf, incidence: &Incidence, up: bool) -> Sum {
     let unary = sweeps.unary.as_chunks::<WIDTH>().0.as_chunks::<N>().0;
     let excess = sweeps.excess.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;
     let messages = sweeps.messages.as_chunks_mut::<WIDTH>().0.as_chunks_mut::<N>().0;
@@ -236,7 +236,7 @@ fn lowest_of<const N: usize>(rows: &[[f64; WIDTH]; N]) -> f64 {
     smaller(smaller(least[0], least[1]), smaller(least[2], least[3]))
 }
 
-/// The smaller of two numbers that are not NaN; unlike `f64::min` one instruction.
+/// Returns the smaller of two numbers that are not NaN; unlike `f64::min` one instruction.
 #[inline(always)]
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }

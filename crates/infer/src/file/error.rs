@@ -19,34 +19,34 @@ pub struct DataError {
 }
 
 impl DataError {
-    /// A fault of the whole file: it is missing, empty, cut off.
+    /// Makes the error of a fault of the whole file: it is missing, empty, cut off.
     #[cold]
     pub fn file(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
         DataError { path: path.as_ref().to_path_buf(), line: None, column: None, message: message.into() }
     }
 
-    /// A fault at one place; `line` and `column` count from 1.
+    /// Makes the error of a fault at one place; `line` and `column` count from 1.
     #[cold]
     pub fn at(path: impl AsRef<Path>, line: u64, column: u64, message: impl Into<String>) -> Self {
         DataError { line: Some(line), column: Some(column), ..DataError::file(path, message) }
     }
 
-    /// The file at fault, as it was given.
+    /// Returns the file at fault, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The line at fault, from 1.
+    /// Returns the line at fault, from 1.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
 
-    /// The column at fault, in characters from 1.
+    /// Returns the column at fault, in characters from 1.
     pub fn column(&self) -> Option<u64> {
         self.column
     }
 
-    /// What was found and what the rule is, without the place.
+    /// Returns what was found and what the rule is, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -57,8 +57,8 @@ fn place(path: &Path, line: Option<u64>, column: Option<u64>) -> String {
     numbers.fold(path.display().to_string(), |place, number| format!("{place}:{number}"))
 }
 
-/// Text from a file, fit for a message: in backticks, control characters escaped, at most 40 characters of it,
-/// and `nothing` for nothing.
+/// Makes text from a file fit for a message: in backticks, control characters escaped, at most 40 characters of it, and
+/// `nothing` for nothing.
 pub fn quote(text: &str) -> String {
     if text.is_empty() {
         return "nothing".to_owned();
@@ -80,7 +80,7 @@ pub fn quote(text: &str) -> String {
     format!("`{shown}`")
 }
 
-/// A number of bytes for people: `2.0 GiB`.
+/// Writes a number of bytes for people: `2.0 GiB`.
 pub fn human_bytes(bytes: u128) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (mut size, mut unit) = (bytes as f64, 0);

@@ -42,7 +42,7 @@ impl Source {
         Source::new(path, file, facts.len())
     }
 
-    /// Bytes in memory, as if they were the file `path`.
+    /// Reads bytes in memory, as if they were the file `path`.
     ///
     /// # Errors
     /// Those of [`open`](Source::open) that have to do with content.
@@ -74,12 +74,12 @@ impl Source {
         Ok(Source { path: path.to_path_buf(), reader, expanded_bytes: 0, expanded_limit, gzip })
     }
 
-    /// The file, as it was given.
+    /// Returns the file, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether its content is compressed.
+    /// Returns whether its content is compressed.
     pub fn is_gzip(&self) -> bool {
         self.gzip
     }
@@ -92,7 +92,7 @@ impl Source {
         Ok(read)
     }
 
-    /// Bytes that have been read and not consumed; none at the end of the file.
+    /// Returns the bytes that have been read and not consumed; none at the end of the file.
     #[inline]
     pub(crate) fn ready(&mut self, after: u64) -> Result<&[u8], DataError> {
         if self.reader.buffer().is_empty() {

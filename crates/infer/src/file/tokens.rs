@@ -39,7 +39,7 @@ impl Tokens {
         Tokens::of(Source::open(path)?)
     }
 
-    /// The words of bytes in memory, as if they were the file `path`.
+    /// Reads the words of bytes in memory, as if they were the file `path`.
     ///
     /// # Errors
     /// Those of [`Source::from_bytes`].
@@ -47,7 +47,7 @@ impl Tokens {
         Tokens::of(Source::from_bytes(path, bytes)?)
     }
 
-    /// The words of an open file; a byte order mark at its beginning is skipped.
+    /// Reads the words of an open file; a byte order mark at its beginning is skipped.
     ///
     /// # Errors
     /// Damaged or cut-off gzip data.
@@ -60,17 +60,17 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// The file, as it was given.
+    /// Returns the file, as it was given.
     pub fn path(&self) -> &Path {
         self.source.path()
     }
 
-    /// Where the last word began.
+    /// Returns where the last word began.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// The next word, or `None` at the end of the file.
+    /// Reads the next word, or `None` at the end of the file.
     ///
     /// # Errors
     /// A word over 64 KiB, bytes that are not UTF-8, damaged or cut-off or wildly expanding gzip data.
@@ -81,7 +81,7 @@ impl Tokens {
         if self.word.is_empty() { Ok(None) } else { self.text().map(Some) }
     }
 
-    /// The next word, which must be there: `expected` says what it should be.
+    /// Reads the next word, which must be there: `expected` says what it should be.
     ///
     /// # Errors
     /// Those of [`word`](Tokens::word), and the end of the file.
@@ -94,7 +94,7 @@ impl Tokens {
         }
     }
 
-    /// The next word, which must be a whole number that is not negative.
+    /// Reads the next word, which must be a whole number that is not negative.
     ///
     /// # Errors
     /// Those of [`expect`](Tokens::expect), and any other word.
@@ -103,7 +103,7 @@ impl Tokens {
         parsed.map_err(|_| self.bad(&what(), "a whole number"))
     }
 
-    /// That there is no further word.
+    /// Checks that there is no further word.
     ///
     /// # Errors
     /// Those of [`word`](Tokens::word), and a word; `after` says what it comes after.
@@ -115,26 +115,26 @@ impl Tokens {
         }
     }
 
-    /// An error at the last word.
+    /// Makes an error at the last word.
     #[cold]
     pub fn error(&self, message: impl Into<String>) -> DataError {
         self.error_at(self.place, message)
     }
 
-    /// An error at a place of this file.
+    /// Makes an error at a place of this file.
     #[cold]
     pub fn error_at(&self, place: Place, message: impl Into<String>) -> DataError {
         DataError::at(self.path(), place.line, place.column, message)
     }
 
-    /// An error about the last word: `found WORD as WHAT, expected RULE`.
+    /// Makes an error about the last word: `found WORD as WHAT, expected RULE`.
     #[cold]
     pub fn bad(&self, what: &str, rule: &str) -> DataError {
         let word = quote(&String::from_utf8_lossy(&self.word));
         self.error(format!("found {word} as {what}, expected {rule}"))
     }
 
-    /// The error of a file that ends too early.
+    /// Makes the error of a file that ends too early.
     #[cold]
     pub(crate) fn ended(&self, expected: &str) -> DataError {
         let empty = self.next == Place { line: 1, column: 1 };
@@ -146,7 +146,7 @@ impl Tokens {
         self.error_at(self.next, format!("found {found}, expected {expected}"))
     }
 
-    /// The next byte, which stays.
+    /// Returns the next byte, which stays.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, DataError> {
         Ok(self.source.ready(self.next.line)?.first().copied())
     }
@@ -214,7 +214,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// The last word as text.
+    /// Returns the last word as text.
     #[inline]
     pub(crate) fn text(&self) -> Result<&str, DataError> {
         std::str::from_utf8(&self.word).map_err(|error| self.no_text(error.valid_up_to()))

@@ -14,7 +14,7 @@ use crate::term::{Table, Term};
 const IMPLIED_LIMIT: u64 = 1 << 25;
 
 /// Why a function cannot be added: what was found, and the rule.
-pub(super) type Fault = String;
+pub(super) type BuildFault = String;
 
 /// A model that is being read.
 pub(super) struct Build {
@@ -30,7 +30,7 @@ pub(super) struct Build {
 }
 
 impl Build {
-    /// A model of variables with these numbers of labels.
+    /// Makes a model of variables with these numbers of labels.
     pub(super) fn new(labels: Vec<u32>) -> Self {
         Build {
             unary: vec![Vec::new(); labels.len()],
@@ -43,23 +43,23 @@ impl Build {
         }
     }
 
-    /// Number of variables.
+    /// Returns the number of variables.
     pub(super) fn variables(&self) -> usize {
         self.labels.len()
     }
 
-    /// Number of labels of a variable.
+    /// Returns the number of labels of a variable.
     pub(super) fn labels(&self, variable: u32) -> u32 {
         self.labels[variable as usize]
     }
 
-    /// Number of entries of a function of these variables.
+    /// Returns the number of entries of a function of these variables.
     pub(super) fn entries(&self, scope: &[u32]) -> u64 {
         scope.iter().map(|&variable| u64::from(self.labels(variable))).product()
     }
 
     /// Accounts for numbers that the file implies.
-    pub(super) fn imply(&mut self, numbers: u64) -> Result<(), Fault> {
+    pub(super) fn imply(&mut self, numbers: u64) -> Result<(), BuildFault> {
         self.implied = self.implied.saturating_add(numbers);
         match self.implied <= IMPLIED_LIMIT {
             true => Ok(()),
@@ -76,7 +76,7 @@ impl Build {
     }
 
     /// Adds a function of at most two different variables; the last one's label changes fastest.
-    pub(super) fn add(&mut self, scope: &[u32], energies: &[f64]) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, scope: &[u32], energies: &[f64]) -> Result<(), BuildFault> {
         match *scope {
             [] => self.add_constant(energies[0]),
             [variable] => self.add_unary(variable, energies),
@@ -85,7 +85,7 @@ impl Build {
         }
     }
 
-    fn add_constant(&mut self, energy: f64) -> Result<(), Fault> {
+    fn add_constant(&mut self, energy: f64) -> Result<(), BuildFault> {
         if energy == f64::INFINITY {
             return Err("found a constant that forbids every labelling, expected one that allows some".into());
         }
@@ -93,7 +93,7 @@ impl Build {
         Ok(())
     }
 
-    fn add_unary(&mut self, variable: u32, energies: &[f64]) -> Result<(), Fault> {
+    fn add_unary(&mut self, variable: u32, energies: &[f64]) -> Result<(), BuildFault> {
         let sums = &mut self.unary[variable as usize];
         match sums.is_empty() {
             true => sums.extend_from_slice(energies),
@@ -111,7 +111,7 @@ impl Build {
         }
     }
 
-    fn add_pair(&mut self, tail: u32, head: u32, energies: &[f64]) -> Result<(), Fault> {
+    fn add_pair(&mut self, tail: u32, head: u32, energies: &[f64]) -> Result<(), BuildFault> {
         let columns = self.labels(head) as usize;
         let (term, weight) = match potts(columns, energies) {
             Some(weight) => (Term::Potts, weight),
@@ -122,7 +122,7 @@ impl Build {
         Ok(())
     }
 
-    /// Number of functions of two variables.
+    /// Returns the number of functions of two variables.
     pub(super) fn pairs(&self) -> usize {
         self.edges.len()
     }
@@ -133,7 +133,7 @@ impl Build {
         self.edges.push((tail, head, term, weight));
     }
 
-    /// The index of a term, an earlier one if it is the same. One whose hash another has is kept twice.
+    /// Returns the index of a term, an earlier one if it is the same. One whose hash another has is kept twice.
     fn intern(&mut self, term: Term) -> u32 {
         let new = self.terms.len() as u32;
         let at = *self.found.entry(hash(&term)).or_insert(new);
@@ -144,8 +144,8 @@ impl Build {
         new
     }
 
-    /// The model.
-    pub(super) fn finish(mut self) -> Result<Mrf, Fault> {
+    /// Makes the model of all functions that were added.
+    pub(super) fn finish(mut self) -> Result<Mrf, BuildFault> {
         let absent = |(unary, labels): (&Vec<f64>, &u32)| if unary.is_empty() { u64::from(*labels) } else { 0 };
         let implied = self.unary.iter().zip(&self.labels).map(absent).sum();
         self.imply(implied)?;
@@ -169,8 +169,8 @@ impl Build {
     }
 }
 
-/// A sum that does not turn finite numbers into what forbids.
-fn sum(total: f64, energy: f64) -> Result<f64, Fault> {
+/// Returns a sum that does not turn finite numbers into what forbids.
+fn sum(total: f64, energy: f64) -> Result<f64, BuildFault> {
     let new = total + energy;
     match new.is_finite() || total == f64::INFINITY || energy == f64::INFINITY {
         true => Ok(new),
@@ -180,7 +180,7 @@ fn sum(total: f64, energy: f64) -> Result<f64, Fault> {
     }
 }
 
-/// The weight of a square table that is 0 where labels agree and one positive number elsewhere.
+/// Returns the weight of a square table that is 0 where labels agree and one positive number elsewhere.
 fn potts(columns: usize, energies: &[f64]) -> Option<f64> {
     let weight = *energies.get(1)?;
     let is_potts = |(at, &energy): (usize, &f64)| {
@@ -200,7 +200,8 @@ fn hash(term: &Term) -> u64 {
     hasher.finish()
 }
 
-/// A number that the energy of no allowed labelling, and no finite energy of a function, is above; not negative.
+/// Returns a number that the energy of no allowed labelling, and no finite energy of a function, is above; not
+/// negative.
 pub(super) fn greatest_sum(mrf: &Mrf) -> f64 {
     let greatest = |energies: &mut dyn Iterator<Item = f64>| energies.filter(|e| e.is_finite()).fold(0.0, f64::max);
     let unary = (0..mrf.nodes() as u32).map(|node| greatest(&mut mrf.unary(node).iter().copied())).sum::<f64>();
@@ -208,7 +209,7 @@ pub(super) fn greatest_sum(mrf: &Mrf) -> f64 {
     mrf.constant().max(0.0) + unary + pairs
 }
 
-/// The energies of an edge, the head's label changing fastest.
+/// Returns the energies of an edge, the head's label changing fastest.
 pub(super) fn pairwise<'a>(mrf: &'a Mrf, edge: &'a Edge) -> impl Iterator<Item = f64> + Clone + 'a {
     let (rows, columns) = (mrf.labels(edge.tail) as u32, mrf.labels(edge.head) as u32);
     let pairs = (0..rows).flat_map(move |a| (0..columns).map(move |b| (a, b)));

@@ -20,12 +20,21 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::network::{Arc, Flow, Network};
+use super::entry::{Instance, ProblemFormat};
+use super::flow::{Flow, FlowArc, FlowProblem};
 use crate::file::{DataError, Line, Lines};
 use crate::maxflow::Capacity;
 
 /// Most nodes that a file may have beside those of its arcs.
 const LONELY_LIMIT: u64 = 1 << 22;
+
+/// The format's entry in the list of formats.
+pub const ENTRY: ProblemFormat = ProblemFormat {
+    name: "max",
+    description: "a flow network (DIMACS): maximum flow and minimum cut",
+    recognises: |start| matches!(start, [b'C' | b'P', end, ..] if end.is_ascii_whitespace()),
+    read: |source| parse(Lines::of(source)).map(Instance::Flow),
+};
 
 /// Reads a file, plain or gzip.
 ///
@@ -49,7 +58,7 @@ enum Capacities {
     Real(Vec<f64>),
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Flow, DataError> {
+fn parse(mut lines: Lines) -> Result<Flow, DataError> {
     let mut sizes = None;
     let mut terminals = [None, None];
     let mut ends = Vec::new();
@@ -119,20 +128,20 @@ fn finish(
     let real = |capacities: &[f64]| -> Result<Flow, DataError> {
         let total: f64 = capacities.iter().sum();
         match total.is_finite() {
-            true => Ok(Flow::Real(Network::new(nodes, source, sink, arcs(ends, capacities)))),
+            true => Ok(Flow::Real(FlowProblem::new(nodes, source, sink, arcs(ends, capacities)))),
             false => refuse("found capacities that add up to infinity, expected smaller ones".into()),
         }
     };
     match capacities {
         Capacities::Real(capacities) => real(&capacities),
         Capacities::Whole(capacities) => match capacities.iter().map(|&c| i128::from(c)).sum::<i128>() < 1 << 61 {
-            true => Ok(Flow::Whole(Network::new(nodes, source, sink, arcs(ends, &capacities)))),
+            true => Ok(Flow::Whole(FlowProblem::new(nodes, source, sink, arcs(ends, &capacities)))),
             false => real(&capacities.iter().map(|&c| c as f64).collect::<Vec<_>>()),
         },
     }
 }
 
-/// Whether arcs lead from one node to another: their lists by tail are searched in breadth.
+/// Returns whether arcs lead from one node to another: their lists by tail are searched in breadth.
 fn reaches(nodes: u32, from: u32, to: u32, ends: &[(u32, u32)]) -> bool {
     let mut by_tail: Vec<u32> = (0..ends.len() as u32).collect();
     by_tail.sort_unstable_by_key(|&arc| ends[arc as usize].0);
@@ -153,8 +162,8 @@ fn reaches(nodes: u32, from: u32, to: u32, ends: &[(u32, u32)]) -> bool {
     seen[to as usize]
 }
 
-fn arcs<C: Capacity>(ends: &[(u32, u32)], capacities: &[C]) -> impl Iterator<Item = Arc<C>> {
-    ends.iter().zip(capacities).map(|(&(tail, head), &capacity)| Arc { tail, head, capacity })
+fn arcs<C: Capacity>(ends: &[(u32, u32)], capacities: &[C]) -> impl Iterator<Item = FlowArc<C>> {
+    ends.iter().zip(capacities).map(|(&(tail, head), &capacity)| FlowArc { tail, head, capacity })
 }
 
 fn problem(fields: &mut Fields<'_>) -> Result<Sizes, DataError> {
@@ -206,7 +215,7 @@ impl<'a> Fields<'a> {
         self.next().ok_or_else(|| self.line.error(self.at, format!("found the end of the line, expected {what}")))
     }
 
-    /// A node, counted from 0.
+    /// Reads a node, counted from 0.
     fn node(&mut self, what: &str, sizes: Sizes) -> Result<u32, DataError> {
         let (at, text) = self.expect(what)?;
         match text.parse::<u64>() {
@@ -248,7 +257,7 @@ impl<'a> Fields<'a> {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write<C: Capacity>(network: &Network<C>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write<C: Capacity>(network: &FlowProblem<C>, out: &mut dyn Write) -> io::Result<()> {
     let back = network.edges().iter().filter(|edge| edge.backward > C::ZERO).count();
     writeln!(out, "p max {} {}", network.nodes(), network.edges().len() + back)?;
     writeln!(out, "n {} s\nn {} t", network.source() + 1, network.sink() + 1)?;

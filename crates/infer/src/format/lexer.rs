@@ -31,7 +31,7 @@ impl Lexer {
         Lexer { tokens, next: None, place }
     }
 
-    /// The next piece, which stays.
+    /// Returns the next piece, which stays.
     pub(super) fn peek(&mut self) -> Result<&Piece, DataError> {
         if self.next.is_none() {
             let piece = self.read()?;
@@ -43,7 +43,7 @@ impl Lexer {
         }
     }
 
-    /// The next piece.
+    /// Takes the next piece.
     pub(super) fn take(&mut self) -> Result<Piece, DataError> {
         let (piece, place) = match self.next.take() {
             Some(next) => next,
@@ -53,7 +53,7 @@ impl Lexer {
         Ok(piece)
     }
 
-    /// Where the last piece that was taken began.
+    /// Returns where the last piece that was taken began.
     pub(super) fn place(&self) -> Place {
         self.place
     }
@@ -97,7 +97,7 @@ impl Lexer {
         }
     }
 
-    /// That the next piece opens a bracket.
+    /// Takes the next piece, which must open a bracket.
     pub(super) fn open(&mut self, what: &str) -> Result<(), DataError> {
         match self.take()? {
             Piece::Open => Ok(()),
@@ -105,7 +105,7 @@ impl Lexer {
         }
     }
 
-    /// That the next piece closes a bracket.
+    /// Takes the next piece, which must close a bracket.
     pub(super) fn close(&mut self, what: &str) -> Result<(), DataError> {
         match self.take()? {
             Piece::Close => Ok(()),
@@ -122,7 +122,7 @@ impl Lexer {
         Ok(is_word)
     }
 
-    /// The next piece, which must be a word.
+    /// Takes the next piece, which must be a word.
     pub(super) fn word(&mut self, what: impl Fn() -> String) -> Result<String, DataError> {
         match self.take()? {
             Piece::Word(word) => Ok(word),
@@ -130,31 +130,31 @@ impl Lexer {
         }
     }
 
-    /// An error at the last piece.
+    /// Makes an error at the last piece.
     #[cold]
     pub(super) fn error(&self, message: impl Into<String>) -> DataError {
         self.tokens.error_at(self.place, message)
     }
 
-    /// An error at a place.
+    /// Makes an error at a place.
     #[cold]
     pub(super) fn error_at(&self, place: Place, message: impl Into<String>) -> DataError {
         self.tokens.error_at(place, message)
     }
 
-    /// An error of the whole file.
+    /// Makes an error of the whole file.
     #[cold]
     pub(super) fn file_error(&self, message: String) -> DataError {
         DataError::file(self.tokens.path(), message)
     }
 
-    /// An error about the last word: `found WORD as WHAT, expected RULE`.
+    /// Makes an error about the last word: `found WORD as WHAT, expected RULE`.
     #[cold]
     pub(super) fn bad(&self, word: &str, what: &str, rule: &str) -> DataError {
         self.error(format!("found {} as {what}, expected {rule}", quote(word)))
     }
 
-    /// An error about the last piece: `found PIECE, expected WHAT`.
+    /// Makes an error about the last piece: `found PIECE, expected WHAT`.
     #[cold]
     pub(super) fn unexpected(&self, piece: &Piece, expected: &str) -> DataError {
         let found = match piece {

@@ -5,7 +5,7 @@
 //! never with memory out of proportion to the file.
 //!
 //! ```no_run
-//! use multiplane_infer::format::{self, Instance, network::Flow};
+//! use multiplane_infer::format::{self, Instance, flow::Flow};
 //! match format::read("problem.uai.gz".as_ref())? {
 //!     Instance::Mrf(mrf) => println!("{} nodes, {} edges", mrf.nodes(), mrf.edges().len()),
 //!     Instance::Flow(Flow::Whole(network)) => println!("flow {}", network.cut().solve()),
@@ -17,8 +17,9 @@
 mod build;
 pub mod cfn;
 pub mod dimacs;
+mod entry;
+pub mod flow;
 mod lexer;
-pub mod network;
 mod shared;
 pub mod uai;
 pub mod wcsp;
@@ -26,107 +27,47 @@ mod words;
 
 use std::path::Path;
 
-use crate::file::{DataError, Lines, Source, Tokens};
-use crate::mrf::Mrf;
-use network::Flow;
+use crate::file::{DataError, Source, Tokens};
+pub use entry::{Instance, ProblemFormat};
 
-/// A format with a reader of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// See [`uai`].
-    Uai,
-    /// See [`wcsp`].
-    Wcsp,
-    /// See [`cfn`].
-    Cfn,
-    /// See [`dimacs`].
-    Max,
+/// The formats, in the order in which they are listed to users.
+pub const FORMATS: &[ProblemFormat] = &[uai::ENTRY, wcsp::ENTRY, cfn::ENTRY, dimacs::ENTRY];
+
+/// Returns the format of this name.
+pub fn find(name: &str) -> Option<&'static ProblemFormat> {
+    FORMATS.iter().find(|format| format.name == name)
 }
 
-/// What a file holds.
-#[derive(Clone, Debug)]
-pub enum Instance {
-    /// An energy to be minimised.
-    Mrf(Mrf),
-    /// A network whose maximum flow is sought.
-    Flow(Flow),
+/// Returns the format that the ending of a file's name tells, `.gz` left out.
+pub fn of_path(path: &Path) -> Option<&'static ProblemFormat> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    find(name.rsplit_once('.')?.1)
 }
 
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 4] = [Format::Uai, Format::Wcsp, Format::Cfn, Format::Max];
-
-    /// Its name, which is the ending of its files' names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Uai => "uai",
-            Format::Wcsp => "wcsp",
-            Format::Cfn => "cfn",
-            Format::Max => "max",
-        }
-    }
-
-    /// What the format holds, in one line.
-    pub fn description(self) -> &'static str {
-        match self {
-            Format::Uai => "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
-            Format::Wcsp => "a weighted constraint satisfaction problem with integer costs (toulbar2)",
-            Format::Cfn => "a cost function network with decimal costs in JSON's manner (toulbar2)",
-            Format::Max => "a flow network (DIMACS): maximum flow and minimum cut",
-        }
-    }
-
-    /// The format of that name.
-    pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
-    }
-
-    /// The format that the ending of a file's name tells, `.gz` left out.
-    pub fn from_path(path: &Path) -> Option<Format> {
-        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        Format::from_name(name.rsplit_once('.')?.1)
-    }
-
-    /// The format that the first bytes of a file tell.
-    fn from_start(bytes: &[u8]) -> Option<Format> {
-        match bytes.trim_ascii_start().to_ascii_uppercase().as_slice() {
-            [b'M', b'A', b'R', b'K', b'O', b'V', ..] | [b'B', b'A', b'Y', b'E', b'S', ..] => Some(Format::Uai),
-            [b'C' | b'P', end, ..] if end.is_ascii_whitespace() => Some(Format::Max),
-            [b'{', ..] => Some(Format::Cfn),
-            _ => None,
-        }
-    }
-
-    /// Reads a file of this format.
-    ///
-    /// # Errors
-    /// Names the place of whatever breaks the format.
-    pub fn read(self, source: Source) -> Result<Instance, DataError> {
-        match self {
-            Format::Uai => uai::parse(Tokens::of(source)?).map(Instance::Mrf),
-            Format::Wcsp => wcsp::parse(Tokens::of(source)?).map(Instance::Mrf),
-            Format::Cfn => cfn::parse(Tokens::of(source)?).map(Instance::Mrf),
-            Format::Max => dimacs::parse(Lines::of(source)).map(Instance::Flow),
-        }
-    }
+/// Returns the format that the first bytes of a file tell.
+fn of_start(bytes: &[u8]) -> Option<&'static ProblemFormat> {
+    let start = bytes.trim_ascii_start().to_ascii_uppercase();
+    FORMATS.iter().find(|format| (format.recognises)(&start))
 }
 
 /// Reads a problem from a file, plain or gzip. The ending of the name tells the format or, where it does not, the first
 /// word.
 ///
 /// # Errors
-/// The file cannot be read, or its format is not known; and those of [`Format::read`].
+/// A file that cannot be read, a format that is not known, and what the format's reader refuses.
 pub fn read(path: &Path) -> Result<Instance, DataError> {
     let mut source = Source::open(path)?;
-    let format = match Format::from_path(path) {
+    let format = match of_path(path) {
         Some(format) => Some(format),
-        None => Format::from_start(source.ready(0)?),
+        None => of_start(source.ready(0)?),
     };
     if let Some(format) = format {
-        return format.read(source);
+        return (format.read)(source);
     }
-    let known = Format::ALL.map(|format| format!(".{} ({})", format.name(), format.description())).join("; ");
+    let known: Vec<String> =
+        FORMATS.iter().map(|format| format!(".{} ({})", format.name, format.description)).collect();
+    let known = known.join("; ");
     let mut tokens = Tokens::of(source)?;
     tokens.expect(|| "a problem".into())?;
     Err(tokens.bad("first word", &format!("a problem of a known format, or a name that tells: {known}")))

@@ -1,10 +1,10 @@
 //! Functions whose costs other functions have, too.
 
-use super::build::{Build, Fault};
+use super::build::{Build, BuildFault};
 use super::words::Scope;
 
 /// A function for others to share the costs of.
-pub(super) struct Shared {
+pub(super) struct SharedCosts {
     scope: Scope,
     /// Of at most one variable.
     energies: Vec<f64>,
@@ -12,15 +12,15 @@ pub(super) struct Shared {
     pair: usize,
 }
 
-impl Shared {
-    /// The function that is added to the model next.
+impl SharedCosts {
+    /// Makes the record of the function that is added to the model next.
     pub(super) fn next(build: &Build, scope: Scope, energies: &[f64]) -> Self {
         let energies = if scope.as_slice().len() < 2 { energies.to_vec() } else { Vec::new() };
-        Shared { scope, energies, pair: build.pairs() }
+        SharedCosts { scope, energies, pair: build.pairs() }
     }
 
     /// Adds a function of other variables with the same costs.
-    pub(super) fn add(&self, build: &mut Build, scope: &Scope) -> Result<(), Fault> {
+    pub(super) fn add(&self, build: &mut Build, scope: &Scope) -> Result<(), BuildFault> {
         let labels =
             |scope: &Scope| scope.as_slice().iter().map(|&variable| build.labels(variable)).collect::<Vec<_>>();
         let (found, expected) = (labels(scope), labels(&self.scope));

@@ -22,6 +22,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::build::{Build, pairwise};
+use super::entry::{Instance, ProblemFormat};
 use super::words::{domains, scope};
 use crate::file::{DataError, Tokens, push_number};
 use crate::mrf::Mrf;
@@ -30,6 +31,14 @@ use crate::mrf::Mrf;
 const AHEAD: u64 = 1 << 12;
 /// No written entry is below `exp(-SPREAD)`.
 const SPREAD: f64 = 690.0;
+
+/// The format's entry in the list of formats.
+pub const ENTRY: ProblemFormat = ProblemFormat {
+    name: "uai",
+    description: "a graphical model as tables of positive factors (UAI, MARKOV or BAYES), energy -sum ln",
+    recognises: |start| start.starts_with(b"MARKOV") || start.starts_with(b"BAYES"),
+    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+};
 
 /// Reads a file, plain or gzip.
 ///
@@ -40,7 +49,7 @@ pub fn read(path: &Path) -> Result<Mrf, DataError> {
     parse(Tokens::open(path)?)
 }
 
-pub(super) fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
     let kind = tokens.expect(|| "MARKOV or BAYES".into())?.to_ascii_uppercase();
     if kind != "MARKOV" && kind != "BAYES" {
         return Err(tokens.bad("kind of model", "MARKOV or BAYES"));
@@ -75,7 +84,7 @@ pub(super) fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
     build.finish().map_err(|fault| DataError::file(tokens.path(), fault))
 }
 
-/// The energy of an entry.
+/// Reads the energy of an entry.
 fn energy(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataError> {
     let word = tokens.expect(&what)?;
     match word.parse::<f64>() {
@@ -88,7 +97,7 @@ fn energy(tokens: &mut Tokens, what: impl Fn() -> String) -> Result<f64, DataErr
     }
 }
 
-/// The digits before the exponent.
+/// Returns the digits before the exponent.
 fn mantissa(word: &str) -> impl Iterator<Item = u8> {
     word.bytes().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e')).filter(u8::is_ascii_digit)
 }

@@ -22,8 +22,9 @@ use std::io::{self, Write};
 use std::num::IntErrorKind;
 use std::path::Path;
 
-use super::build::{Build, Fault, greatest_sum};
-use super::shared::Shared;
+use super::build::{Build, BuildFault, greatest_sum};
+use super::entry::{Instance, ProblemFormat};
+use super::shared::SharedCosts;
 use super::words::{Scope, domains, scope};
 use crate::file::{DataError, Tokens};
 use crate::mrf::Mrf;
@@ -32,6 +33,14 @@ use crate::mrf::Mrf;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// The same as an integer.
 const EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
+
+/// The format's entry in the list of formats.
+pub const ENTRY: ProblemFormat = ProblemFormat {
+    name: "wcsp",
+    description: "a weighted constraint satisfaction problem with integer costs (toulbar2)",
+    recognises: |_| false,
+    read: |source| parse(Tokens::of(source)?).map(Instance::Mrf),
+};
 
 /// Reads a file, plain or gzip.
 ///
@@ -42,34 +51,34 @@ pub fn read(path: &Path) -> Result<Mrf, DataError> {
     parse(Tokens::open(path)?)
 }
 
-struct Reader {
+struct WcspReader {
     tokens: Tokens,
     build: Build,
     bound: i128,
-    shared: Vec<Shared>,
+    shared: Vec<SharedCosts>,
     /// The function in hand and how many there are.
     function: u64,
     functions: u64,
 }
 
-pub(super) fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
+fn parse(mut tokens: Tokens) -> Result<Mrf, DataError> {
     tokens.expect(|| "the problem's name".into())?;
     let variables = tokens.whole(|| "the number of variables".into())?;
     tokens.whole(|| "the largest number of labels".into())?;
     let functions = tokens.whole(|| "the number of cost functions".into())?;
     let bound = integer(&mut tokens, || "the upper bound".into())?;
     let build = Build::new(domains(&mut tokens, variables)?);
-    let mut reader = Reader { tokens, build, bound, shared: Vec::new(), function: 0, functions };
+    let mut reader = WcspReader { tokens, build, bound, shared: Vec::new(), function: 0, functions };
     for function in 0..functions {
         reader.function = function;
         reader.function()?;
     }
     reader.tokens.end("the last cost function")?;
-    let Reader { tokens, build, .. } = reader;
+    let WcspReader { tokens, build, .. } = reader;
     build.finish().map_err(|fault| DataError::file(tokens.path(), fault))
 }
 
-impl Reader {
+impl WcspReader {
     fn name(&self) -> String {
         format!("cost function {} of {}", self.function, self.functions)
     }
@@ -93,7 +102,7 @@ impl Reader {
             Ok(tuples @ 0..) => {
                 let energies = self.table(&scope, default_energy, tuples as u64)?;
                 if arity < 0 {
-                    self.shared.push(Shared::next(&self.build, scope, &energies));
+                    self.shared.push(SharedCosts::next(&self.build, scope, &energies));
                 }
                 self.build.add(scope.as_slice(), &energies)
             }
@@ -106,7 +115,7 @@ impl Reader {
         added.map_err(|fault| self.tokens.error_at(place, format!("{fault} ({name})")))
     }
 
-    /// A default and the tuples that differ from it; of one that is given twice the last cost counts.
+    /// Reads a default and the tuples that differ from it; of one that is given twice the last cost counts.
     fn table(&mut self, scope: &Scope, default: f64, tuples: u64) -> Result<Vec<f64>, DataError> {
         let entries = self.build.entries(scope.as_slice());
         self.build.imply(entries).map_err(|fault| self.tokens.error(fault))?;
@@ -131,7 +140,7 @@ impl Reader {
     }
 
     /// Adds the costs of an earlier function that may be used again, counted from 1.
-    fn again(&mut self, scope: &Scope, number: u64) -> Result<Result<(), Fault>, DataError> {
+    fn again(&mut self, scope: &Scope, number: u64) -> Result<Result<(), BuildFault>, DataError> {
         let Some(shared) = self.shared.get(number as usize - 1) else {
             let count = self.shared.len();
             let message =
@@ -141,8 +150,8 @@ impl Reader {
         Ok(shared.add(&mut self.build, scope))
     }
 
-    /// The energy of the cost that was read last. One that reaches the upper bound forbids; any other must not change
-    /// as it becomes a double, lest it reach what it is below.
+    /// Returns the energy of the cost that was read last. One that reaches the upper bound forbids; any other must not
+    /// change as it becomes a double, lest it reach what it is below.
     fn energy(&self, cost: i128, what: impl Fn() -> String) -> Result<f64, DataError> {
         match cost {
             _ if cost >= self.bound => Ok(f64::INFINITY),

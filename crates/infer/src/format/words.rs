@@ -2,7 +2,7 @@
 
 use crate::file::{DataError, Tokens};
 
-/// The numbers of labels of so many variables, each from 1 to 2^32 - 1.
+/// Returns the numbers of labels of so many variables, each from 1 to 2^32 - 1.
 pub(super) fn domains(tokens: &mut Tokens, variables: u64) -> Result<Vec<u32>, DataError> {
     let mut labels = Vec::new();
     for variable in 0..variables {
@@ -22,7 +22,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The variables, in order.
+    /// Returns the variables, in order.
     pub(super) fn as_slice(&self) -> &[u32] {
         &self.variables[..self.arity as usize]
     }

@@ -8,13 +8,13 @@
 //! generalization of the shortest-path problem" (J. Algorithms 1996).
 
 use super::capacity::Capacity;
-use super::forest::{Search, Trees, height};
-use super::network::{Arc, NONE, Network, ORPHAN, ROOT};
+use super::forest::{TreeSearch, Trees, height};
+use super::network::{NONE, ORPHAN, ROOT, ResidualArc, ResidualNetwork};
 
 impl Trees {
     /// Takes a node's parent away.
     #[inline]
-    pub(super) fn orphan<C: Capacity, const S: bool>(&mut self, network: &mut Network<C>, node: u32) {
+    pub(super) fn orphan<C: Capacity, const S: bool>(&mut self, network: &mut ResidualNetwork<C>, node: u32) {
         let at = &mut network.nodes[node as usize];
         let level = height::<S>(at.level) as usize;
         at.parent = ORPHAN;
@@ -24,7 +24,7 @@ impl Trees {
     }
 }
 
-impl<C: Capacity> Search<'_, C> {
+impl<C: Capacity> TreeSearch<'_, C> {
     /// Takes a node's parent away.
     #[inline]
     pub(super) fn orphan<const S: bool>(&mut self, node: u32) {
@@ -69,7 +69,7 @@ impl<C: Capacity> Search<'_, C> {
     /// Finds an orphan a parent of a lower level, or else takes its level.
     #[inline]
     fn adopt_one<const S: bool>(&mut self, node: u32, level: i32) {
-        let Network { nodes, arcs, .. } = &mut *self.network;
+        let ResidualNetwork { nodes, arcs, .. } = &mut *self.network;
         let at = nodes[node as usize];
         if if S { at.excess > C::ZERO } else { at.excess < C::ZERO } {
             nodes[node as usize].parent = ROOT;
@@ -153,11 +153,11 @@ impl<C: Capacity> Search<'_, C> {
     /// the lowest and the highest of these levels.
     fn seed<const S: bool>(&mut self, top: i32) -> (i32, i32) {
         let (mut lowest, mut highest) = (top + 1, 0);
-        let Network { nodes, arcs, .. } = &mut *self.network;
+        let ResidualNetwork { nodes, arcs, .. } = &mut *self.network;
         for &node in &self.forest.lost {
             let at = nodes[node as usize];
             let mut by = at.parent;
-            let over = |up: &Arc<C>| height::<S>(nodes[up.head as usize].level);
+            let over = |up: &ResidualArc<C>| height::<S>(nodes[up.head as usize].level);
             let mut best = if by == ORPHAN { 0 } else { over(&arcs[by as usize]) };
             if best <= 0 {
                 (best, by) = (top, ORPHAN);
@@ -184,7 +184,7 @@ impl<C: Capacity> Search<'_, C> {
     #[inline]
     fn regrow<const S: bool>(&mut self, node: u32, level: i32, queue: &mut Vec<u32>) -> i32 {
         let mut highest = 0;
-        let Network { nodes, arcs, .. } = &mut *self.network;
+        let ResidualNetwork { nodes, arcs, .. } = &mut *self.network;
         let at = &nodes[node as usize];
         for there in &arcs[at.first as usize..at.end as usize] {
             if there.leads_on::<S>() {
@@ -207,7 +207,7 @@ impl<C: Capacity> Search<'_, C> {
     }
 }
 
-/// The level of a node that has lost its own and may get another.
+/// Returns the level of a node that has lost its own and may get another.
 #[inline(always)]
 const fn lost<const S: bool>() -> i32 {
     if S { -i32::MAX } else { i32::MAX }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use super::capacity::Capacity;
 use super::forest::height;
-use super::network::{NONE, Network, ORPHAN, ROOT};
+use super::network::{NONE, ORPHAN, ROOT, ResidualNetwork};
 
 /// Working memory.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Queues {
 
 /// The search at work on a network. `S`: in the trees of the source, not of the sink.
 pub(super) struct HeadStart<'a, C> {
-    pub(super) network: &'a mut Network<C>,
+    pub(super) network: &'a mut ResidualNetwork<C>,
     pub(super) queues: &'a mut Queues,
     /// Paths so far.
     pub(super) time: i32,
@@ -156,10 +156,11 @@ impl<C: Capacity> HeadStart<'_, C> {
         }
     }
 
-    /// Number of nodes from a node to its root, if it has one: found by walking up, and remembered on the way.
+    /// Returns the number of nodes from a node to its root, if it has one: found by walking up, and remembered on the
+    /// way.
     #[inline]
     fn distance<const S: bool>(&mut self, start: u32) -> Option<i32> {
-        let Network { nodes, arcs, .. } = &mut *self.network;
+        let ResidualNetwork { nodes, arcs, .. } = &mut *self.network;
         if height::<S>(nodes[start as usize].level) <= 0 {
             return None;
         }

@@ -8,19 +8,20 @@ pub trait Capacity: Copy + PartialOrd + Debug + Display + Add<Output = Self> + S
     /// 0.
     const ZERO: Self;
 
-    /// Whether the number may be a capacity: finite and not negative.
+    /// Returns whether the number may be a capacity: finite and not negative.
     fn is_valid(self) -> bool;
 
-    /// `self + other`, unless that is beyond the type's range.
+    /// Returns `self + other`, unless that is beyond the type's range.
     fn plus(self, other: Self) -> Option<Self>;
 
-    /// Whether two ways of computing a number agree, up to the rounding of numbers as large as one of the scales.
+    /// Returns whether two ways of computing a number agree, up to the rounding of numbers as large as one of the
+    /// scales.
     fn agrees(self, other: Self, scales: [Self; 2]) -> bool;
 
-    /// Whether rounding of numbers as large as `scale` leaves less than 12 digits of the number.
+    /// Returns whether rounding of numbers as large as `scale` leaves less than 12 digits of the number.
     fn is_lost_in(self, scale: Self) -> bool;
 
-    /// The smaller of two.
+    /// Returns the smaller of two.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         if other < self { other } else { self }

@@ -8,10 +8,10 @@
 //! trees.
 
 use super::capacity::Capacity;
-use super::forest::{Search, height};
-use super::network::{Network, ROOT};
+use super::forest::{TreeSearch, height};
+use super::network::{ROOT, ResidualNetwork};
 
-impl<C: Capacity> Network<C> {
+impl<C: Capacity> ResidualNetwork<C> {
     /// Gives an edge new capacities.
     pub(super) fn change_edge(&mut self, edge: usize, capacity: (C, C), before: (C, C)) {
         let arc = self.arc_of[edge];
@@ -42,9 +42,9 @@ impl<C: Capacity> Network<C> {
     }
 }
 
-impl<C: Capacity> Search<'_, C> {
+impl<C: Capacity> TreeSearch<'_, C> {
     /// Mends the trees after changes of the excess of `nodes` and the residuals of `edges`, whose ends are among
-    /// `nodes`. May leave nodes at the top levels, for [`run`](Search::run). Uses `arcs` as working memory.
+    /// `nodes`. May leave nodes at the top levels, for [`run`](TreeSearch::run). Uses `arcs` as working memory.
     pub(super) fn mend(&mut self, nodes: &[u32], edges: &[u32], arcs: &mut Vec<u32>) {
         arcs.clear();
         for &node in nodes {

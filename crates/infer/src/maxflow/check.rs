@@ -1,16 +1,16 @@
 //! The proof that a cut is smallest, checked after each solve in debug builds.
 
 use super::capacity::Capacity;
-use super::network::{Edge, Network};
+use super::network::{GivenEdge, ResidualNetwork};
 
 /// Panics unless the residuals belong to a flow within the capacities, balanced up to the excesses, no residual arc
 /// leaves the source's trees or enters the sink's, and both cuts are worth `flow`: up to the rounding of capacities as
 /// they are, and of the sum of those that were `lowered` since the flow was built from scratch. `nodes` is working
 /// memory.
 pub(super) fn verify<C: Capacity>(
-    network: &Network<C>,
+    network: &ResidualNetwork<C>,
     terminals: &[(C, C)],
-    edges: &[Edge<C>],
+    edges: &[GivenEdge<C>],
     flow: C,
     lowered: C,
     nodes: &mut Vec<(C, C)>,

@@ -13,7 +13,7 @@
 //! any capacities: each sending of flow empties an arc or a root exactly, also in floating point.
 
 use super::capacity::Capacity;
-use super::network::{NONE, Network, ORPHAN, ROOT};
+use super::network::{NONE, ORPHAN, ROOT, ResidualNetwork};
 
 /// The trees of one terminal.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) struct Trees {
 
 /// The trees of both terminals, and working memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Forest {
+pub(super) struct SearchForest {
     /// Of the sink, of the source: by `S as usize`.
     pub(super) trees: [Trees; 2],
     spare: Vec<u32>,
@@ -39,20 +39,20 @@ pub(super) struct Forest {
     pub(super) queue: Vec<u32>,
 }
 
-impl Forest {
-    /// The larger number of levels of the two sides.
+impl SearchForest {
+    /// Returns the larger number of levels of the two sides.
     pub(super) fn height(&self) -> i32 {
         self.trees[0].top.max(self.trees[1].top)
     }
 }
 
 /// The search at work on a network. `S` says in all that follows: in the trees of the source, not of the sink.
-pub(super) struct Search<'a, C> {
-    pub(super) network: &'a mut Network<C>,
-    pub(super) forest: &'a mut Forest,
+pub(super) struct TreeSearch<'a, C> {
+    pub(super) network: &'a mut ResidualNetwork<C>,
+    pub(super) forest: &'a mut SearchForest,
 }
 
-impl<C: Capacity> Search<'_, C> {
+impl<C: Capacity> TreeSearch<'_, C> {
     /// Sends what can go from a node straight to a neighbour: a good part of all flow, where neighbours differ.
     pub(super) fn send_to_neighbours(&mut self) {
         for node in 0..self.network.nodes.len() {
@@ -191,7 +191,7 @@ impl<C: Capacity> Search<'_, C> {
     }
 }
 
-/// The level in the trees: positive in these, negative in the other terminal's, 0 in none.
+/// Returns the level in the trees: positive in these, negative in the other terminal's, 0 in none.
 #[inline(always)]
 pub(super) fn height<const S: bool>(level: i32) -> i32 {
     if S { level } else { -level }

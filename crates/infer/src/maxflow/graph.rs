@@ -2,8 +2,8 @@
 
 use super::boykov::Queues;
 use super::capacity::Capacity;
-use super::forest::Forest;
-use super::network::{Edge, Network};
+use super::forest::SearchForest;
+use super::network::{GivenEdge, ResidualNetwork};
 use crate::error::Error;
 
 /// Graphs of so many nodes get a [`HeadStart`](super::boykov::HeadStart).
@@ -23,16 +23,17 @@ pub enum Side {
 pub struct Graph<C: Capacity = f64> {
     /// By node: from the source, to the sink.
     pub(super) terminals: Vec<(C, C)>,
-    pub(super) edges: Vec<Edge<C>>,
-    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's range.
+    pub(super) edges: Vec<GivenEdge<C>>,
+    /// The sum of all capacities: whatever is computed from them is less. Only to refuse what is beyond the type's
+    /// range.
     pub(super) total: C,
     /// Capacities that were lowered since the last cold solve began, as they were before: what rounding errors of flow
     /// that a warm solve starts from are relative to, beside the capacities there are.
     pub(super) lowered: C,
-    pub(super) network: Network<C>,
-    pub(super) forest: Forest,
+    pub(super) network: ResidualNetwork<C>,
+    pub(super) forest: SearchForest,
     pub(super) queues: Queues,
-    pub(super) state: State,
+    pub(super) state: FlowState,
     /// What changed since the last solve: nodes, among them the ends of edges.
     pub(super) nodes_changed: Vec<u32>,
     pub(super) edges_changed: Vec<u32>,
@@ -47,7 +48,7 @@ pub struct Graph<C: Capacity = f64> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum FlowState {
     /// Nodes or edges were added since the network was laid out.
     Unbuilt,
     /// No flow is in the network.
@@ -63,17 +64,17 @@ impl<C: Capacity> Default for Graph<C> {
 }
 
 impl<C: Capacity> Graph<C> {
-    /// A graph without nodes.
+    /// Makes a graph without nodes.
     pub fn new() -> Self {
         Graph {
             terminals: Vec::new(),
             edges: Vec::new(),
             total: C::ZERO,
             lowered: C::ZERO,
-            network: Network::default(),
-            forest: Forest::default(),
+            network: ResidualNetwork::default(),
+            forest: SearchForest::default(),
             queues: Queues::default(),
-            state: State::Unbuilt,
+            state: FlowState::Unbuilt,
             nodes_changed: Vec::new(),
             edges_changed: Vec::new(),
             arcs_changed: Vec::new(),
@@ -90,7 +91,7 @@ impl<C: Capacity> Graph<C> {
         self.edges.clear();
         (self.total, self.lowered) = (C::ZERO, C::ZERO);
         self.network.clear();
-        self.state = State::Unbuilt;
+        self.state = FlowState::Unbuilt;
     }
 
     /// Adds nodes without capacities and returns the index of the first of them. The next solve is cold.
@@ -101,16 +102,16 @@ impl<C: Capacity> Graph<C> {
         let first = self.terminals.len();
         assert!(first + count < (u32::MAX - 1) as usize, "{first} nodes and {count} more: expected less than 2^32 - 2");
         self.terminals.resize(first + count, (C::ZERO, C::ZERO));
-        self.state = State::Unbuilt;
+        self.state = FlowState::Unbuilt;
         first as u32
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.terminals.len()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
@@ -154,8 +155,8 @@ impl<C: Capacity> Graph<C> {
             return Err(self.wrong_edge(tail, head));
         }
         self.total = check_capacities(self.total, (forward, backward), || format!("edge {edge}"))?;
-        self.edges.push(Edge { tail, head, forward, backward });
-        self.state = State::Unbuilt;
+        self.edges.push(GivenEdge { tail, head, forward, backward });
+        self.state = FlowState::Unbuilt;
         Ok(edge as u32)
     }
 
@@ -173,14 +174,14 @@ impl<C: Capacity> Graph<C> {
         self.total = check_capacities(rest, (forward, backward), || format!("edge {edge}"))?;
         (at.forward, at.backward) = (forward, backward);
         match self.state {
-            State::Warm => {
+            FlowState::Warm => {
                 note_lowered(&mut self.lowered, before, (forward, backward));
                 self.network.change_edge(edge as usize, (forward, backward), before);
                 self.nodes_changed.extend([at.tail, at.head]);
                 self.edges_changed.push(edge);
             }
-            State::Cold => self.network.set_residuals(self.network.arc_of[edge as usize], forward, backward),
-            State::Unbuilt => {}
+            FlowState::Cold => self.network.set_residuals(self.network.arc_of[edge as usize], forward, backward),
+            FlowState::Unbuilt => {}
         }
         Ok(())
     }
@@ -189,15 +190,15 @@ impl<C: Capacity> Graph<C> {
     fn replace_terminal(&mut self, node: u32, capacities: (C, C)) {
         let before = std::mem::replace(&mut self.terminals[node as usize], capacities);
         match self.state {
-            State::Warm => {
+            FlowState::Warm => {
                 note_lowered(&mut self.lowered, before, capacities);
                 let excess = &mut self.network.nodes[node as usize].excess;
                 // In this order no partial sum is beyond the sum of all capacities, before or now.
                 *excess = *excess + (capacities.0 - before.0) - (capacities.1 - before.1);
                 self.nodes_changed.push(node);
             }
-            State::Cold => self.network.nodes[node as usize].excess = capacities.0 - capacities.1,
-            State::Unbuilt => {}
+            FlowState::Cold => self.network.nodes[node as usize].excess = capacities.0 - capacities.1,
+            FlowState::Unbuilt => {}
         }
     }
 
@@ -227,7 +228,7 @@ fn note_lowered<C: Capacity>(lowered: &mut C, before: (C, C), now: (C, C)) {
     *lowered = lowered.plus(amount).unwrap_or(*lowered);
 }
 
-/// The sum of all capacities with two more of them.
+/// Returns the sum of all capacities with two more of them.
 #[inline]
 fn check_capacities<C: Capacity>(total: C, pair: (C, C), place: impl Fn() -> String) -> Result<C, Error> {
     let sum = match pair.0.is_valid() && pair.1.is_valid() {

@@ -14,7 +14,7 @@ pub(super) const ORPHAN: u32 = u32::MAX - 1;
 
 /// An edge as it was given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge<C> {
+pub(super) struct GivenEdge<C> {
     pub(super) tail: u32,
     pub(super) head: u32,
     pub(super) forward: C,
@@ -22,7 +22,7 @@ pub(super) struct Edge<C> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arc<C> {
+pub(super) struct ResidualArc<C> {
     /// What may still be sent.
     pub(super) residual: C,
     pub(super) head: u32,
@@ -33,7 +33,7 @@ pub(super) struct Arc<C> {
 
 const OPEN: u32 = 1 << 31;
 
-impl<C: Capacity> Arc<C> {
+impl<C: Capacity> ResidualArc<C> {
     #[inline(always)]
     pub(super) fn reverse(&self) -> u32 {
         self.reverse & !OPEN
@@ -44,13 +44,14 @@ impl<C: Capacity> Arc<C> {
         self.reverse & OPEN != 0
     }
 
-    /// Whether the arc's tail can hang on its head in a tree of the source (`S`) or the sink.
+    /// Returns whether the arc's tail can hang on its head in a tree of the source (`S`) or the sink.
     #[inline(always)]
     pub(super) fn leads_up<const S: bool>(&self) -> bool {
         if S { self.reverse_is_open() } else { self.is_open() }
     }
 
-    /// Whether a search from the source (`S`), or one from the sink against the arcs' direction, can go this way.
+    /// Returns whether a search from the source (`S`), or one from the sink against the arcs' direction, can go this
+    /// way.
     #[inline(always)]
     pub(super) fn leads_on<const S: bool>(&self) -> bool {
         if S { self.is_open() } else { self.reverse_is_open() }
@@ -64,7 +65,7 @@ impl<C: Capacity> Arc<C> {
 
 /// A node with its state in the search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<C> {
+pub(super) struct ResidualNode<C> {
     /// What the source can still send into the node if positive, what the sink can still take from it if negative.
     pub(super) excess: C,
     /// Its arcs: `first..end`.
@@ -82,20 +83,20 @@ pub(super) struct Node<C> {
 
 /// Nodes and arcs.
 #[derive(Clone, Debug)]
-pub(super) struct Network<C> {
-    pub(super) nodes: Vec<Node<C>>,
-    pub(super) arcs: Vec<Arc<C>>,
+pub(super) struct ResidualNetwork<C> {
+    pub(super) nodes: Vec<ResidualNode<C>>,
+    pub(super) arcs: Vec<ResidualArc<C>>,
     /// By edge, its forward arc.
     pub(super) arc_of: Vec<u32>,
 }
 
-impl<C> Default for Network<C> {
+impl<C> Default for ResidualNetwork<C> {
     fn default() -> Self {
-        Network { nodes: Vec::new(), arcs: Vec::new(), arc_of: Vec::new() }
+        ResidualNetwork { nodes: Vec::new(), arcs: Vec::new(), arc_of: Vec::new() }
     }
 }
 
-impl<C: Capacity> Network<C> {
+impl<C: Capacity> ResidualNetwork<C> {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.arcs.clear();
@@ -103,8 +104,8 @@ impl<C: Capacity> Network<C> {
     }
 
     /// Lays out a graph with its residuals at its capacities.
-    pub(super) fn build(&mut self, terminals: &[(C, C)], edges: &[Edge<C>]) {
-        let fresh = |&(source, sink): &(C, C)| Node {
+    pub(super) fn build(&mut self, terminals: &[(C, C)], edges: &[GivenEdge<C>]) {
+        let fresh = |&(source, sink): &(C, C)| ResidualNode {
             excess: source - sink,
             first: 0,
             end: 0,
@@ -125,22 +126,22 @@ impl<C: Capacity> Network<C> {
             (node.first, node.end) = (start, start);
             start += degree;
         }
-        self.arcs.resize(edges.len() * 2, Arc { residual: C::ZERO, head: 0, reverse: 0 });
+        self.arcs.resize(edges.len() * 2, ResidualArc { residual: C::ZERO, head: 0, reverse: 0 });
         self.arc_of.clear();
         self.arc_of.reserve(edges.len());
         for edge in edges {
             let there = take_slot(&mut self.nodes[edge.tail as usize]);
             let back = take_slot(&mut self.nodes[edge.head as usize]);
             self.arcs[there as usize] =
-                Arc { residual: edge.forward, head: edge.head, reverse: back | open(edge.backward) };
+                ResidualArc { residual: edge.forward, head: edge.head, reverse: back | open(edge.backward) };
             self.arcs[back as usize] =
-                Arc { residual: edge.backward, head: edge.tail, reverse: there | open(edge.forward) };
+                ResidualArc { residual: edge.backward, head: edge.tail, reverse: there | open(edge.forward) };
             self.arc_of.push(there);
         }
     }
 
     /// Takes all flow out.
-    pub(super) fn reset(&mut self, terminals: &[(C, C)], edges: &[Edge<C>]) {
+    pub(super) fn reset(&mut self, terminals: &[(C, C)], edges: &[GivenEdge<C>]) {
         for (node, &(source, sink)) in self.nodes.iter_mut().zip(terminals) {
             node.excess = source - sink;
         }
@@ -158,7 +159,7 @@ impl<C: Capacity> Network<C> {
         (reverse.residual, reverse.reverse) = (backward, arc | open(forward));
     }
 
-    /// Sends flow along an arc; whether the arc is full then.
+    /// Sends flow along an arc; returns whether the arc is full then.
     #[inline(always)]
     pub(super) fn push(&mut self, arc: u32, amount: C) -> bool {
         let there = &mut self.arcs[arc as usize];
@@ -174,7 +175,7 @@ impl<C: Capacity> Network<C> {
         full
     }
 
-    /// What can flow between a node and its root, up to `most`.
+    /// Returns what can flow between a node and its root, up to `most`.
     #[inline]
     pub(super) fn room<const S: bool>(&self, mut node: u32, mut most: C) -> C {
         loop {
@@ -212,7 +213,7 @@ impl<C: Capacity> Network<C> {
 }
 
 #[inline(always)]
-fn take_slot<C>(node: &mut Node<C>) -> u32 {
+fn take_slot<C>(node: &mut ResidualNode<C>) -> u32 {
     let slot = node.end;
     node.end += 1;
     slot

@@ -3,8 +3,8 @@
 use super::boykov::HeadStart;
 use super::capacity::Capacity;
 use super::check;
-use super::forest::Search;
-use super::graph::{Graph, Side, State};
+use super::forest::TreeSearch;
+use super::graph::{FlowState, Graph, Side};
 use super::value;
 
 /// Warm solves in a row before one from scratch, so that rounding errors of changes do not add up without end.
@@ -18,11 +18,11 @@ impl<C: Capacity> Graph<C> {
     /// are about to change by much. The layout in memory stays.
     pub fn reset(&mut self) {
         match self.state {
-            State::Unbuilt => self.network.build(&self.terminals, &self.edges),
-            State::Warm => self.network.reset(&self.terminals, &self.edges),
-            State::Cold => {}
+            FlowState::Unbuilt => self.network.build(&self.terminals, &self.edges),
+            FlowState::Warm => self.network.reset(&self.terminals, &self.edges),
+            FlowState::Cold => {}
         }
-        self.state = State::Cold;
+        self.state = FlowState::Cold;
     }
 
     /// Sends the largest flow from source to sink and returns its value: also that of a smallest cut.
@@ -30,7 +30,7 @@ impl<C: Capacity> Graph<C> {
     /// After a solve, and where only capacities changed since, it starts from that one's flow and trees; from scratch
     /// where rounding may have spoilt these.
     pub fn solve(&mut self) -> C {
-        if self.state != State::Warm || self.warm_solves >= WARM_SOLVES {
+        if self.state != FlowState::Warm || self.warm_solves >= WARM_SOLVES {
             self.start_cold();
         }
         let mut flow = self.search();
@@ -57,8 +57,8 @@ impl<C: Capacity> Graph<C> {
 
     /// Sends what more can be sent, and returns the value of all flow.
     fn search(&mut self) -> C {
-        let keeps_trees = self.state == State::Warm && self.should_mend();
-        let mut search = Search { network: &mut self.network, forest: &mut self.forest };
+        let keeps_trees = self.state == FlowState::Warm && self.should_mend();
+        let mut search = TreeSearch { network: &mut self.network, forest: &mut self.forest };
         match keeps_trees {
             true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
             false => {
@@ -77,12 +77,12 @@ impl<C: Capacity> Graph<C> {
         self.nodes_changed.clear();
         self.edges_changed.clear();
         self.warm_solves += 1;
-        self.state = State::Warm;
+        self.state = FlowState::Warm;
         value::flow(&self.network, &self.terminals, &self.edges)
     }
 
-    /// Side of a node in the minimum cut with the smallest source side, as found by the last [`solve`](Graph::solve):
-    /// [`Side::Source`] means that the node is on the source's side in every minimum cut.
+    /// Returns the side of a node in the minimum cut with the smallest source side, as found by the last
+    /// [`solve`](Graph::solve): [`Side::Source`] means that the node is on the source's side in every minimum cut.
     ///
     /// # Panics
     /// If the graph had no such node when it was last solved.
@@ -91,8 +91,8 @@ impl<C: Capacity> Graph<C> {
         if self.network.nodes[node as usize].level > 0 { Side::Source } else { Side::Sink }
     }
 
-    /// Whether a node could send more to the sink if the source gave it more: then it is on the sink's side in every
-    /// minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
+    /// Returns whether a node could send more to the sink if the source gave it more: then it is on the sink's side in
+    /// every minimum cut. The other nodes form the largest source side of all minimum cuts. As found by the last
     /// [`solve`](Graph::solve).
     ///
     /// ```
@@ -112,7 +112,7 @@ impl<C: Capacity> Graph<C> {
         self.network.nodes[node as usize].level < 0
     }
 
-    /// Whether changed trees should be mended; else planted anew.
+    /// Returns whether changed trees should be mended; else planted anew.
     fn should_mend(&self) -> bool {
         let changes = self.nodes_changed.len() + self.edges_changed.len();
         let flat = self.forest.height() <= 2 * self.planted_height + 64;

@@ -65,11 +65,12 @@ fn head_start_changes_no_cut() {
     }
 }
 
-/// The head start alone leaves no residual path where its number of paths is not limited, and may be cut short anywhere.
+/// The head start alone leaves no residual path where its number of paths is not limited, and may be cut short
+/// anywhere.
 #[test]
 fn head_start_ends_and_may_be_cut_short() {
     use super::boykov::HeadStart;
-    use super::forest::Search;
+    use super::forest::TreeSearch;
     for seed in 0..200 {
         let mut random = Random(seed);
         let mut plain = grid(9, 9, &mut random);
@@ -79,13 +80,13 @@ fn head_start_ends_and_may_be_cut_short() {
         HeadStart { network: &mut ahead.network, queues: &mut ahead.queues, time: 0 }.run(limit);
         let given = |graph: &Graph<i64>| graph.network.nodes.iter().map(|node| node.excess.max(0)).sum::<i64>();
         let (before, after) = (given(&plain), given(&ahead));
-        let mut search = Search { network: &mut ahead.network, forest: &mut ahead.forest };
+        let mut search = TreeSearch { network: &mut ahead.network, forest: &mut ahead.forest };
         search.plant();
         search.run();
         if limit == i32::MAX {
             assert_eq!(given(&ahead), after, "seed {seed}: flow was left to send, of {before}");
         }
-        let mut direct = Search { network: &mut plain.network, forest: &mut plain.forest };
+        let mut direct = TreeSearch { network: &mut plain.network, forest: &mut plain.forest };
         direct.plant();
         direct.run();
         assert_eq!(given(&ahead), given(&plain), "seed {seed}: flow after {limit} paths");

@@ -9,11 +9,11 @@ mod table;
 mod transform;
 pub(crate) mod vectors;
 
-pub(crate) use vectors::smallest;
+pub(crate) use vectors::{first_smallest, smallest};
 
 /// The energies between two nodes, seen from the one whose label is known: the sender.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kernel<'a> {
+pub(crate) enum PairwiseForm<'a> {
     Potts {
         weight: f64,
     },
@@ -34,9 +34,9 @@ pub(crate) enum Kernel<'a> {
     },
 }
 
-/// Working memory of [`send`](Kernel::send).
+/// Working memory of [`send`](PairwiseForm::send).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct MessageScratch {
     values: Vec<f64>,
     profile: Vec<f64>,
     envelope: transform::Envelope,
@@ -47,50 +47,50 @@ const LINEAR_REACH: usize = 8;
 /// The same for the quadratic transform, whose steps are longer.
 const QUADRATIC_REACH: usize = 48;
 
-impl Kernel<'_> {
-    /// The energy of a pair of labels, the sender's first.
+impl PairwiseForm<'_> {
+    /// Returns the energy of a pair of labels, the sender's first.
     #[inline]
     pub(crate) fn energy(&self, x: u32, y: u32) -> f64 {
         let distance = f64::from(x.abs_diff(y));
         match *self {
-            Kernel::Potts { weight } => weight * f64::from(u8::from(x != y)),
-            Kernel::Linear { weight, cap } => weight * distance.min(cap),
-            Kernel::Quadratic { weight, cap } => weight * (distance * distance).min(cap),
-            Kernel::Table { values, columns, weight, from_rows } => {
+            PairwiseForm::Potts { weight } => weight * f64::from(u8::from(x != y)),
+            PairwiseForm::Linear { weight, cap } => weight * distance.min(cap),
+            PairwiseForm::Quadratic { weight, cap } => weight * (distance * distance).min(cap),
+            PairwiseForm::Table { values, columns, weight, from_rows } => {
                 let (row, column) = if from_rows { (x, y) } else { (y, x) };
                 weight * values[row as usize * columns + column as usize]
             }
         }
     }
 
-    /// `out[y] += energy(x, y)` for all y.
+    /// Computes `out[y] += energy(x, y)` for all y.
     pub(crate) fn add_energies(&self, x: u32, out: &mut [f64]) {
         match *self {
-            Kernel::Table { values, columns, weight, from_rows: true } => {
+            PairwiseForm::Table { values, columns, weight, from_rows: true } => {
                 let row = &values[x as usize * columns..][..columns];
                 out.iter_mut().zip(row).for_each(|(out, value)| *out += weight * value);
             }
-            Kernel::Table { values, columns, weight, from_rows: false } => {
+            PairwiseForm::Table { values, columns, weight, from_rows: false } => {
                 let column = values[x as usize..].iter().step_by(columns);
                 out.iter_mut().zip(column).for_each(|(out, value)| *out += weight * value);
             }
-            Kernel::Potts { weight } => {
+            PairwiseForm::Potts { weight } => {
                 let agreeing = out.get(x as usize).copied();
                 out.iter_mut().for_each(|out| *out += weight);
                 if let Some(agreeing) = agreeing {
                     out[x as usize] = agreeing;
                 }
             }
-            Kernel::Linear { weight, cap } => vectors::add_linear(x, weight, cap, out),
-            Kernel::Quadratic { weight, cap } => vectors::add_quadratic(x, weight, cap, out),
+            PairwiseForm::Linear { weight, cap } => vectors::add_linear(x, weight, cap, out),
+            PairwiseForm::Quadratic { weight, cap } => vectors::add_quadratic(x, weight, cap, out),
         }
     }
 
     /// Writes `min_x (from[x] + energy(x, y))` to every `out[y]`.
-    pub(crate) fn send(&self, from: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    pub(crate) fn send(&self, from: &[f64], out: &mut [f64], scratch: &mut MessageScratch) {
         match *self {
-            Kernel::Potts { weight } => transform::potts(weight, from, out),
-            Kernel::Linear { weight, cap } => {
+            PairwiseForm::Potts { weight } => transform::potts(weight, from, out),
+            PairwiseForm::Linear { weight, cap } => {
                 let distance = |d: usize| d as f64;
                 let reach = reach(from.len().max(out.len()), cap, distance);
                 if weight > 0.0 && reach > LINEAR_REACH {
@@ -99,7 +99,7 @@ impl Kernel<'_> {
                     windowed(weight, cap, reach, distance, from, out, scratch);
                 }
             }
-            Kernel::Quadratic { weight, cap } => {
+            PairwiseForm::Quadratic { weight, cap } => {
                 let distance = |d: usize| (d * d) as f64;
                 let reach = reach(from.len().max(out.len()), cap, distance);
                 if weight > 0.0 && reach > QUADRATIC_REACH {
@@ -108,23 +108,23 @@ impl Kernel<'_> {
                     windowed(weight, cap, reach, distance, from, out, scratch);
                 }
             }
-            Kernel::Table { values, columns, weight, from_rows: true } => {
+            PairwiseForm::Table { values, columns, weight, from_rows: true } => {
                 table::by_rows(values, columns, weight, from, out);
             }
-            Kernel::Table { values, columns, weight, from_rows: false } => {
+            PairwiseForm::Table { values, columns, weight, from_rows: false } => {
                 table::by_columns(values, columns, weight, from, out);
             }
         }
     }
 }
 
-/// The largest difference of labels below `labels` at which a distance is still below its cap.
+/// Returns the largest difference of labels below `labels` at which a distance is still below its cap.
 fn reach(labels: usize, cap: f64, distance: impl Fn(usize) -> f64) -> usize {
     (1..labels).take_while(|&d| distance(d) < cap).count()
 }
 
-/// Messages of a function of the labels' difference, by trying all differences within the reach. What lies beyond
-/// costs the cap; with a negative weight that is a gain, so all differences are tried.
+/// Writes messages of a function of the labels' difference, by trying all differences within the reach. What lies
+/// beyond costs the cap; with a negative weight that is a gain, so all differences are tried.
 fn windowed(
     weight: f64,
     cap: f64,
@@ -132,7 +132,7 @@ fn windowed(
     distance: impl Fn(usize) -> f64,
     from: &[f64],
     out: &mut [f64],
-    scratch: &mut Scratch,
+    scratch: &mut MessageScratch,
 ) {
     let reach = if weight < 0.0 { from.len().max(out.len()) - 1 } else { reach };
     let beyond = match weight > 0.0 {
@@ -149,12 +149,6 @@ fn windowed(
     table::window(&scratch.values, &scratch.profile, beyond, out);
 }
 
-/// The first position of the smallest value; 0 if all are `+inf`.
-pub(crate) fn first_smallest(values: &[f64]) -> usize {
-    let least = smallest(values);
-    values.iter().position(|&value| value == least).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,7 +162,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) % modulus
         };
-        let mut scratch = Scratch::default();
+        let mut scratch = MessageScratch::default();
         for round in 0..4000 {
             let top = if round % 10 == 0 { 150 } else { 12 };
             let (senders, receivers) = (1 + next(top) as usize, 1 + next(top) as usize);
@@ -180,25 +174,25 @@ mod tests {
             };
             let from: Vec<f64> = (0..senders).map(|_| value(4)).collect();
             let table: Vec<f64> = (0..senders * receivers).map(|_| value(6)).collect();
-            let kernel = match round % 5 {
-                0 => Kernel::Potts { weight },
-                1 => Kernel::Linear { weight, cap },
-                2 => Kernel::Quadratic { weight, cap },
-                3 => Kernel::Table { values: &table, columns: receivers, weight: 0.7, from_rows: true },
-                _ => Kernel::Table { values: &table, columns: senders, weight: 0.7, from_rows: false },
+            let form = match round % 5 {
+                0 => PairwiseForm::Potts { weight },
+                1 => PairwiseForm::Linear { weight, cap },
+                2 => PairwiseForm::Quadratic { weight, cap },
+                3 => PairwiseForm::Table { values: &table, columns: receivers, weight: 0.7, from_rows: true },
+                _ => PairwiseForm::Table { values: &table, columns: senders, weight: 0.7, from_rows: false },
             };
             let mut out = vec![f64::NAN; receivers];
-            kernel.send(&from, &mut out, &mut scratch);
+            form.send(&from, &mut out, &mut scratch);
             for (y, &got) in (0u32..).zip(&out) {
-                let each = (0u32..).zip(&from).map(|(x, from)| from + kernel.energy(x, y));
+                let each = (0u32..).zip(&from).map(|(x, from)| from + form.energy(x, y));
                 let expected = each.fold(f64::INFINITY, f64::min);
                 let same = got == expected || (got - expected).abs() <= 1e-12 * (1.0 + expected.abs()) * 1e2;
-                assert!(same, "round {round}, {kernel:?}, label {y}: {got} is not {expected}");
+                assert!(same, "round {round}, {form:?}, label {y}: {got} is not {expected}");
             }
             let mut sums = vec![1.0; receivers];
-            kernel.add_energies(0, &mut sums);
+            form.add_energies(0, &mut sums);
             for (y, &got) in (0u32..).zip(&sums) {
-                assert_eq!(got, 1.0 + kernel.energy(0, y), "round {round}, {kernel:?}, label {y}");
+                assert_eq!(got, 1.0 + form.energy(0, y), "round {round}, {form:?}, label {y}");
             }
         }
     }

@@ -11,7 +11,7 @@ fn lower(value: f64, least: &mut f64) {
     *least = if value < *least { value } else { *least };
 }
 
-/// `out[y] = min_x (from[x] + weight * values[x][y])`.
+/// Computes `out[y] = min_x (from[x] + weight * values[x][y])`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn by_rows(values: &[f64], columns: usize, weight: f64, from: &[f64], out: &mut [f64]) {
     let wide = out.len() / WIDE * WIDE;
@@ -34,7 +34,7 @@ pub(super) fn by_rows(values: &[f64], columns: usize, weight: f64, from: &[f64],
     }
 }
 
-/// The labels of one block, whose minima stay in registers.
+/// Computes the labels of one block, whose minima stay in registers.
 #[inline(always)]
 fn rows_of_block<const WIDTH: usize>(
     values: &[f64],
@@ -54,7 +54,7 @@ fn rows_of_block<const WIDTH: usize>(
     out[start..start + WIDTH].copy_from_slice(&least);
 }
 
-/// `out[y] = min_x (from[x] + weight * values[y][x])`.
+/// Computes `out[y] = min_x (from[x] + weight * values[y][x])`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn by_columns(values: &[f64], columns: usize, weight: f64, from: &[f64], out: &mut [f64]) {
     const LANES: usize = 16;
@@ -75,7 +75,8 @@ pub(super) fn by_columns(values: &[f64], columns: usize, weight: f64, from: &[f6
     }
 }
 
-/// `out[y] = min(beyond, min_d (padded[y + d] + profile[d]))`: `padded` is longer than `out` by a profile less one.
+/// Computes `out[y] = min(beyond, min_d (padded[y + d] + profile[d]))`: `padded` is longer than `out` by a profile less
+/// one.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn window(padded: &[f64], profile: &[f64], beyond: f64, out: &mut [f64]) {
     let wide = out.len() / WIDE * WIDE;
@@ -95,7 +96,7 @@ pub(super) fn window(padded: &[f64], profile: &[f64], beyond: f64, out: &mut [f6
     }
 }
 
-/// The labels of one block, whose minima stay in registers.
+/// Computes the labels of one block, whose minima stay in registers.
 #[inline(always)]
 fn window_of_block<const WIDTH: usize>(padded: &[f64], profile: &[f64], beyond: f64, start: usize, out: &mut [f64]) {
     let mut least = [beyond; WIDTH];

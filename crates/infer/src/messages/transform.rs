@@ -1,8 +1,8 @@
 //! Messages in time linear in the labels: Potts, and the distance transforms of Felzenszwalb and Huttenlocher (2012).
 
-use super::vectors::{capped, smallest};
+use super::vectors::{capped, first_smallest, smallest};
 
-/// Messages of Potts energies, of either sign.
+/// Writes messages of Potts energies, of either sign.
 pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
     let shared = from.len().min(out.len());
     let least = smallest(from);
@@ -11,7 +11,7 @@ pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
     out[shared..].fill(other);
     if weight < 0.0 {
         // To differ is a gain, and the best label cannot differ from itself: it looks at the second best.
-        let best = super::first_smallest(from);
+        let best = first_smallest(from);
         if let Some(out) = out.get_mut(best) {
             let second = smallest(&from[..best]).min(smallest(&from[best + 1..]));
             *out = from[best].min(second + weight);
@@ -19,7 +19,7 @@ pub(super) fn potts(weight: f64, from: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Messages of `weight * min(|x - y|, cap)`, `weight > 0`: one pass up and one down.
+/// Writes messages of `weight * min(|x - y|, cap)`, `weight > 0`: one pass up and one down.
 pub(super) fn linear(weight: f64, cap: f64, from: &[f64], out: &mut [f64], values: &mut Vec<f64>) {
     values.clear();
     values.extend_from_slice(from);
@@ -44,7 +44,7 @@ pub(super) struct Envelope {
     parabolas: Vec<(usize, f64)>,
 }
 
-/// Messages of `weight * min((x - y)^2, cap)`, `weight > 0`: the lower envelope of one parabola per label x.
+/// Writes messages of `weight * min((x - y)^2, cap)`, `weight > 0`: the lower envelope of one parabola per label x.
 pub(super) fn quadratic(weight: f64, cap: f64, from: &[f64], out: &mut [f64], envelope: &mut Envelope) {
     let parabolas = &mut envelope.parabolas;
     parabolas.clear();

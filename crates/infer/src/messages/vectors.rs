@@ -18,10 +18,16 @@ pub(crate) fn add_sizes(message: &[f64], sizes: &mut [f64]) {
     }
 }
 
-/// The smallest of some values; `+inf` of none.
+/// Returns the smallest of some values; `+inf` of none.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn smallest(values: &[f64]) -> f64 {
     least_of(values)
+}
+
+/// Returns the first position of the smallest value; 0 if all are `+inf`.
+pub(crate) fn first_smallest(values: &[f64]) -> usize {
+    let least = smallest(values);
+    values.iter().position(|&value| value == least).unwrap_or(0)
 }
 
 /// Subtracts the smallest of some values from all of them and returns it; if it is `+inf`, nothing is subtracted.
@@ -53,7 +59,7 @@ fn least_of(values: &[f64]) -> f64 {
     lower(lower(d, b), lower(c, a))
 }
 
-/// `out = min(values, cap)`.
+/// Computes `out = min(values, cap)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn capped(values: &[f64], cap: f64, out: &mut [f64]) {
     for (out, &value) in out.iter_mut().zip(values) {
@@ -61,7 +67,7 @@ pub(crate) fn capped(values: &[f64], cap: f64, out: &mut [f64]) {
     }
 }
 
-/// The largest value that is finite, of values that are not negative; 0 if there is none.
+/// Returns the largest value that is finite, of values that are not negative; 0 if there is none.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn largest_finite(values: &[f64]) -> f64 {
     let mut most = [0.0f64; 8];
@@ -76,7 +82,7 @@ pub(crate) fn largest_finite(values: &[f64]) -> f64 {
     most.into_iter().fold(0.0, f64::max)
 }
 
-/// `out = share * total - message`, and `+inf` wherever the total is: a forbidden label stays one.
+/// Computes `out = share * total - message`, and `+inf` wherever the total is: a forbidden label stays one.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn remainder(share: f64, total: &[f64], message: &[f64], out: &mut [f64]) {
     for ((out, &total), &message) in out.iter_mut().zip(total).zip(message) {
@@ -85,7 +91,7 @@ pub(crate) fn remainder(share: f64, total: &[f64], message: &[f64], out: &mut [f
     }
 }
 
-/// `out[y] += weight * min(|x - y|, cap)`.
+/// Computes `out[y] += weight * min(|x - y|, cap)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn add_linear(x: u32, weight: f64, cap: f64, out: &mut [f64]) {
     for (y, out) in out.iter_mut().enumerate() {
@@ -94,7 +100,7 @@ pub(crate) fn add_linear(x: u32, weight: f64, cap: f64, out: &mut [f64]) {
     }
 }
 
-/// `out[y] += weight * min((x - y)^2, cap)`.
+/// Computes `out[y] += weight * min((x - y)^2, cap)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(crate) fn add_quadratic(x: u32, weight: f64, cap: f64, out: &mut [f64]) {
     for (y, out) in out.iter_mut().enumerate() {

@@ -3,8 +3,10 @@
 //!
 //! Cost: O(nodes + edges); a node becomes a constant once, and then its edges are looked at.
 
-use super::FREE;
 use crate::mrf::Mrf;
+
+/// The label of a node that is no constant.
+pub(super) const FREE: u32 = u32::MAX;
 
 /// The search with its working memory.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +22,7 @@ pub(super) struct Force {
 }
 
 impl Force {
-    /// Makes constants of the nodes that constants and forbidden pairs force; false where nothing is allowed.
+    /// Makes constants of the nodes that constants and forbidden pairs force; returns false where nothing is allowed.
     pub(super) fn run(&mut self, problem: &Mrf, fixed: &mut [u32]) -> bool {
         self.hard.clear();
         let edges = problem.edges().iter().zip(0..);
@@ -70,7 +72,7 @@ impl Force {
     }
 }
 
-/// Fixes the ends of an edge of which one label only has an allowed partner; false where none has.
+/// Fixes the ends of an edge of which one label only has an allowed partner; returns false where none has.
 fn force_ends(problem: &Mrf, edge: u32, fixed: &mut [u32], pending: &mut Vec<u32>) -> bool {
     let edge = &problem.edges()[edge as usize];
     let (tail, head) = (edge.tail as usize, edge.head as usize);
@@ -87,7 +89,7 @@ fn force_ends(problem: &Mrf, edge: u32, fixed: &mut [u32], pending: &mut Vec<u32
     true
 }
 
-/// The labels that a binary node can take.
+/// Returns the labels that a binary node can take.
 fn values(fixed: u32) -> &'static [u32] {
     match fixed {
         FREE => &[0, 1],
@@ -96,7 +98,7 @@ fn values(fixed: u32) -> &'static [u32] {
     }
 }
 
-/// What is left of `mine` if each label needs an allowed partner in `theirs`; nothing left: `None`.
+/// Returns what is left of `mine` if each label needs an allowed partner in `theirs`; nothing left: `None`.
 fn supported(mine: &[u32], theirs: &[u32], allowed: impl Fn(u32, u32) -> bool) -> Option<u32> {
     let mut left = mine.iter().filter(|&&a| theirs.iter().any(|&b| allowed(a, b)));
     match (left.next(), left.next()) {

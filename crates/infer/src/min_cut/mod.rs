@@ -1,9 +1,9 @@
 //! Binary models by one minimum cut, exactly.
 //!
-//! If every edge is *submodular*, that is, if equal labels at its ends cost no more than different ones,
-//! `E(0,0) + E(1,1) <= E(0,1) + E(1,0)`, then the energy is, up to a constant, the value of a cut in a network with one
-//! node per variable: those on the source's side of a smallest cut take label 1. Greig, Porteous and Seheult, "Exact
-//! maximum a posteriori estimation for binary images" (JRSS B 1989); Kolmogorov and Zabih, "What energy functions can be
+//! If every edge is *submodular*, that is, if equal labels at its ends cost no more than different ones, `E(0,0) +
+//! E(1,1) <= E(0,1) + E(1,0)`, then the energy is, up to a constant, the value of a cut in a network with one node per
+//! variable: those on the source's side of a smallest cut take label 1. Greig, Porteous and Seheult, "Exact maximum a
+//! posteriori estimation for binary images" (JRSS B 1989); Kolmogorov and Zabih, "What energy functions can be
 //! minimized via graph cuts?" (PAMI 2004). Energies of the next model of the same shape change capacities of the
 //! network that is there, whose flow is kept (Kohli and Torr, "Dynamic graph cuts", PAMI 2007).
 //!
@@ -23,12 +23,14 @@ mod terms;
 
 use crate::cut_graph::CutGraph;
 use crate::engine::{Answer, Engine, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::maxflow::Side;
 use crate::mrf::Mrf;
 use crate::proof::exact_answer;
-use crate::shape::Shape;
-use force::Force;
+use crate::several::MBest;
+use crate::shape::ModelShape;
+use force::{FREE, Force};
 use terms::Decomposed;
 pub(crate) use terms::corners;
 
@@ -52,7 +54,7 @@ pub(crate) use terms::corners;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MinCut {
-    shape: Shape,
+    shape: ModelShape,
     network: CutGraph,
     /// The label of a constant node, or [`FREE`].
     fixed: Vec<u32>,
@@ -68,11 +70,16 @@ pub struct MinCut {
     neglected: f64,
 }
 
-/// No constant.
-const FREE: u32 = u32::MAX;
-
-/// The engine's registered name.
+/// The engine's name in the registry and in what it refuses.
 const NAME: &str = "min-cut";
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: NAME,
+    summary: "two labels per node and submodular edges, by one minimum cut: exact",
+    make: || Box::new(MinCut::default()),
+    worthwhile: |_| true,
+};
 
 impl Engine for MinCut {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
@@ -85,12 +92,14 @@ impl Engine for MinCut {
         loaded.map(|_| ())
     }
 
-    /// Among equal labellings the one with the fewest labels 1 wins. Where nothing is allowed, the energy and the bound
-    /// are `+inf`. The watch is never called: there is nothing to show or keep before the end.
+    /// Solves the model; among equal labellings the one with the fewest labels 1 wins. Where nothing is allowed, the
+    /// energy and the bound are `+inf`. The watch is never called: there is nothing to show or keep before the end.
     fn solve(&mut self, problem: &Mrf, _: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         self.solve_given(problem, |_| None, labels)
     }
 }
+
+impl MBest for MinCut {}
 
 impl MinCut {
     /// Solves the model with some nodes' labels given: the best of all labellings that agree with `given`. The bound is
@@ -122,7 +131,7 @@ impl MinCut {
         Ok(exact_answer(problem, problem.energy(labels), bound, 1))
     }
 
-    /// The network of a model's shape, without capacities.
+    /// Lays out the network of a model's shape, without capacities.
     fn build(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.shape.forget();
         let nodes = problem.nodes();
@@ -137,7 +146,7 @@ impl MinCut {
         Ok(())
     }
 
-    /// Brings the network's capacities to a model's numbers; false where nothing is allowed.
+    /// Brings the network's capacities to a model's numbers; returns false where nothing is allowed.
     fn load(&mut self, problem: &Mrf, given: impl Fn(usize) -> Option<u32>) -> Result<bool, Error> {
         if !self.fix(problem, given) {
             return Ok(false);
@@ -148,7 +157,8 @@ impl MinCut {
         Ok(true)
     }
 
-    /// Finds the constants: given, forbidden otherwise, or forced by forbidden pairs; false where nothing is allowed.
+    /// Finds the constants: given, forbidden otherwise, or forced by forbidden pairs; returns false where nothing is
+    /// allowed.
     fn fix(&mut self, problem: &Mrf, given: impl Fn(usize) -> Option<u32>) -> bool {
         self.fixed.clear();
         for node in 0..problem.nodes() {
@@ -168,7 +178,7 @@ impl MinCut {
         self.force.run(problem, &mut self.fixed)
     }
 
-    /// Unary energies: those of constants and of label 0 to the offset, the difference to the slope.
+    /// Adds the unary energies: those of constants and of label 0 to the offset, the difference to the slope.
     fn start_slopes(&mut self, problem: &Mrf) {
         self.slope.clear();
         (self.offset, self.neglected) = (0.0, 0.0);
@@ -184,7 +194,7 @@ impl MinCut {
         }
     }
 
-    /// Edges: to offset, slopes and capacities.
+    /// Adds the edges to offset, slopes and capacities.
     fn decompose(&mut self, problem: &Mrf) -> Result<(), Error> {
         self.wanted.clear();
         for (index, edge) in problem.edges().iter().enumerate() {
@@ -237,8 +247,8 @@ impl MinCut {
         Ok(())
     }
 
-    /// A power of two above what the terminals can carry: no smallest cut has such an edge, as equal labels at all free
-    /// nodes are allowed and cost less. Kept while it fits, so that the flow through such edges is kept.
+    /// Chooses a power of two above what the terminals can carry: no smallest cut has such an edge, as equal labels at
+    /// all free nodes are allowed and cost less. Kept while it fits, so that the flow through such edges is kept.
     fn choose_huge(&mut self) {
         let finite = |&(forward, backward): &(f64, f64)| forward < f64::INFINITY && backward < f64::INFINITY;
         if self.wanted.iter().all(finite) {

@@ -30,8 +30,8 @@ pub(crate) fn corners(energy: impl Fn(u32, u32) -> f64) -> Corners {
 }
 
 impl Corners {
-    /// The decomposition, or by how much submodularity is violated. Capacities share what the labels' difference costs
-    /// as evenly as possible, which leaves the least to the terminals: nothing, for Potts.
+    /// Returns the decomposition, or by how much submodularity is violated. Capacities share what the labels'
+    /// difference costs as evenly as possible, which leaves the least to the terminals: nothing, for Potts.
     pub(crate) fn decompose(&self) -> Result<Decomposed, f64> {
         let Corners { both_zero, head_one, tail_one, both_one } = *self;
         if both_zero == f64::INFINITY || both_one == f64::INFINITY {
@@ -45,7 +45,7 @@ impl Corners {
         }
     }
 
-    /// The decomposition of the nearest submodular energy, for entries on the diagonal that are finite.
+    /// Returns the decomposition of the nearest submodular energy, for entries on the diagonal that are finite.
     pub(crate) fn decompose_near(&self) -> Decomposed {
         let Corners { both_zero, head_one, tail_one, both_one } = *self;
         let excess = (both_zero - head_one) + (both_one - tail_one);

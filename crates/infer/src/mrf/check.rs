@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::term::Term;
 
-/// The largest size of a finite energy.
+/// Returns the largest size of a finite energy.
 pub(super) fn size(energies: &[f64]) -> f64 {
     energies.iter().filter(|energy| energy.is_finite()).fold(0.0, |size, energy| energy.abs().max(size))
 }

@@ -1,4 +1,4 @@
-//! The M best labellings of a forest, in order: sorted lists that grow only as far as somebody reads them.
+//! The M best labellings of a forest, in order: sorted lists that grow only as far as they are read.
 //!
 //! Each node and label has a list of the labellings of its subtree, made of its children's lists by sums (children are
 //! independent) and choices (of the child's label). After one run of max-product, each further labelling costs
@@ -9,19 +9,19 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::{Forest, Link};
+use super::forest::{Link, RootedForest};
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::mrf::Mrf;
 use crate::several::Labelling;
 
-/// The `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling comes
-/// twice. Ties come in an order that depends on nothing but the model.
+/// Returns the `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling
+/// comes twice. Ties come in an order that depends on nothing but the model.
 ///
 /// # Errors
 /// [`Error::DoesNotApply`] for a graph with a cycle.
 pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, Error> {
-    let mut forest = Forest::default();
+    let mut forest = RootedForest::default();
     forest.build(problem)?;
     forest.collect(problem);
     let mut lists = Lists::new(problem, &forest);
@@ -43,7 +43,7 @@ const NONE: Index = u32::MAX;
 
 /// What the entries of a list are made of.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ListSource {
     /// Nothing: there is one entry, of this cost.
     Single(f64),
     /// An entry of each of two lists.
@@ -83,7 +83,7 @@ impl Eq for Entry {}
 
 #[derive(Clone, Debug)]
 struct List {
-    source: Source,
+    source: ListSource,
     /// The entries known, in order.
     found: Vec<Entry>,
     candidates: BinaryHeap<Entry>,
@@ -94,7 +94,7 @@ struct List {
 }
 
 /// Whether an entry of another list can be read.
-enum Reading {
+enum Lookup {
     Cost(f64),
     Missing,
     Wanted(Index, u32),
@@ -102,7 +102,7 @@ enum Reading {
 
 struct Lists<'a> {
     problem: &'a Mrf,
-    forest: &'a Forest,
+    forest: &'a RootedForest,
     children: Vec<Vec<u32>>,
     lists: Vec<List>,
     /// The list of each node and label, laid out as the model's unaries; made when first asked for.
@@ -110,7 +110,7 @@ struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    fn new(problem: &'a Mrf, forest: &'a Forest) -> Self {
+    fn new(problem: &'a Mrf, forest: &'a RootedForest) -> Self {
         let mut children = vec![Vec::new(); problem.nodes()];
         for &node in &forest.order {
             if let Some(Link { parent, .. }) = forest.links[node as usize] {
@@ -120,49 +120,49 @@ impl<'a> Lists<'a> {
         Lists { problem, forest, children, lists: Vec::new(), of_label: vec![NONE; problem.unaries().len()] }
     }
 
-    fn add(&mut self, source: Source) -> Index {
+    fn add(&mut self, source: ListSource) -> Index {
         let (found, candidates, pending) = Default::default();
         self.lists.push(List { source, found, candidates, pending, started: false, complete: false });
         self.lists.len() as Index - 1
     }
 
-    /// The list of all labellings of the forest.
+    /// Makes the list of all labellings of the forest.
     fn top(&mut self) -> Index {
-        let mut top = self.add(Source::Single(0.0));
+        let mut top = self.add(ListSource::Single(0.0));
         let forest = self.forest;
         for &node in forest.order.iter().filter(|&&node| forest.links[node as usize].is_none()) {
-            let tree = self.add(Source::Choice { node, parent_label: 0 });
-            top = self.add(Source::Sum(top, tree));
+            let tree = self.add(ListSource::Choice { node, parent_label: 0 });
+            top = self.add(ListSource::Sum(top, tree));
         }
         top
     }
 
-    /// The list of the labellings of a node's subtree in which the node has this label.
+    /// Returns the list of the labellings of a node's subtree in which the node has this label.
     fn of_label(&mut self, node: u32, label: u32) -> Index {
         let at = self.problem.offsets()[node as usize] + label as usize;
         if self.of_label[at] == NONE {
-            let mut list = self.add(Source::Single(self.problem.unaries()[at]));
+            let mut list = self.add(ListSource::Single(self.problem.unaries()[at]));
             for child in 0..self.children[node as usize].len() {
                 let child = self.children[node as usize][child];
-                let choice = self.add(Source::Choice { node: child, parent_label: label });
-                list = self.add(Source::Sum(list, choice));
+                let choice = self.add(ListSource::Choice { node: child, parent_label: label });
+                list = self.add(ListSource::Sum(list, choice));
             }
             self.of_label[at] = list;
         }
         self.of_label[at]
     }
 
-    /// Energy of the edge to the parent.
+    /// Returns the energy of the edge to the parent.
     fn link_energy(&self, node: u32, parent_label: u32, label: u32) -> f64 {
         match self.forest.links[node as usize] {
             Some(Link { parent, pair }) => {
-                self.forest.pairs.kernel(self.problem, pair, parent).energy(parent_label, label)
+                self.forest.pairs.form(self.problem, pair, parent).energy(parent_label, label)
             }
             None => 0.0,
         }
     }
 
-    /// The entry of a rank, counted from 0; none where the list is shorter.
+    /// Returns the entry of a rank, counted from 0; none where the list is shorter.
     fn get(&mut self, list: Index, rank: u32) -> Option<Entry> {
         if let Some(&entry) = self.lists[list as usize].found.get(rank as usize) {
             return Some(entry);
@@ -171,19 +171,19 @@ impl<'a> Lists<'a> {
         let mut wanted = vec![(list, rank)];
         while let Some(&(list, rank)) = wanted.last() {
             match self.read(list, rank) {
-                Reading::Wanted(..) => self.advance(list, &mut wanted),
+                Lookup::Wanted(..) => self.advance(list, &mut wanted),
                 _ => drop(wanted.pop()),
             }
         }
         self.lists[list as usize].found.get(rank as usize).copied()
     }
 
-    fn read(&self, list: Index, rank: u32) -> Reading {
+    fn read(&self, list: Index, rank: u32) -> Lookup {
         let (index, list) = (list, &self.lists[list as usize]);
         match list.found.get(rank as usize) {
-            Some(entry) => Reading::Cost(entry.cost),
-            None if list.complete => Reading::Missing,
-            None => Reading::Wanted(index, rank),
+            Some(entry) => Lookup::Cost(entry.cost),
+            None if list.complete => Lookup::Missing,
+            None => Lookup::Wanted(index, rank),
         }
     }
 
@@ -193,9 +193,9 @@ impl<'a> Lists<'a> {
         let source = self.lists[index as usize].source;
         while let Some(&(left, right)) = self.lists[index as usize].pending.last() {
             match self.cost(source, left, right) {
-                Reading::Cost(cost) => self.lists[index as usize].candidates.push(Entry { cost, left, right }),
-                Reading::Missing => {}
-                Reading::Wanted(list, rank) => return wanted.push((list, rank)),
+                Lookup::Cost(cost) => self.lists[index as usize].candidates.push(Entry { cost, left, right }),
+                Lookup::Missing => {}
+                Lookup::Wanted(list, rank) => return wanted.push((list, rank)),
             }
             self.lists[index as usize].pending.pop();
         }
@@ -206,9 +206,9 @@ impl<'a> Lists<'a> {
                 list.found.push(entry);
                 let Entry { left, right, .. } = entry;
                 match source {
-                    Source::Single(_) => {}
-                    Source::Choice { .. } => list.pending.push((left, right + 1)),
-                    Source::Sum(..) => {
+                    ListSource::Single(_) => {}
+                    ListSource::Choice { .. } => list.pending.push((left, right + 1)),
+                    ListSource::Sum(..) => {
                         // Each pair of ranks follows exactly one other, that does not cost more.
                         list.pending.push((left, right + 1));
                         if right == 0 {
@@ -220,16 +220,16 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The first candidates of a list.
+    /// Finds the first candidates of a list.
     fn start(&mut self, index: Index) {
         if std::mem::replace(&mut self.lists[index as usize].started, true) {
             return;
         }
         let mut first = Vec::new();
         match self.lists[index as usize].source {
-            Source::Single(cost) => first.push(Entry { cost, left: 0, right: 0 }),
-            Source::Sum(..) => self.lists[index as usize].pending.push((0, 0)),
-            Source::Choice { node, parent_label } => {
+            ListSource::Single(cost) => first.push(Entry { cost, left: 0, right: 0 }),
+            ListSource::Sum(..) => self.lists[index as usize].pending.push((0, 0)),
+            ListSource::Choice { node, parent_label } => {
                 // Max-product has told the best of every label, so no label's list is touched for it.
                 let start = self.problem.offsets()[node as usize];
                 for left in 0..self.problem.labels(node) as u32 {
@@ -242,26 +242,26 @@ impl<'a> Lists<'a> {
         self.lists[index as usize].candidates = first.into();
     }
 
-    /// What a sum's or choice's entry of these coordinates costs.
-    fn cost(&mut self, source: Source, left: u32, right: u32) -> Reading {
+    /// Returns what a sum's or choice's entry of these coordinates costs.
+    fn cost(&mut self, source: ListSource, left: u32, right: u32) -> Lookup {
         match source {
-            Source::Single(_) => Reading::Missing,
-            Source::Sum(a, b) => match (self.read(a, left), self.read(b, right)) {
-                (Reading::Cost(a), Reading::Cost(b)) => Reading::Cost(a + b),
-                (Reading::Missing, _) | (_, Reading::Missing) => Reading::Missing,
-                (wanted @ Reading::Wanted(..), _) | (_, wanted) => wanted,
+            ListSource::Single(_) => Lookup::Missing,
+            ListSource::Sum(a, b) => match (self.read(a, left), self.read(b, right)) {
+                (Lookup::Cost(a), Lookup::Cost(b)) => Lookup::Cost(a + b),
+                (Lookup::Missing, _) | (_, Lookup::Missing) => Lookup::Missing,
+                (wanted @ Lookup::Wanted(..), _) | (_, wanted) => wanted,
             },
-            Source::Choice { node, parent_label } => {
+            ListSource::Choice { node, parent_label } => {
                 let list = self.of_label(node, left);
                 match self.read(list, right) {
-                    Reading::Cost(cost) => Reading::Cost(cost + self.link_energy(node, parent_label, left)),
+                    Lookup::Cost(cost) => Lookup::Cost(cost + self.link_energy(node, parent_label, left)),
                     other => other,
                 }
             }
         }
     }
 
-    /// The labelling that an entry stands for.
+    /// Returns the labelling that an entry stands for.
     fn labelling(&mut self, top: Index, rank: u32) -> Vec<u32> {
         let mut labels = vec![0; self.problem.nodes()];
         let mut parts = vec![(top, rank)];
@@ -269,9 +269,9 @@ impl<'a> Lists<'a> {
             let entry = self.get(list, rank);
             let Entry { left, right, .. } = entry.expect("parts of an entry are entries");
             match self.lists[list as usize].source {
-                Source::Single(_) => {}
-                Source::Sum(a, b) => parts.extend([(a, left), (b, right)]),
-                Source::Choice { node, .. } => {
+                ListSource::Single(_) => {}
+                ListSource::Sum(a, b) => parts.extend([(a, left), (b, right)]),
+                ListSource::Choice { node, .. } => {
                     labels[node as usize] = left;
                     parts.push((self.of_label(node, left), right));
                 }

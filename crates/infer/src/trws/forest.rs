@@ -3,14 +3,14 @@
 //! Exact max-product on the forest, so O(k) or O(k^2) per edge of its nodes, see `messages`. What single nodes are to
 //! iterated conditional modes (Besag 1986), forests are here.
 
-use crate::messages::{Scratch, first_smallest};
+use crate::messages::{MessageScratch, first_smallest};
 use crate::mrf::Mrf;
 use crate::pairs::{Pairs, root};
 
 /// The move with its working memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Forest {
-    places: Vec<Place>,
+pub(super) struct ForestMove {
+    places: Vec<Membership>,
     /// Union-find over nodes.
     trees: Vec<u32>,
     touched: Vec<u32>,
@@ -21,21 +21,21 @@ pub(super) struct Forest {
     below: Vec<f64>,
     message: Vec<f64>,
     given: Vec<f64>,
-    scratch: Scratch,
+    scratch: MessageScratch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Membership {
     Outside,
     Drawn,
     Ordered,
 }
 
-impl Forest {
+impl ForestMove {
     /// Makes room for a model.
     pub(super) fn fit(&mut self, problem: &Mrf) {
         self.places.clear();
-        self.places.resize(problem.nodes(), Place::Outside);
+        self.places.resize(problem.nodes(), Membership::Outside);
         self.trees.resize(problem.nodes(), 0);
     }
 
@@ -45,7 +45,7 @@ impl Forest {
         self.order(pairs, candidates);
         self.collect(problem, pairs, labels);
         self.choose(problem, pairs, labels);
-        candidates.iter().for_each(|&node| self.places[node as usize] = Place::Outside);
+        candidates.iter().for_each(|&node| self.places[node as usize] = Membership::Outside);
     }
 
     fn draw(&mut self, pairs: &Pairs, candidates: &[u32]) {
@@ -54,14 +54,14 @@ impl Forest {
         }
         for &node in candidates {
             self.touched.clear();
-            for arc in pairs.arcs(node) {
-                if self.places[arc.node as usize] != Place::Outside {
-                    self.touched.push(root(&mut self.trees, arc.node));
+            for neighbour in pairs.neighbours(node) {
+                if self.places[neighbour.node as usize] != Membership::Outside {
+                    self.touched.push(root(&mut self.trees, neighbour.node));
                 }
             }
             self.touched.sort_unstable();
             if self.touched.windows(2).all(|two| two[0] != two[1]) {
-                self.places[node as usize] = Place::Drawn;
+                self.places[node as usize] = Membership::Drawn;
                 self.touched.iter().for_each(|&tree| self.trees[tree as usize] = node);
             }
         }
@@ -71,21 +71,21 @@ impl Forest {
         self.order.clear();
         self.links.clear();
         for &start in candidates {
-            if self.places[start as usize] != Place::Drawn {
+            if self.places[start as usize] != Membership::Drawn {
                 continue;
             }
             let mut next = self.order.len();
-            self.places[start as usize] = Place::Ordered;
+            self.places[start as usize] = Membership::Ordered;
             self.order.push(start);
             self.links.push(None);
             while next < self.order.len() {
                 let parent = self.order[next];
                 next += 1;
-                for arc in pairs.arcs(parent) {
-                    if self.places[arc.node as usize] == Place::Drawn {
-                        self.places[arc.node as usize] = Place::Ordered;
-                        self.order.push(arc.node);
-                        self.links.push(Some((parent, arc.pair)));
+                for neighbour in pairs.neighbours(parent) {
+                    if self.places[neighbour.node as usize] == Membership::Drawn {
+                        self.places[neighbour.node as usize] = Membership::Ordered;
+                        self.order.push(neighbour.node);
+                        self.links.push(Some((parent, neighbour.pair)));
                     }
                 }
             }
@@ -98,17 +98,19 @@ impl Forest {
         for &node in &self.order {
             let below = &mut self.below[span(node)];
             below.copy_from_slice(problem.unary(node));
-            for arc in pairs.arcs(node) {
-                if self.places[arc.node as usize] == Place::Outside {
-                    pairs.kernel(problem, arc.pair, arc.node).add_energies(labels[arc.node as usize], below);
+            for neighbour in pairs.neighbours(node) {
+                if self.places[neighbour.node as usize] == Membership::Outside {
+                    pairs
+                        .form(problem, neighbour.pair, neighbour.node)
+                        .add_energies(labels[neighbour.node as usize], below);
                 }
             }
         }
         for (&node, link) in self.order.iter().zip(&self.links).rev() {
             if let &Some((parent, pair)) = link {
                 self.message.resize(problem.labels(parent), 0.0);
-                let kernel = pairs.kernel(problem, pair, node);
-                kernel.send(&self.below[span(node)], &mut self.message, &mut self.scratch);
+                let form = pairs.form(problem, pair, node);
+                form.send(&self.below[span(node)], &mut self.message, &mut self.scratch);
                 self.below[span(parent)].iter_mut().zip(&self.message).for_each(|(below, sent)| *below += sent);
             }
         }
@@ -120,7 +122,7 @@ impl Forest {
             self.given.clear();
             self.given.extend_from_slice(&self.below[start..start + problem.labels(node)]);
             if let &Some((parent, pair)) = link {
-                pairs.kernel(problem, pair, parent).add_energies(labels[parent as usize], &mut self.given);
+                pairs.form(problem, pair, parent).add_energies(labels[parent as usize], &mut self.given);
             }
             // The label that a node has wins ties, so that nothing changes without a gain.
             let label = first_smallest(&self.given);

@@ -27,13 +27,23 @@ mod polish;
 mod search;
 mod sweep;
 
-use crate::engine::{Answer, Engine, Progress, Watch};
+use crate::engine::{Answer, Engine, SolveProgress, Watch};
+use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::proof::Proof;
+use crate::several::MBest;
 use polish::Polish;
-use sweep::{Bound, Direction, Ended, Sweeps};
+use sweep::{Ended, SweepBound, SweepDirection, Sweeps};
+
+/// The engine's entry in the registry.
+pub const ENTRY: EngineEntry = EngineEntry {
+    name: "trws",
+    summary: "any model, by tree-reweighted message passing: a lower bound, exact where it meets the energy",
+    make: || Box::new(Trws::default()),
+    worthwhile: |_| true,
+};
 
 /// The engine with its parameters and working memory. Applies to every model.
 ///
@@ -57,8 +67,8 @@ use sweep::{Bound, Direction, Ended, Sweeps};
 pub struct Trws {
     /// Most iterations, of two sweeps each; 2000 by default.
     pub max_iterations: u64,
-    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few, unless
-    /// that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
+    /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few,
+    /// unless that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
     pub tolerance: f64,
     sweeps: Sweeps,
     polish: Polish,
@@ -93,16 +103,16 @@ impl Engine for Trws {
         Ok(())
     }
 
-    /// Messages of an earlier solve of a model of the same shape are the start; they change no validity of the bound.
-    /// `watch` is asked several times in a long iteration. Where pairs of labels are forbidden and the bound does not
-    /// meet the energy, the last search works on a copy of the model.
+    /// Solves the model. Messages of an earlier solve of a model of the same shape are the start; they change no
+    /// validity of the bound. `watch` is asked several times in a long iteration. Where pairs of labels are forbidden
+    /// and the bound does not meet the energy, the last search works on a copy of the model.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         if !self.sweeps.pairs.fits(problem) {
             self.prepare(problem)?;
         }
         self.sweeps.start(problem);
         self.polish.fit(problem);
-        let mut state = State::new(problem, &mut self.best);
+        let mut state = SolveState::new(problem, &mut self.best);
         let going = self.iterate(problem, watch, &mut state);
         if !state.is_optimal() {
             self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
@@ -117,9 +127,11 @@ impl Engine for Trws {
     }
 }
 
+impl MBest for Trws {}
+
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct SolveState {
     iteration: u64,
     /// Of the best labelling seen.
     energy: f64,
@@ -129,12 +141,12 @@ struct State {
     proof: Proof,
 }
 
-impl State {
-    /// The labels of the lowest unary energies are the first labelling.
+impl SolveState {
+    /// Makes the state of a solve whose first labelling has the labels of the lowest unary energies.
     fn new(problem: &Mrf, best: &mut Vec<u32>) -> Self {
         best.clear();
         best.extend((0..problem.nodes() as u32).map(|node| first_smallest(problem.unary(node)) as u32));
-        State {
+        SolveState {
             iteration: 0,
             energy: problem.energy(best),
             bound: f64::NEG_INFINITY,
@@ -147,8 +159,8 @@ impl State {
         self.proof.meets(self.energy, self.bound, self.rounding)
     }
 
-    fn progress(&self) -> Progress {
-        Progress {
+    fn progress(&self) -> SolveProgress {
+        SolveProgress {
             iteration: self.iteration,
             energy: self.energy,
             bound: self.proof.sharpened(self.bound).min(self.energy),
@@ -157,11 +169,11 @@ impl State {
 }
 
 impl Trws {
-    /// Iterates while the bound grows; false if the caller wishes to stop.
-    fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+    /// Iterates while the bound grows; returns false if the caller wishes to stop.
+    fn iterate(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let mut gains = Gains::default();
         while state.iteration < self.max_iterations {
-            for direction in [Direction::Forward, Direction::Backward] {
+            for direction in [SweepDirection::Forward, SweepDirection::Backward] {
                 match self.sweeps.run(problem, direction, &mut || watch(state.progress())) {
                     Ended::Stopped => return false,
                     Ended::Infeasible => {
@@ -185,15 +197,15 @@ impl Trws {
         true
     }
 
-    /// Whether so small a gain an iteration is not worth more of them.
-    fn is_stalled(&self, gain: f64, state: &State) -> bool {
+    /// Returns whether so small a gain an iteration is not worth more of them.
+    fn is_stalled(&self, gain: f64, state: &SolveState) -> bool {
         let scale = if state.energy.is_finite() { state.energy.abs() } else { 0.0 };
         let small = self.tolerance * scale.max(state.bound.abs());
         gain <= small && gain * PATIENCE <= state.energy - state.bound
     }
 
     /// Takes over what a sweep found.
-    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<Bound>, state: &mut State) {
+    fn take(&mut self, problem: &Mrf, energy: f64, bound: Option<SweepBound>, state: &mut SolveState) {
         if let Some(bound) = bound {
             // Sweeps never lower the bound, but for what rounding does.
             debug_assert!(bound.value >= state.bound - bound.rounding, "{bound:?} after {state:?}");
@@ -219,7 +231,7 @@ struct Gains {
 }
 
 impl Gains {
-    /// Mean gain of an iteration over the window; infinite while there were fewer.
+    /// Returns the mean gain of an iteration over the window; infinite while there were fewer.
     fn add(&mut self, bound: f64) -> f64 {
         let at = self.count % self.bounds.len();
         let before = std::mem::replace(&mut self.bounds[at], bound);

@@ -4,7 +4,7 @@
 //! regions: iterated local search, with a few nodes at random labels, forests of the region relabelled around them and
 //! then with them, and all of it undone where that gained nothing.
 
-use super::forest::Forest;
+use super::forest::ForestMove;
 use crate::messages::first_smallest;
 use crate::mrf::Mrf;
 use crate::pairs::Pairs;
@@ -15,7 +15,7 @@ pub(super) struct Polish {
     /// Nodes whose neighbours changed since they were looked at.
     pending: Vec<bool>,
     given: Vec<f64>,
-    forest: Forest,
+    forest: ForestMove,
     all: Vec<u32>,
     random: Random,
     /// Nodes of a region, nearest to its centre first, and the labels that they had.
@@ -58,15 +58,15 @@ impl Polish {
                 }
                 self.given.clear();
                 self.given.extend_from_slice(problem.unary(node));
-                for arc in pairs.arcs(node) {
-                    let kernel = pairs.kernel(problem, arc.pair, arc.node);
-                    kernel.add_energies(labels[arc.node as usize], &mut self.given);
+                for neighbour in pairs.neighbours(node) {
+                    let form = pairs.form(problem, neighbour.pair, neighbour.node);
+                    form.add_energies(labels[neighbour.node as usize], &mut self.given);
                 }
                 let label = first_smallest(&self.given) as u32;
                 if self.given[label as usize] < self.given[labels[node as usize] as usize] {
                     labels[node as usize] = label;
                     changed = true;
-                    pairs.arcs(node).iter().for_each(|arc| self.pending[arc.node as usize] = true);
+                    pairs.neighbours(node).iter().for_each(|neighbour| self.pending[neighbour.node as usize] = true);
                 }
             }
         }
@@ -110,7 +110,7 @@ impl Polish {
         if kept { change } else { 0.0 }
     }
 
-    /// The nodes nearest to a random one.
+    /// Returns the nodes nearest to a random one.
     fn draw_region(&mut self, pairs: &Pairs, nodes: usize) {
         let size = 1 + self.random.below(REGION) as usize;
         let centre = self.random.below(nodes as u32);
@@ -119,23 +119,27 @@ impl Polish {
         self.inside[centre as usize] = true;
         let mut next = 0;
         while next < self.region.len() && self.region.len() < size {
-            for arc in pairs.arcs(self.region[next]) {
-                if self.region.len() < size && !std::mem::replace(&mut self.inside[arc.node as usize], true) {
-                    self.region.push(arc.node);
+            for neighbour in pairs.neighbours(self.region[next]) {
+                if self.region.len() < size && !std::mem::replace(&mut self.inside[neighbour.node as usize], true) {
+                    self.region.push(neighbour.node);
                 }
             }
             next += 1;
         }
     }
 
-    /// The energy of everything that touches the region.
+    /// Returns the energy of everything that touches the region.
     fn energy(&self, problem: &Mrf, pairs: &Pairs, labels: &[u32]) -> f64 {
         let mut energy = 0.0;
         for &node in &self.region {
             energy += problem.unary(node)[labels[node as usize] as usize];
-            for arc in pairs.arcs(node).iter().filter(|arc| arc.node > node || !self.inside[arc.node as usize]) {
-                let kernel = pairs.kernel(problem, arc.pair, node);
-                energy += kernel.energy(labels[node as usize], labels[arc.node as usize]);
+            for neighbour in pairs
+                .neighbours(node)
+                .iter()
+                .filter(|neighbour| neighbour.node > node || !self.inside[neighbour.node as usize])
+            {
+                let form = pairs.form(problem, neighbour.pair, node);
+                energy += form.energy(labels[node as usize], labels[neighbour.node as usize]);
             }
         }
         energy
@@ -147,7 +151,7 @@ impl Polish {
 struct Random(u64);
 
 impl Random {
-    /// Uniform below a positive number, up to 1 in 2^32.
+    /// Draws uniformly below a positive number, up to 1 in 2^32.
     fn below(&mut self, end: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

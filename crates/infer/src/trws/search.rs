@@ -1,6 +1,6 @@
 //! When TRW-S searches locally, and for how long.
 
-use super::{State, Trws};
+use super::{SolveState, Trws};
 use crate::engine::Watch;
 use crate::error::Error;
 use crate::mrf::Mrf;
@@ -23,8 +23,8 @@ const PENALTIES: [f64; 3] = [4.0, 40.0, 400.0];
 const TOLERATED: f64 = 3.0;
 
 impl Trws {
-    /// Single nodes and forests, from the best labelling seen. False if the caller wishes to stop.
-    pub(super) fn polish(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) -> bool {
+    /// Searches by single nodes and forests from the best labelling seen. Returns false if the caller wishes to stop.
+    pub(super) fn polish(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         let pairs = &self.sweeps.pairs;
         let mut going = true;
         self.polish.single_nodes(problem, pairs, &mut self.best);
@@ -38,8 +38,8 @@ impl Trws {
         going
     }
 
-    /// The last search, where the bound does not prove the best labelling optimal.
-    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut State) {
+    /// Makes the last search, where the bound does not prove the best labelling optimal.
+    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) {
         if !problem.terms().iter().any(Term::forbids) {
             let pairs = std::mem::take(&mut self.sweeps.pairs);
             self.anneal(problem, (problem, &pairs), watch, state);
@@ -61,8 +61,8 @@ impl Trws {
 
     /// Shakes regions and tolerates less and less increase of energy: threshold accepting (Dueck and Scheuer 1990). The
     /// scale is what the bound leaves open, per node. Moves follow the energies of `model`, but the best labelling is
-    /// that of `problem`. False if the caller wishes to stop.
-    fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut State) -> bool {
+    /// that of `problem`. Returns false if the caller wishes to stop.
+    fn anneal(&mut self, problem: &Mrf, model: (&Mrf, &Pairs), watch: Watch<'_>, state: &mut SolveState) -> bool {
         let (model, pairs) = model;
         let shakes = MOST_SHAKES.min(SHAKES_PER_NODE.saturating_mul(problem.nodes()));
         self.current.clone_from(&self.best);
@@ -91,7 +91,7 @@ impl Trws {
     }
 }
 
-/// The same model with a penalty for each pair of labels that is forbidden.
+/// Makes the same model with a penalty for each pair of labels that is forbidden.
 fn soften(problem: &Mrf, penalty: f64) -> Result<Mrf, Error> {
     let mut soft = Mrf::new();
     for node in 0..problem.nodes() as u32 {

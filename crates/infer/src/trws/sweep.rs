@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use crate::messages::{Scratch, first_smallest, smallest, vectors};
+use crate::messages::{MessageScratch, first_smallest, smallest, vectors};
 use crate::mrf::Mrf;
-use crate::pairs::{Arc, Pairs};
+use crate::pairs::{Neighbour, Pairs};
 use crate::sum::Sum;
 
 /// Which way a sweep goes along the order of nodes. Sweeps alternate, forward first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum SweepDirection {
     Forward,
     Backward,
 }
@@ -18,7 +18,7 @@ pub(super) enum Direction {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ended {
     /// Energy of the labels chosen, and the bound that a backward sweep proves.
-    Done { energy: f64, bound: Option<Bound> },
+    Done { energy: f64, bound: Option<SweepBound> },
     /// No labelling has a finite energy.
     Infeasible,
     /// The caller wished it.
@@ -27,7 +27,7 @@ pub(super) enum Ended {
 
 /// A sum that bounds the energy, and how far rounding may have lifted it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bound {
+pub(super) struct SweepBound {
     pub(super) value: f64,
     pub(super) rounding: f64,
 }
@@ -47,12 +47,12 @@ pub(super) struct Sweeps {
     starts: Vec<usize>,
     /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
     whole: bool,
-    node: Node,
+    node: NodeVisit,
 }
 
 /// What a visit of a node works with, by label.
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct NodeVisit {
     /// The unary energies and all messages from nodes ahead; later also from those behind.
     total: Vec<f64>,
     /// The sum of the sizes of all that `total` sums.
@@ -60,7 +60,7 @@ struct Node {
     /// Energies of the labels given those chosen already.
     given: Vec<f64>,
     share: Vec<f64>,
-    scratch: Scratch,
+    scratch: MessageScratch,
 }
 
 /// Sums that grow with every visit.
@@ -107,11 +107,11 @@ impl Sweeps {
         }
     }
 
-    /// One sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
+    /// Makes one sweep. Where it was stopped, messages are reset at the next [`start`](Sweeps::start).
     pub(super) fn run(
         &mut self,
         problem: &Mrf,
-        direction: Direction,
+        direction: SweepDirection,
         stop: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Ended {
         self.whole = false;
@@ -120,13 +120,13 @@ impl Sweeps {
         let nodes = self.pairs.order.len();
         for position in 0..nodes {
             let node = match direction {
-                Direction::Forward => self.pairs.order[position],
-                Direction::Backward => self.pairs.order[nodes - 1 - position],
+                SweepDirection::Forward => self.pairs.order[position],
+                SweepDirection::Backward => self.pairs.order[nodes - 1 - position],
             };
             if !self.visit(problem, node, direction, &mut sums) {
                 return Ended::Infeasible;
             }
-            work += (1 + self.pairs.arcs(node).len()) * problem.labels(node);
+            work += (1 + self.pairs.neighbours(node).len()) * problem.labels(node);
             if work > WORK {
                 work = 0;
                 if stop().is_break() {
@@ -134,35 +134,35 @@ impl Sweeps {
                 }
             }
         }
-        self.whole = direction == Direction::Backward;
+        self.whole = direction == SweepDirection::Backward;
         let value = problem.constant() + sums.bound.value();
         let rounding = f64::EPSILON * (sums.sizes + value.abs());
         // Both directions prove one, but sizes are summed in one of them only.
-        let bound = (direction == Direction::Backward).then_some(Bound { value, rounding });
+        let bound = (direction == SweepDirection::Backward).then_some(SweepBound { value, rounding });
         Ended::Done { energy: problem.constant() + sums.energy, bound }
     }
 
-    /// Chooses a node's label and sends its messages ahead. False if all its labels are forbidden.
+    /// Chooses a node's label and sends its messages ahead. Returns false if all its labels are forbidden.
     ///
     /// With `n` chains through the node, `ahead` of which go on, each chain holds `total / n` here. A chain's minimum
     /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message
     /// goes into the bound instead; chains that end here add `min total / n`.
-    fn visit(&mut self, problem: &Mrf, node: u32, direction: Direction, sums: &mut Sums) -> bool {
+    fn visit(&mut self, problem: &Mrf, node: u32, direction: SweepDirection, sums: &mut Sums) -> bool {
         let Sweeps { pairs, labels, messages, starts, node: at, .. } = self;
         let (behind, ahead) = match (pairs.sides(node), direction) {
-            ((before, after), Direction::Forward) => (before, after),
-            ((before, after), Direction::Backward) => (after, before),
+            ((before, after), SweepDirection::Forward) => (before, after),
+            ((before, after), SweepDirection::Backward) => (after, before),
         };
         let unary = problem.unary(node);
         let count = unary.len();
-        let certify = direction == Direction::Backward;
+        let certify = direction == SweepDirection::Backward;
         at.begin(unary, certify);
-        for arc in ahead {
-            at.collect(&messages[starts[arc.pair as usize]..][..count], certify);
+        for neighbour in ahead {
+            at.collect(&messages[starts[neighbour.pair as usize]..][..count], certify);
         }
         sums.energy += at.choose(problem, pairs, node, behind, labels);
-        for arc in behind {
-            at.collect(&messages[starts[arc.pair as usize]..][..count], certify);
+        for neighbour in behind {
+            at.collect(&messages[starts[neighbour.pair as usize]..][..count], certify);
         }
         let least = smallest(&at.total);
         if least == f64::INFINITY {
@@ -174,13 +174,13 @@ impl Sweeps {
         // Steps of rounding: one per summand of the total, one per label of a distance transform, a few more.
         let steps = (behind.len() + ahead.len() + 16) as f64;
         sums.sizes += steps * size;
-        for arc in ahead {
-            let pair = &pairs.pairs[arc.pair as usize];
-            let most_labels = count.max(problem.labels(arc.node));
-            let message = &mut messages[starts[arc.pair as usize]..][..most_labels];
+        for neighbour in ahead {
+            let pair = &pairs.pairs[neighbour.pair as usize];
+            let most_labels = count.max(problem.labels(neighbour.node));
+            let message = &mut messages[starts[neighbour.pair as usize]..][..most_labels];
             vectors::remainder(share, &at.total, message, &mut at.share);
-            let message = &mut message[..problem.labels(arc.node)];
-            pairs.kernel(problem, arc.pair, node).send(&at.share, message, &mut at.scratch);
+            let message = &mut message[..problem.labels(neighbour.node)];
+            pairs.form(problem, neighbour.pair, node).send(&at.share, message, &mut at.scratch);
             let least = vectors::normalise(message);
             if least == f64::INFINITY {
                 return false;
@@ -192,7 +192,7 @@ impl Sweeps {
     }
 }
 
-impl Node {
+impl NodeVisit {
     fn begin(&mut self, unary: &[f64], certify: bool) {
         self.total.clear();
         self.total.extend_from_slice(unary);
@@ -212,17 +212,20 @@ impl Node {
 
     /// Chooses the label that is best given the labels behind, with the messages from ahead for what follows. Returns
     /// what it adds to the energy.
-    fn choose(&mut self, problem: &Mrf, pairs: &Pairs, node: u32, behind: &[Arc], labels: &mut [u32]) -> f64 {
+    fn choose(&mut self, problem: &Mrf, pairs: &Pairs, node: u32, behind: &[Neighbour], labels: &mut [u32]) -> f64 {
         self.given.clear();
         self.given.extend_from_slice(&self.total);
-        for arc in behind {
-            pairs.kernel(problem, arc.pair, arc.node).add_energies(labels[arc.node as usize], &mut self.given);
+        for neighbour in behind {
+            pairs
+                .form(problem, neighbour.pair, neighbour.node)
+                .add_energies(labels[neighbour.node as usize], &mut self.given);
         }
         let label = first_smallest(&self.given) as u32;
         labels[node as usize] = label;
         let mut energy = problem.unary(node)[label as usize];
-        for arc in behind {
-            energy += pairs.kernel(problem, arc.pair, arc.node).energy(labels[arc.node as usize], label);
+        for neighbour in behind {
+            energy +=
+                pairs.form(problem, neighbour.pair, neighbour.node).energy(labels[neighbour.node as usize], label);
         }
         energy
     }

@@ -77,7 +77,7 @@ fn limits_hold() {
     assert_eq!(all(bomb).unwrap_err().to_string(), message);
 }
 
-/// The bytes as one gzip member.
+/// Returns the bytes as one gzip member.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast());

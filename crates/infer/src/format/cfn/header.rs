@@ -9,15 +9,15 @@ use crate::file::DataError;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The direction of optimisation, and the costs that forbid.
-pub(super) struct Bound {
+pub(super) struct CostBound {
     maximise: bool,
     value: f64,
     /// As the file has it, see [`plain`].
     digits: String,
 }
 
-impl Bound {
-    pub(super) fn read(lexer: &mut Lexer) -> Result<Bound, DataError> {
+impl CostBound {
+    pub(super) fn read(lexer: &mut Lexer) -> Result<CostBound, DataError> {
         lexer.skip("problem")?;
         lexer.open("the problem's properties")?;
         let mut bound = None;
@@ -26,7 +26,7 @@ impl Bound {
             if let Some(rest) = word.strip_prefix(['<', '>']) {
                 let value = rest.trim().parse::<f64>().ok().filter(|value| value.is_finite());
                 let value = value.ok_or_else(|| lexer.bad(&word, "bound", "< or > and a finite number"))?;
-                bound = Some(Bound { maximise: word.starts_with('>'), value, digits: plain(rest).to_owned() });
+                bound = Some(CostBound { maximise: word.starts_with('>'), value, digits: plain(rest).to_owned() });
             } else if word == "name" {
                 lexer.word(|| "the problem's name".into())?;
             }
@@ -59,7 +59,7 @@ impl Bound {
     }
 }
 
-/// A number as it is written, without a sign of plus and zeros at the end of its decimals.
+/// Returns a number as it is written, without a sign of plus and zeros at the end of its decimals.
 fn plain(word: &str) -> &str {
     let word = word.trim().trim_start_matches('+');
     match word.contains('.') && !word.contains(['e', 'E']) {
@@ -75,7 +75,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// The variables, and their numbers of labels.
+    /// Reads the variables and their numbers of labels.
     pub(super) fn read(lexer: &mut Lexer) -> Result<(Variables, Vec<u32>), DataError> {
         let mut variables = Variables { by_name: BTreeMap::new(), values: Vec::new() };
         let mut labels = Vec::new();
@@ -104,7 +104,7 @@ impl Variables {
     }
 }
 
-/// The values of a variable: a list of names, or how many.
+/// Reads the values of a variable: a list of names, or how many.
 fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32>), DataError> {
     let what = || format!("the values of variable {variable}: a list or a number");
     match lexer.take()? {
@@ -129,14 +129,14 @@ fn domain(lexer: &mut Lexer, variable: u32) -> Result<(u32, BTreeMap<String, u32
     }
 }
 
-/// A number of values; a negative one is that of an interval from 0.
+/// Reads a number of values; a negative one is that of an interval from 0.
 fn domain_size(lexer: &Lexer, word: &str) -> Result<u32, DataError> {
     let size = word.parse::<i64>().ok().map(i64::unsigned_abs);
     let size = size.and_then(|size| u32::try_from(size).ok()).filter(|&size| size > 0);
     size.ok_or_else(|| lexer.bad(word, "a number of values", "a number from 1 to 4294967295"))
 }
 
-/// Whether a word stands for a number: names do not begin so.
+/// Returns whether a word stands for a number: names do not begin so.
 pub(super) fn is_number(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first))
 }

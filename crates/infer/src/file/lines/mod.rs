@@ -1,0 +1,162 @@
+//! Lines of a data file, and reading numbers off them.
+//!
+//! Memory is one line. Its length is limited, so that a file without line ends is not swallowed whole.
+
+use super::error::{DataError, human_bytes, quote};
+use super::source::Source;
+use std::path::Path;
+
+const LINE_LIMIT: usize = 16 << 20;
+
+/// The lines of a file, one at a time, out of one buffer.
+pub struct Lines {
+    source: Source,
+    buffer: Vec<u8>,
+    /// Lines handed out so far.
+    count: u64,
+}
+
+impl Lines {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of [`Source::open`].
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        Source::open(path).map(Lines::of)
+    }
+
+    /// Reads the lines of bytes in memory, as if they were the file `path`.
+    ///
+    /// # Errors
+    /// Those of [`Source::from_bytes`].
+    pub fn from_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<Self, DataError> {
+        Source::from_bytes(path, bytes).map(Lines::of)
+    }
+
+    /// Reads the lines of an open file.
+    pub fn of(source: Source) -> Self {
+        Lines { source, buffer: Vec::new(), count: 0 }
+    }
+
+    /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
+    ///
+    /// # Errors
+    /// A line over 16 MiB, text that is not UTF-8, damaged or cut-off or wildly expanding gzip data.
+    pub fn next_line(&mut self) -> Result<Option<Line<'_>>, DataError> {
+        self.buffer.clear();
+        self.source.line(LINE_LIMIT as u64 + 2, &mut self.buffer, self.count)?;
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        if self.buffer.ends_with(b"\n") {
+            self.buffer.pop();
+            if self.buffer.ends_with(b"\r") {
+                self.buffer.pop();
+            }
+        }
+        self.count += 1;
+        self.line().map(Some)
+    }
+
+    fn line(&self) -> Result<Line<'_>, DataError> {
+        let (path, number) = (self.source.path(), self.count);
+        if self.buffer.len() > LINE_LIMIT {
+            let limit = human_bytes(LINE_LIMIT as u128);
+            let message = format!("found a line longer than {limit}, expected shorter ones");
+            return Err(DataError::at(path, number, 1, message));
+        }
+        let text = match std::str::from_utf8(&self.buffer) {
+            Ok(text) => text,
+            Err(error) => {
+                let at = error.valid_up_to();
+                let message = format!("found byte 0x{:02x}, expected UTF-8 text", self.buffer[at]);
+                return Err(DataError::at(path, number, column(&self.buffer, at), message));
+            }
+        };
+        let text = match number {
+            1 => text.strip_prefix('\u{feff}').unwrap_or(text), // spreadsheets put it there
+            _ => text,
+        };
+        Ok(Line { path, number, text })
+    }
+
+    /// Makes the error of a file without content; `expected` says what a file must hold.
+    pub fn nothing(&self, expected: &str) -> DataError {
+        let found = match (self.count, self.source.is_gzip()) {
+            (0, false) => "an empty file",
+            (0, true) => "gzip data of an empty file",
+            _ => "only blank lines or comments",
+        };
+        DataError::file(self.path(), format!("found {found}, expected {expected}"))
+    }
+
+    /// Returns the file, as it was given.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
+    /// Returns the number of lines handed out so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// One line; offsets into `text` are in bytes.
+#[derive(Clone, Copy)]
+pub struct Line<'a> {
+    path: &'a Path,
+    /// Counts from 1.
+    pub number: u64,
+    /// Without its end.
+    pub text: &'a str,
+}
+
+impl Line<'_> {
+    /// Makes an error at byte `at` of this line.
+    #[cold]
+    pub fn error(&self, at: usize, message: impl Into<String>) -> DataError {
+        DataError::at(self.path, self.number, self.column(at), message)
+    }
+
+    /// Makes an error about one field: `found FIELD as WHAT, expected RULE`.
+    #[cold]
+    pub fn bad(&self, at: usize, field: &str, what: &str, rule: &str) -> DataError {
+        self.error(at, format!("found {} as {what}, expected {rule}", quote(field)))
+    }
+
+    /// Returns the column, in characters from 1, of byte `at`.
+    pub fn column(&self, at: usize) -> u64 {
+        column(self.text.as_bytes(), at)
+    }
+
+    /// Reads a field that must be a finite number. Costs next to nothing for one digit, which most pixels are.
+    ///
+    /// # Errors
+    /// Anything else, named by `what` with its line and column.
+    pub fn finite(&self, at: usize, field: &str, what: &str) -> Result<f64, DataError> {
+        if let [digit @ b'0'..=b'9'] = field.as_bytes() {
+            return Ok(f64::from(digit - b'0'));
+        }
+        match field.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(self.bad(at, field, what, "a finite number")),
+        }
+    }
+}
+
+fn column(bytes: &[u8], at: usize) -> u64 {
+    let continues = |byte: &&u8| **byte & 0xc0 == 0x80; // inner byte of a character
+    let before = &bytes[..at.min(bytes.len())];
+    (before.len() - before.iter().filter(continues).count() + 1) as u64
+}
+
+/// Appends a number in the shortest form that reads back as the same double.
+pub fn push_number(line: &mut String, value: f64) {
+    use std::fmt::Write;
+    let plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
+    // Writing to a string cannot fail.
+    let _ = if plain { write!(line, "{value}") } else { write!(line, "{value:e}") };
+}
+
+#[cfg(test)]
+mod tests;
