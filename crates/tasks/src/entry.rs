@@ -14,7 +14,9 @@ use crate::parse::parse;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// The parameters of one task, from which the task is opened on data.
-pub trait TaskSpec: Clone + Debug + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub trait TaskSpec:
+    Clone + Debug + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// Opens the task on data, with the vocabulary of a model where one is given: then the weights are laid out as the
     /// model's.
     ///

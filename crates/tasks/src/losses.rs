@@ -155,8 +155,9 @@ mod tests {
     /// Tables that are no losses are refused with the entry and the rule.
     #[test]
     fn bad_tables_are_refused() {
-        let refuse =
-            |matrix, weights: Option<&[f64]>| CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err().to_string();
+        let refuse = |matrix, weights: Option<&[f64]>| {
+            CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err().to_string()
+        };
         assert!(refuse(vec![vec![0.0]], None).contains("2 x 2"));
         assert!(refuse(vec![vec![0.0, -1.0], vec![1.0, 0.0]], None).contains("[0][1] = -1"));
         assert!(refuse(vec![vec![0.5, 1.0], vec![1.0, 0.0]], None).contains("diagonal"));

@@ -114,12 +114,7 @@ fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
 /// # Errors
 ///
 /// It is no `index:value`, or index or value break a rule.
-pub fn feature(
-    line: &Line<'_>,
-    at: usize,
-    token: &str,
-    before: Option<u32>,
-) -> Result<Option<(u32, f64)>, DataError> {
+pub fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> Result<Option<(u32, f64)>, DataError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(line.bad(at, token, "feature", "index:value"));
     };

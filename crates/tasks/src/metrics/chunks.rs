@@ -116,9 +116,7 @@ impl Measure<Vec<u32>> for ChunkTags {
         evaluation.metrics.extend(shares.map(|(name, value)| (Metric::share(name), value)));
         evaluation.lines.push(("chunks", format!("{chunks} true, {predicted} predicted, {correct} right")));
         let (precision, recall, f1) = (100.0 * precision, 100.0 * recall, 100.0 * f1);
-        evaluation
-            .lines
-            .push(("chunk F1", format!("{f1:.2} % (precision {precision:.2} %, recall {recall:.2} %)")));
+        evaluation.lines.push(("chunk F1", format!("{f1:.2} % (precision {precision:.2} %, recall {recall:.2} %)")));
     }
 }
 

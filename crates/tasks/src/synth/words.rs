@@ -7,8 +7,8 @@
 //! linear support vector machine on single letters, taught 600 words, errs on about 28 % of the letters of 300 new
 //! ones, and a linear chain on about 14 %. What haste leaves out the neighbours can tell; the rest is harder on both.
 
-use super::glyphs::{BASELINE, COLUMNS, Glyph, ROWS, forms, is_ink};
 use super::dice::Dice;
+use super::glyphs::{BASELINE, COLUMNS, Glyph, ROWS, forms, is_ink};
 use super::language;
 
 /// Pixels of a letter's image.

@@ -50,8 +50,7 @@ impl Default for ChainSpec {
 
 impl TaskSpec for ChainSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let options =
-            SequenceOptions { bias: self.bias, template: self.template.as_ref(), min_count: self.min_count };
+        let options = SequenceOptions { bias: self.bias, template: self.template.as_ref(), min_count: self.min_count };
         let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?;
         let labels = sequences.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;

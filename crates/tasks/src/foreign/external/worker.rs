@@ -7,10 +7,10 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
-use crate::foreign::external::spec::ExternalSpec;
 use crate::foreign::external::labels::{self, Values};
 use crate::foreign::external::process::Process;
 use crate::foreign::external::protocol::{self, Capability, Description, PROTOCOL, Request, Welcome};
+use crate::foreign::external::spec::ExternalSpec;
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::LOSS_ROUNDING;
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
