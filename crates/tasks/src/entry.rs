@@ -75,7 +75,7 @@ pub struct TaskEntry {
 }
 
 impl TaskEntry {
-    /// A task of this name with parameters `S`.
+    /// Makes a task of this name with parameters `S`.
     pub const fn new<S: TaskSpec>(name: &'static str) -> Self {
         TaskEntry {
             name,

@@ -28,8 +28,6 @@ pub type Decoded<L> = (L, Option<Quality>);
 ///
 /// Labels must come back as they were given; what is not a label of the right type is a label nevertheless.
 ///
-/// # Errors
-///
 /// Every error is the text of whatever went wrong: an exception, a refusal, an answer that cannot be read.
 pub trait Probe {
     /// A labelling.
@@ -47,15 +45,31 @@ pub trait Probe {
     }
 
     /// Returns the truth of an example.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, as text.
     fn truth(&mut self, example: usize) -> Result<Self::Label, String>;
 
     /// Returns `phi(x, label)`.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, as text.
     fn features(&mut self, example: usize, label: &Self::Label) -> Result<RawFeatures, String>;
 
     /// Returns `Delta(truth, label)`.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, as text.
     fn loss(&mut self, example: usize, label: &Self::Label) -> Result<f64, String>;
 
     /// Returns the labelling that should maximise `<w, phi(x, y)>`, plus `Delta(truth, y)` where `augmented`.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, as text.
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<Decoded<Self::Label>, String>;
 
     /// Decodes several examples at the same time in the way that training would: on threads, or in one request.

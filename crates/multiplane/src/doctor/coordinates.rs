@@ -15,7 +15,7 @@ const FIRST: [f64; 3] = [1.0, 3.0, 0.5];
 /// Sizes of the weight when a suspicion is checked once more.
 const ONCE_MORE: [f64; 3] = [2.0, 0.2, 7.0];
 
-/// The cause, if features and decoding disagree about some coordinates.
+/// Returns the cause, if features and decoding disagree about some coordinates.
 pub(super) fn wrong_coordinates<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
     weights: &[Weights],

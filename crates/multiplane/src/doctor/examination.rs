@@ -43,7 +43,7 @@ pub(super) struct Labelling<L> {
 }
 
 impl<L> Labelling<L> {
-    /// `<w, phi>`, plus the loss where `augmented`.
+    /// Returns `<w, phi>`, plus the loss where `augmented`.
     pub(super) fn score(&self, w: &[f64], augmented: bool) -> f64 {
         self.features.score(w) + if augmented { self.loss } else { 0.0 }
     }
@@ -110,7 +110,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         });
     }
 
-    /// Truth, features and loss of an example, all checked; `None` where they cannot be had.
+    /// Asks for truth, features and loss of an example, all checked; `None` where they cannot be had.
     pub(super) fn add_example(&mut self, example: usize) -> Option<usize> {
         let truth = match self.probe.truth(example) {
             Ok(truth) => truth,
@@ -131,7 +131,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         Some(self.records.len() - 1)
     }
 
-    /// Features and loss of a labelling, checked. What is only presumed to be a labelling may be refused in silence.
+    /// Asks for features and loss of a labelling, checked. What is only presumed to be one may be refused in silence.
     pub(super) fn inspect(&mut self, example: usize, label: P::Label, origin: Origin) -> Option<Labelling<P::Label>> {
         let presumed = matches!(origin, Origin::Near | Origin::Other);
         let start = Stopwatch::start();
@@ -199,7 +199,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         });
     }
 
-    /// The same features, asked for again, must be the same.
+    /// Asks for features and loss of a labelling again, which must be the same.
     pub(super) fn inspect_again(&mut self, record: usize, place: usize) {
         let (example, label) = (self.records[record].example, self.records[record].labellings[place].label.clone());
         let (raw, loss) = (self.probe.features(example, &label), self.probe.loss(example, &label));
@@ -238,7 +238,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         }
     }
 
-    /// The place of a labelling among those seen of an example; looked at if it is new.
+    /// Returns the place of a labelling among those seen of an example; looked at if it is new.
     pub(super) fn keep(&mut self, record: usize, label: P::Label, origin: Origin) -> Option<usize> {
         let (probe, labellings) = (&mut *self.probe, &mut self.records[record].labellings);
         if let Some(place) = labellings.iter().position(|labelling| probe.same(&labelling.label, &label)) {

@@ -9,7 +9,7 @@ pub(super) struct FindingLog {
 }
 
 impl FindingLog {
-    /// FindingLog a fault; message and cause are only made for the first of its kind.
+    /// Notes a fault; message and cause are only made for the first of its kind.
     pub(super) fn add(&mut self, kind: Kind, example: usize, text: impl FnOnce() -> (String, String)) {
         if let Some(known) = self.findings.iter_mut().find(|finding| finding.kind == kind) {
             known.count += 1;

@@ -70,7 +70,7 @@ fn same_again<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &Weight
     });
 }
 
-/// How a question is called in messages.
+/// Says how a question is called in messages.
 pub(super) fn question(augmented: bool) -> &'static str {
     if augmented { "decoding with the loss" } else { "decoding without the loss" }
 }

@@ -18,7 +18,7 @@ const OFTEN: f64 = 0.4;
 /// Another score that decoding may maximise.
 type Score<'a, L> = &'a dyn Fn(&Labelling<L>, &[f64]) -> f64;
 
-/// The kind of fault and its cause, where one explains the answers.
+/// Returns the kind of fault and its cause, where one explains the answers.
 pub(super) fn explain_scores<P: Probe + ?Sized>(
     exam: &mut Examination<'_, P>,
     weights: &[Weights],

@@ -15,7 +15,7 @@ pub(super) struct Violation<'a> {
     pub(super) better: usize,
 }
 
-/// What rounding can amount to in comparing two scores.
+/// Returns what rounding can amount to in comparing two scores.
 pub(super) fn tolerance<L>(one: &Labelling<L>, other: &Labelling<L>, w: &[f64]) -> f64 {
     let sizes = one.features.magnitude(w) + other.features.magnitude(w) + one.loss.abs() + other.loss.abs();
     ROUNDING * sizes + f64::MIN_POSITIVE

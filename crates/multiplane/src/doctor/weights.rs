@@ -19,7 +19,7 @@ pub(super) struct Weights {
     pub(super) name: String,
 }
 
-/// All weights, zero first.
+/// Returns all weights, zero first.
 pub(super) fn list<P: Probe + ?Sized>(exam: &mut Examination<'_, P>) -> Vec<Weights> {
     let mut list = vec![Weights { w: vec![0.0; exam.dim], name: "w = 0".into() }];
     // Answers at 0 show how long planes are and how large losses.

@@ -48,7 +48,7 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// A task on rows of `features` features; `costs` must be for two labels.
+    /// Makes a task on rows of `features` features; `costs` must be for two labels.
     pub fn new(features: usize, costs: CostTable) -> Self {
         Binary { features, costs }
     }

@@ -40,7 +40,7 @@ impl Difference {
         self.singles.clear();
     }
 
-    /// Row `row` of the input goes to `gains` instead of `loses`.
+    /// Moves row `row` of the input to `gains` instead of `loses`.
     pub(super) fn move_row(&mut self, row: usize, gains: u32, loses: u32) {
         self.moves.push(Move { row, gains, loses });
         for label in [gains, loses] {

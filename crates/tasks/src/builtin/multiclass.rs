@@ -49,7 +49,7 @@ pub struct Multiclass {
 }
 
 impl Multiclass {
-    /// A task of `classes` classes on rows of `features` features.
+    /// Makes a task of `classes` classes on rows of `features` features.
     pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
         Multiclass { features, costs, classes }
     }

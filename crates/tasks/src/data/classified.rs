@@ -15,7 +15,7 @@ pub struct Classified {
 }
 
 impl Classified {
-    /// These rows, in this order; each must exist.
+    /// Returns these rows, in this order; each must exist.
     pub fn subset(&self, examples: &[usize]) -> Classified {
         let mut rows = SparseRows::new(self.rows.columns());
         rows.append(&self.rows, examples.iter().copied());

@@ -20,7 +20,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// No sentences yet, of `width` columns.
+    /// Begins with no sentences yet, of `width` columns.
     pub fn new(width: usize) -> Self {
         Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new() }
     }
@@ -42,12 +42,12 @@ impl Columns {
         }
     }
 
-    /// Number of columns, the label's among them.
+    /// Returns the number of columns, the label's among them.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of sentences.
+    /// Returns the number of sentences.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -57,12 +57,12 @@ impl Columns {
         self.ends.is_empty()
     }
 
-    /// Number of tokens.
+    /// Returns the number of tokens.
     pub fn tokens(&self) -> usize {
         self.cells.len() / self.width.max(1)
     }
 
-    /// The tokens of a sentence.
+    /// Returns the tokens of a sentence.
     ///
     /// # Panics
     /// If there is no such sentence.
@@ -71,17 +71,17 @@ impl Columns {
         start..self.ends[sentence]
     }
 
-    /// The number of a cell's string in [`strings`](Columns::strings).
+    /// Returns the number of a cell's string in [`strings`](Columns::strings).
     pub fn cell(&self, token: usize, column: usize) -> u32 {
         self.cells[token * self.width + column]
     }
 
-    /// The string of a cell.
+    /// Returns the string of a cell.
     pub fn text(&self, token: usize, column: usize) -> &str {
         self.strings.get(self.cell(token, column))
     }
 
-    /// These sentences, in this order; each must exist.
+    /// Returns these sentences, in this order; each must exist.
     pub fn subset(&self, sentences: &[usize]) -> Columns {
         let mut chosen = Columns::new(self.width);
         for &sentence in sentences {
@@ -105,7 +105,7 @@ impl Columns {
         }
     }
 
-    /// All distinct strings of all columns.
+    /// Returns all distinct strings of all columns.
     pub fn strings(&self) -> &Strings {
         &self.strings
     }

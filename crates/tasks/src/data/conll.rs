@@ -26,13 +26,21 @@ fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
     line.text.split_ascii_whitespace().skip(1).last().is_some_and(is_tag)
 }
 
-/// Reads a file, plain or gzip. An error names the place.
+/// Reads a file, plain or gzip.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Columns, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes sentences so that [`read`] gives them back: columns separated by one space, a blank line after each
-/// sentence. Errors are those of `out`.
+/// sentence.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
     let mut line = String::new();
     for sentence in 0..data.len() {

@@ -25,7 +25,11 @@ fn has_comma(line: &FirstLine<'_>) -> bool {
 
 /// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
 ///
-/// Blanks around fields and blank lines do not matter; zeros are not stored. An error names the place.
+/// Blanks around fields and blank lines do not matter; zeros are not stored.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
 }

@@ -10,6 +10,9 @@ use crate::dataset::Dataset;
 /// Reads a file, plain or gzip.
 pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
 
+/// Whether a file that begins with this line is one of the format.
+pub type Rule = fn(&FirstLine<'_>) -> bool;
+
 /// A format of data files with a reader of its own.
 pub struct FormatEntry {
     /// The name that users give.
@@ -21,7 +24,7 @@ pub struct FormatEntry {
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
     names: &'static [&'static str],
     /// How a first line of the format is known, with the rank of that rule.
-    rule: Option<(u8, fn(&FirstLine<'_>) -> bool)>,
+    rule: Option<(u8, Rule)>,
 }
 
 /// A format.
@@ -36,7 +39,7 @@ pub struct FirstLine<'a> {
 }
 
 impl FormatEntry {
-    /// A format that is never guessed.
+    /// Makes a format that is never guessed.
     pub const fn new(name: &'static str, description: &'static str, read: ReadFile) -> Self {
         FormatEntry { name, description, read, names: &[], rule: None }
     }
@@ -50,7 +53,7 @@ impl FormatEntry {
     /// Says how a first line of the format is known. Formats are asked by ascending rank: a rule that takes more lines
     /// comes later. A line in which something is amiss should still be known by the rest of it, so that the reader says
     /// what.
-    pub const fn known_by(mut self, rank: u8, rule: fn(&FirstLine<'_>) -> bool) -> Self {
+    pub const fn known_by(mut self, rank: u8, rule: Rule) -> Self {
         self.rule = Some((rank, rule));
         self
     }

@@ -28,13 +28,21 @@ fn is_token(line: &FirstLine<'_>) -> bool {
     words.next().is_some_and(|word| word.starts_with("qid:")) && (is_tag || line.is_named)
 }
 
-/// Reads a file, plain or gzip; index i becomes column i - 1. An error names the place.
+/// Reads a file, plain or gzip; index i becomes column i - 1.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Tagged, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes sequences so that [`read`] gives them back, with qids from 1; columns beyond the last entry are kept by a
-/// zero in the first row. Errors are those of `out`.
+/// zero in the first row.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     let rows = &data.rows;
     let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last()).max().map_or(0, |&last| last as usize + 1);

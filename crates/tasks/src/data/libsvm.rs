@@ -34,15 +34,22 @@ fn is_row(line: &FirstLine<'_>) -> bool {
 /// Reads a file, plain or gzip; index i becomes column i - 1.
 ///
 /// Columns are as many as the largest index says, also where its value is 0. Labels must be integers (`1.0`
-/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`]. An error names the place.
+/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`].
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row.
 ///
-/// Errors are those of `out`. Without rows nothing is written, which `read` refuses; so it does values that are
-/// not finite.
+/// Without rows nothing is written, which `read` refuses; so it does values that are not finite.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     let rows = &data.rows;
     let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());

@@ -25,6 +25,10 @@ pub struct Opaque {
 
 impl Opaque {
     /// Takes the digest of a regular file; of a folder, pipe or device only that it is there.
+    ///
+    /// # Errors
+    ///
+    /// The path cannot be looked at or read.
     pub fn read(path: &Path) -> Result<Opaque, DataError> {
         let fault = |error: std::io::Error| DataError::file(path, error.to_string());
         let meta = std::fs::metadata(path).map_err(fault)?;
@@ -43,7 +47,7 @@ impl Opaque {
         Ok(Opaque { path: Some(path.into()), digest })
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -53,7 +57,7 @@ impl Opaque {
         self.digest.is_some()
     }
 
-    /// sha256 of the file's bytes; zeros where there is no file.
+    /// Returns the sha256 of the file's bytes; zeros where there is no file.
     pub fn digest(&self) -> [u8; 32] {
         self.digest.unwrap_or_default()
     }

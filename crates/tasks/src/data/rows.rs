@@ -21,7 +21,7 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
-    /// No rows yet, of `columns` columns.
+    /// Begins with no rows yet, of `columns` columns.
     pub fn new(columns: usize) -> Self {
         SparseRows { columns, ..SparseRows::default() }
     }
@@ -81,7 +81,7 @@ impl SparseRows {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -91,17 +91,17 @@ impl SparseRows {
         self.ends.is_empty()
     }
 
-    /// Number of columns: every index is smaller.
+    /// Returns the number of columns: every index is smaller.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of stored entries over all rows.
+    /// Returns the number of stored entries over all rows.
     pub fn nonzeros(&self) -> usize {
         self.indices.len()
     }
 
-    /// Row `i`, from 0.
+    /// Returns row `i`, from 0.
     ///
     /// # Panics
     /// If there is no such row.
@@ -149,7 +149,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The stored entries as (column, value), by ascending column.
+    /// Returns the stored entries as (column, value), by ascending column.
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
         let values = self.values;
         let value = move |k: usize| values.map_or(1.0, |all| all[k]);

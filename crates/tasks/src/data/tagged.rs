@@ -22,7 +22,7 @@ pub struct Tagged {
 }
 
 impl Tagged {
-    /// No sequence yet; rows will have at least so many columns.
+    /// Begins with no sequence yet; rows will have at least so many columns.
     pub fn new(columns: usize) -> Self {
         Tagged { rows: SparseRows::new(columns), ..Tagged::default() }
     }
@@ -40,7 +40,7 @@ impl Tagged {
         }
     }
 
-    /// Number of sequences.
+    /// Returns the number of sequences.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -50,7 +50,7 @@ impl Tagged {
         self.ends.is_empty()
     }
 
-    /// The tokens of a sequence.
+    /// Returns the tokens of a sequence.
     ///
     /// # Panics
     /// If there is no such sequence.
@@ -59,7 +59,7 @@ impl Tagged {
         start..self.ends[sequence]
     }
 
-    /// These sequences, in this order; each must exist.
+    /// Returns these sequences, in this order; each must exist.
     pub fn subset(&self, sequences: &[usize]) -> Tagged {
         let mut chosen = Tagged::new(self.rows.columns());
         for &sequence in sequences {
@@ -93,7 +93,7 @@ impl Data for Tagged {
     }
 }
 
-/// The fingerprint of sequences of rows with a tag each, whatever they were read from; `ends` is where each ends.
+/// Feeds sequences of rows with a tag each to a hash, whatever they were read from; `ends` is where each ends.
 pub(super) fn hash_sequences<T: AsRef<[u8]>>(
     ends: &[usize],
     tags: impl Iterator<Item = T>,

@@ -34,7 +34,7 @@ pub fn label(line: &Line<'_>, at: usize, field: &str) -> Result<i64, DataError> 
     }
 }
 
-/// The bytes as one gzip member.
+/// Returns the bytes as one gzip member.
 #[cfg(test)]
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     use std::io::Read;

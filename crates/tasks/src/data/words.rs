@@ -22,7 +22,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Number of words.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         self.folds.len()
     }
@@ -32,7 +32,7 @@ impl Words {
         self.folds.is_empty()
     }
 
-    /// Where the letters of a word lie in `letters` and `pixels`.
+    /// Returns where the letters of a word lie in `letters` and `pixels`.
     ///
     /// # Panics
     /// If there is no such word.
@@ -46,7 +46,7 @@ impl Words {
         hash_sequences(&self.offsets[1..], tags, &self.pixels, sha);
     }
 
-    /// These words, in this order; each must exist.
+    /// Returns these words, in this order; each must exist.
     pub fn subset(&self, words: &[usize]) -> Words {
         let mut chosen = Words::without_letters(self.pixels.columns());
         for &word in words {

@@ -23,7 +23,7 @@ struct Worker<T: ForeignTask> {
 }
 
 impl<T: ForeignTask> ForeignExecutor<T> {
-    /// There must be a worker.
+    /// Takes the workers; there must be one.
     pub(super) fn new(workers: Vec<Shared<T>>, truths: Truths) -> Self {
         let together = workers.iter().map(|worker| lock(worker).batch()).min().unwrap_or(1).max(1);
         let worker = |task| Worker { task, answers: Vec::new(), plane: Plane::new() };

@@ -34,7 +34,7 @@ impl<T: ForeignTask> ForeignOracle<T> {
     }
 }
 
-/// The features of an example's truth, asked for where no worker has; its loss must be 0.
+/// Returns the features of an example's truth, asked for where no worker has; its loss must be 0.
 pub(super) fn truth<'a, T: ForeignTask>(
     truths: &'a [OnceLock<FeatureVector>],
     worker: &mut T,

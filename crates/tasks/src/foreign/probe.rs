@@ -17,7 +17,7 @@ pub struct ForeignProbe<T: ForeignTask> {
 }
 
 impl<T: ForeignTask> ForeignProbe<T> {
-    /// There must be a worker.
+    /// Takes the workers; there must be one.
     pub(super) fn new(shape: Shape, workers: Vec<Shared<T>>) -> Self {
         ForeignProbe { shape, workers }
     }

@@ -38,7 +38,7 @@ pub struct ForeignProblem<T: ForeignTask> {
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
-    /// A problem whose first worker is there already; `make` makes more, for more threads.
+    /// Makes a problem whose first worker is there already; `make` makes more, for more threads.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, truths })
     }
 
-    /// What a model must remember.
+    /// Says what a model must remember.
     pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
         self.vocabulary = vocabulary;
         self

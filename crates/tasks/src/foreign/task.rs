@@ -45,29 +45,51 @@ impl<L> Default for ForeignAnswer<L> {
 
 /// A worker of a task that lives elsewhere, with its examples: asked by one thread at a time.
 ///
-/// # Errors
-///
 /// Every error is a reason in words; the caller adds which example.
 pub trait ForeignTask: Send {
     /// A labelling, as the other side knows it.
     type Label: Clone + Send + Sync + 'static;
 
     /// Returns the truth of an example.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn truth(&mut self, example: usize) -> Result<Self::Label, String>;
 
     /// Writes `phi(x, label)` into `out`, which is empty.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn features(&mut self, example: usize, label: &Self::Label, out: &mut FeatureVector) -> Result<(), String>;
 
     /// Returns `Delta(truth, label)`.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn loss(&mut self, example: usize, label: &Self::Label) -> Result<f64, String>;
 
     /// Returns the labelling that maximises `<w, phi(x, y)>`, plus `Delta(truth, y)` where `augmented`.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Self::Label, Quality), String>;
 
     /// Returns a labelling as one line of text.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn show(&mut self, label: &Self::Label) -> Result<String, String>;
 
     /// Decodes and describes the answer. For workers that do both at once.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn answer(
         &mut self,
         example: usize,
@@ -90,6 +112,10 @@ pub trait ForeignTask: Send {
     }
 
     /// Answers many questions at one w; fails with the first, in their order, that gets no answer.
+    ///
+    /// # Errors
+    ///
+    /// The first question without an answer: its place, and the reason in words.
     fn answers(
         &mut self,
         examples: &[usize],
@@ -110,6 +136,10 @@ pub trait ForeignTask: Send {
     }
 
     /// Returns `phi(x, label)` before anything checks it: what the doctor looks at.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
     fn raw_features(&mut self, example: usize, label: &Self::Label) -> Result<RawFeatures, String> {
         let mut features = FeatureVector::default();
         self.features(example, label, &mut features)?;
@@ -137,6 +167,10 @@ pub trait ForeignTask: Send {
     }
 
     /// Counts wrong variables and variables in all; a task that does not count them has one, wrong where there is a loss.
+    ///
+    /// # Errors
+    ///
+    /// The answer cannot be compared with the truth; the reason in words.
     fn errors(&mut self, _example: usize, _label: &Self::Label, loss: f64) -> Result<(usize, usize), String> {
         Ok((usize::from(loss != 0.0), 1))
     }

@@ -18,17 +18,17 @@ pub struct ChunkScore {
 }
 
 impl ChunkScore {
-    /// Share of predicted chunks that are right; 0 where none is predicted.
+    /// Returns the share of predicted chunks that are right; 0 where none is predicted.
     pub fn precision(&self) -> f64 {
         share(self.correct, self.predicted)
     }
 
-    /// Share of true chunks that are predicted; 0 where there is none.
+    /// Returns the share of true chunks that are predicted; 0 where there is none.
     pub fn recall(&self) -> f64 {
         share(self.correct, self.chunks)
     }
 
-    /// Harmonic mean of precision and recall; 0 where nothing is right.
+    /// Returns the harmonic mean of precision and recall; 0 where nothing is right.
     pub fn f1(&self) -> f64 {
         share(2 * self.correct, self.predicted + self.chunks)
     }

@@ -25,12 +25,12 @@ pub const ACCURACY: Metric = Metric::share("accuracy");
 pub const EXACT: Metric = Metric::share("exact");
 
 impl Metric {
-    /// A share, 0 to 1.
+    /// Makes a metric that is a share, 0 to 1.
     pub const fn share(name: &'static str) -> Self {
         Metric { name, unit: Unit::Share }
     }
 
-    /// A whole number of things.
+    /// Makes a metric that is a whole number of things.
     pub const fn count(name: &'static str) -> Self {
         Metric { name, unit: Unit::Count }
     }

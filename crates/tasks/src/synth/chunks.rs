@@ -49,8 +49,8 @@ const WORDS: [(&str, &[&str]); 10] = [
 /// Part-of-speech tags that are wrong, in a thousand.
 const WRONG_PERMILLE: u32 = 30;
 
-/// `n` sentences. The same `seed` gives the same sentences on every machine, and the first of a longer set are those
-/// of a shorter one.
+/// Returns `n` sentences. The same `seed` gives the same sentences on every machine, and the first of a longer set are
+/// those of a shorter one.
 pub fn sentences(n: usize, seed: u64) -> Vec<Vec<SynthToken>> {
     (0..n as u64).map(|index| sentence(&mut Dice::new(seed, index))).collect()
 }

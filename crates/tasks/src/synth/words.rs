@@ -26,7 +26,7 @@ pub struct SynthWord {
     pub pixels: Vec<[bool; PIXELS]>,
 }
 
-/// `n` handwritten-like words of 3 to 14 letters.
+/// Returns `n` handwritten-like words of 3 to 14 letters.
 ///
 /// The same `seed` gives the same words on every machine, and the first words of a longer set are those of a shorter
 /// one. Each word has a writer of its own, so words are independent.

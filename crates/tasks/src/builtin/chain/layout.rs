@@ -19,17 +19,17 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A task of `labels` labels on positions with `features` features.
+    /// Makes a task of `labels` labels on positions with `features` features.
     pub fn new(labels: usize, features: usize, ends: bool, costs: CostTable) -> Self {
         Chain { labels, features, ends, costs }
     }
 
-    /// Where the pair weights begin.
+    /// Returns where the pair weights begin.
     pub(super) fn pair_start(&self) -> usize {
         self.labels * self.features
     }
 
-    /// Where the start weights begin.
+    /// Returns where the start weights begin.
     pub(super) fn ends_start(&self) -> usize {
         self.pair_start() + self.labels * self.labels
     }

@@ -35,16 +35,23 @@ const HEAD: usize = 6;
 /// Reads a file, plain or gzip. Lines may end in a tab; blank lines are skipped; zero pixels are not stored.
 ///
 /// All lines must have the same number of pixels; within a word `word_id` and `fold` stay and `position` counts
-/// up from 1. An error names the place.
+/// up from 1.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Words, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes words so that [`read`] gives them back; ids are running numbers from 1.
 ///
-/// Errors: those of `out`, and `InvalidInput` for words that the format cannot hold (a word without letters, a
-/// letter beyond z, no pixels). Without words nothing is written, which `read` refuses; so it does pixels that
-/// are not finite.
+/// Without words nothing is written, which `read` refuses; so it does pixels that are not finite.
+///
+/// # Errors
+///
+/// Those of `out`, and `InvalidInput` for words that the format cannot hold (a word without letters, a letter beyond z,
+/// no pixels).
 pub fn write(words: &Words, out: &mut dyn Write) -> io::Result<()> {
     let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     if words.pixels.columns() == 0 && !words.is_empty() {

@@ -43,7 +43,7 @@ pub(super) enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// The message as a line.
+    /// Returns the message as a line.
     pub(super) fn line(&self) -> Vec<u8> {
         // Numbers, texts and lists of these: nothing in it can fail. Doubles are written so that their bits survive.
         let mut line = serde_json::to_vec(self).unwrap_or_default();

@@ -39,7 +39,7 @@ pub struct ExternalTask {
 
 struct Truth {
     label: Value,
-    /// Until somebody asks for them, which happens once.
+    /// Until they are asked for, which happens once.
     features: Option<RawFeatures>,
     /// Which should be 0.
     loss: f64,
@@ -93,7 +93,7 @@ impl ExternalTask {
         self.welcome.memory.as_ref()
     }
 
-    /// What all processes of a program must agree on.
+    /// Whether the program says the same as another process of it, where all must agree.
     pub(super) fn agrees(&self, other: &Welcome) -> bool {
         let own = &self.welcome;
         let data = own.examples == other.examples && own.dim == other.dim && own.fingerprint == other.fingerprint;
@@ -101,12 +101,12 @@ impl ExternalTask {
         data && promises && own.variables == other.variables
     }
 
-    /// What the program said of itself.
+    /// Returns what the program said of itself.
     pub(super) fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
-    /// A reason with the program that is to blame.
+    /// Returns a reason with the program that is to blame.
     pub(super) fn blame(&self, reason: String) -> String {
         let own = self.welcome.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
         format!("external program `{}`{own}: {reason}", self.name)
