@@ -1,6 +1,6 @@
 //! Every parameter with its documentation and default, as the Rust config structs define them.
 
-use multiplane::params::{Kind, Param, from_schema};
+use multiplane::params::{Param, ParamKind, Variant, from_schema};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,9 +11,13 @@ fn listed(params: &[Param], defaults: &Value) -> Value {
             None => param.default.clone(),
         };
         let kind = match &param.kind {
-            Kind::Value(text) => json!({"type": text}),
-            Kind::Choice(variants) => {
-                let variant = |variant: &multiplane::params::Variant| json!({"name": variant.name, "doc": variant.doc, "params": listed(&variant.params, &Value::Null)});
+            ParamKind::Value(kind) => json!({"type": kind.to_string()}),
+            ParamKind::Table(params) => json!({"params": listed(params, &default)}),
+            ParamKind::Choice(variants) => {
+                let variant = |variant: &Variant| {
+                    let params = listed(&variant.params, &Value::Null);
+                    json!({"name": variant.name, "doc": variant.doc, "params": params})
+                };
                 json!({"choices": variants.iter().map(variant).collect::<Vec<_>>()})
             }
         };

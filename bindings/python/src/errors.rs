@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 pub(crate) fn raised(error: Error) -> PyErr {
     match error {
         Error::Input(reason) => PyValueError::new_err(reason),
+        Error::Parameter(fault) => PyValueError::new_err(fault.to_string()),
         Error::Failed(reason) => PyRuntimeError::new_err(reason),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{Model as Inner, PathModel as InnerPath, Saved};
+use multiplane::{Model as Inner, ModelFile, PathModel as InnerPath};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -41,7 +41,7 @@ impl Model {
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        if !self.inner.info.primal.is_finite() {
+        if !self.inner.info.certificate.primal.is_finite() {
             return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
         }
         Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
@@ -49,7 +49,7 @@ impl Model {
 
     /// Writes the file, durably.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        if !self.inner.info.primal.is_finite() {
+        if !self.inner.info.certificate.primal.is_finite() {
             return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
         }
         guarded(|| self.inner.save(&path).map_err(raised))
@@ -62,22 +62,22 @@ impl Model {
 
     /// Names of the labels in the order of the layout.
     fn labels(&self) -> Vec<String> {
-        self.inner.info.vocabulary.labels.clone()
+        self.inner.info.provenance.vocabulary.labels.clone()
     }
 
     /// The same model with other names for its labels.
     fn with_labels(&self, labels: Vec<String>) -> PyResult<Model> {
-        if labels.len() != self.inner.info.vocabulary.labels.len() {
+        if labels.len() != self.inner.info.provenance.vocabulary.labels.len() {
             return Err(value_error("one name per label is needed"));
         }
         let mut inner = self.inner.clone();
-        inner.info.vocabulary.labels = labels;
+        inner.info.provenance.vocabulary.labels = labels;
         Ok(Model { inner })
     }
 
     /// Features per variable, a bias feature included.
     fn features(&self) -> usize {
-        self.inner.info.vocabulary.features
+        self.inner.info.provenance.vocabulary.features
     }
 
     /// Everything that the file says about its weights, as JSON text.
@@ -121,9 +121,9 @@ impl PathModel {
     /// Reads the bytes of a path's file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<PathModel> {
-        guarded(|| match Saved::from_bytes(bytes) {
-            Ok(Saved::Path(inner)) => Ok(PathModel { inner }),
-            Ok(Saved::Model(_)) => Err(value_error("this is the model of one lambda, no path")),
+        guarded(|| match ModelFile::from_bytes(bytes) {
+            Ok(ModelFile::Path(inner)) => Ok(PathModel { inner }),
+            Ok(ModelFile::Model(_)) => Err(value_error("this is the model of one lambda, no path")),
             Err(reason) => Err(value_error(format!("this is no path: {reason}"))),
         })
     }
@@ -151,11 +151,11 @@ impl PathModel {
 
     /// The same path with other names for its labels.
     fn with_labels(&self, labels: Vec<String>) -> PyResult<PathModel> {
-        if labels.len() != self.inner.info.vocabulary.labels.len() {
+        if labels.len() != self.inner.info.provenance.vocabulary.labels.len() {
             return Err(value_error("one name per label is needed"));
         }
         let mut inner = self.inner.clone();
-        inner.info.vocabulary.labels = labels;
+        inner.info.provenance.vocabulary.labels = labels;
         Ok(PathModel { inner })
     }
 
@@ -168,8 +168,8 @@ impl PathModel {
 /// Reads the file of a model or of a path; one of the two is None.
 #[pyfunction]
 pub(crate) fn load(path: PathBuf) -> PyResult<(Option<Model>, Option<PathModel>)> {
-    guarded(|| match Saved::load(&path).map_err(raised)? {
-        Saved::Model(inner) => Ok((Some(Model { inner }), None)),
-        Saved::Path(inner) => Ok((None, Some(PathModel { inner }))),
+    guarded(|| match ModelFile::load(&path).map_err(raised)? {
+        ModelFile::Model(inner) => Ok((Some(Model { inner }), None)),
+        ModelFile::Path(inner) => Ok((None, Some(PathModel { inner }))),
     })
 }

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::{JsonLines, Observer};
-use multiplane::{Error, GridPoints, GridSpec, Hooks, Named, PathSpec, Problem, RunSpec, Session, WarmStart};
+use multiplane::{Choice, Error, Outer, OuterOptions, Problem, RunOptions, RunSpec, Session};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, value_error};
+use crate::errors::{guarded, raised, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
 use crate::model::{Model, PathModel};
@@ -72,13 +72,13 @@ impl Job {
                     }
                     _ => Map::new(),
                 };
-                let task = Named { name: name.as_str().unwrap_or_default().into(), params };
+                let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
                 Session::on_problem(RunSpec::for_task(&tree, task)?, problem, None)
             }
         }
     }
 
-    fn hooks(&self, on_calling_thread: bool) -> Hooks {
+    fn hooks(&self, on_calling_thread: bool) -> RunOptions {
         let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(JsonLines::new(self.history.clone()))];
         let (interrupt, raised) = (self.interrupt.clone(), self.raised.clone());
         if let Some(callable) = &self.watcher {
@@ -90,7 +90,13 @@ impl Job {
             observers.push(Box::new(Signals { interrupt: interrupt.clone(), raised, looked: Instant::now() }));
         }
         let flag = Some(interrupt.flag);
-        Hooks { observers, interrupt: flag.clone(), abort: flag, losses: self.test.is_some(), ..Hooks::default() }
+        RunOptions {
+            observers,
+            interrupt: flag.clone(),
+            abort: flag,
+            losses: self.test.is_some(),
+            ..RunOptions::default()
+        }
     }
 
     /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
@@ -98,7 +104,7 @@ impl Job {
     fn run<T: Send>(
         mut self,
         py: Python<'_>,
-        work: impl FnOnce(Session, Hooks) -> Result<T, Error> + Send,
+        work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
     ) -> PyResult<(T, Option<PyErr>, String)> {
         let (interrupt, raised, history) = (self.interrupt.clone(), self.raised.clone(), self.history.clone());
         let source = std::mem::replace(
@@ -143,7 +149,7 @@ pub(crate) fn train(
 ) -> PyResult<Fit> {
     let job = Job::new(py, spec, source, test, watcher)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
-    let work = move |session: Session, hooks: Hooks| {
+    let work = move |session: Session, hooks: RunOptions| {
         let warnings = session.warnings().to_vec();
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref(), keep)?;
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
@@ -151,7 +157,7 @@ pub(crate) fn train(
     };
     let ((inner, summary, state, warnings), stopped, history) = job.run(py, work)?;
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
-    let fingerprint = inner.info.fingerprint.clone();
+    let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
         model: Py::new(py, Model { inner })?,
         fingerprint,
@@ -163,25 +169,24 @@ pub(crate) fn train(
     })
 }
 
-/// Follows the regularisation path, or trains at the points of a grid: `outer` is JSON text with `eps`, `lambda_min`,
-/// `kappa`, or with `lambdas` or `count`, and `warm_start`. Returns the path and its report as JSON text.
+/// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
+/// say. Returns the path and its report as JSON text.
 #[pyfunction]
-#[pyo3(signature = (spec, source, outer, *, test=None, watcher=None))]
+#[pyo3(signature = (spec, source, *, test=None, watcher=None))]
 pub(crate) fn path(
     py: Python<'_>,
     spec: &str,
     source: &Bound<'_, PyAny>,
-    outer: &str,
     test: Option<&Dataset>,
     watcher: Option<Py<PyAny>>,
 ) -> PyResult<(PathModel, String)> {
-    let outer: Value = serde_json::from_str(outer).map_err(|error| value_error(error.to_string()))?;
-    let job = Job::new(py, spec, source, test, watcher)?;
-    let work = move |session: Session, hooks: Hooks| {
-        let hooks = Hooks { abort: None, ..hooks };
-        let (model, summary) = match grid(&outer, &session)? {
-            Some(spec) => session.grid(&spec, hooks)?,
-            None => session.path(&path_spec(&outer), hooks)?,
+    let mut job = Job::new(py, spec, source, test, watcher)?;
+    let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
+    let work = move |session: Session, hooks: RunOptions| {
+        let hooks = RunOptions { abort: None, ..hooks };
+        let (model, summary) = match options.outer(session.spec().stop.gap, session.problem().blocks())? {
+            Outer::Path(path) => session.path(&path, hooks)?,
+            Outer::Grid(grid) => session.grid(&grid, hooks)?,
         };
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         Ok((model, summary))
@@ -191,41 +196,4 @@ pub(crate) fn path(
         Some(error) => Err(error),
         None => Ok((PathModel { inner }, summary)),
     }
-}
-
-fn path_spec(outer: &Value) -> PathSpec {
-    let usual = PathSpec::default();
-    let number = |key: &str, default: f64| outer[key].as_f64().unwrap_or(default);
-    PathSpec {
-        eps: number("eps", usual.eps),
-        lambda_min: number("lambda_min", usual.lambda_min),
-        kappa: number("kappa", usual.kappa),
-    }
-}
-
-fn grid(outer: &Value, session: &Session) -> Result<Option<GridSpec>, Error> {
-    let usual = PathSpec::default();
-    let points = match (outer["lambdas"].as_array(), outer["count"].as_u64()) {
-        (Some(list), _) => GridPoints::List(list.iter().filter_map(Value::as_f64).collect()),
-        (None, Some(count)) => GridPoints::Even {
-            count: count as usize,
-            from: outer["lambda_max"].as_f64(),
-            to: outer["lambda_min"].as_f64().unwrap_or(usual.lambda_min),
-        },
-        (None, None) => return Ok(None),
-    };
-    let warm_start = match outer["warm_start"].as_str() {
-        None | Some("keep-primal") => Some(WarmStart::KeepPrimal),
-        Some("keep-dual") => Some(WarmStart::KeepDual),
-        Some("none") => None,
-        Some(other) => {
-            return Err(Error::input(multiplane::unknown_name(
-                "warm start",
-                other,
-                ["keep-primal", "keep-dual", "none"],
-            )));
-        }
-    };
-    let gap = session.target().ok_or_else(|| Error::input("a grid needs a gap to train to"))?;
-    Ok(Some(GridSpec { points, gap, warm_start, start_gap: usual.target() }))
 }

@@ -82,3 +82,32 @@ def test_wrong_arguments_of_a_path():
         with pytest.raises(ValueError) as info:
             MulticlassSSVM().path(X, Y, **arguments)
         assert str(next(iter(arguments.values()))).rstrip(".0") in str(info.value)
+
+
+def test_arguments_of_a_path_are_read_as_on_the_command_line():
+    """A number given as text is that number, not the default; what is none is refused with its name and the rule."""
+    coarse = MulticlassSSVM(clock="work").path(X, Y, eps="0.5", lambda_min="0.05")
+    assert coarse.summary_["eps"] == 0.5 and coarse.summary_["lambda_min"] == 0.05
+    same = MulticlassSSVM(clock="work").path(X, Y, eps=np.float32(0.5), lambda_min=0.05)
+    assert same.lambdas_.tolist() == coarse.lambdas_.tolist()
+    for eps in ("half", [0.5], None, True):
+        with pytest.raises(ValueError, match=r"path\.eps = .*: must be a number"):
+            MulticlassSSVM().path(X, Y, eps=eps)
+    with pytest.raises(ValueError, match="path.eps is an argument of path"):
+        MulticlassSSVM(params={"path.eps": 0.2}).path(X, Y)
+    with pytest.raises(ValueError, match="unknown parameter of path: `epsilon`"):
+        MulticlassSSVM(params={"path.epsilon": 0.2}).path(X, Y)
+    with pytest.raises(ValueError, match="unknown parameter `path`"):
+        MulticlassSSVM(params={"path.eps": 0.2}).fit(X, Y)
+
+
+def test_a_grid_is_asked_for_by_its_parameters():
+    """grid.points makes a grid of the path, by the same names as on the command line."""
+    grid = MulticlassSSVM(clock="work", gap=0.05, params={"grid.points": [1, 0.1]}).path(X, Y)
+    assert grid.summary_["kind"] == "grid" and grid.lambdas_.tolist() == [1.0, 0.1] and grid.certified_
+    even = MulticlassSSVM(clock="work", params={"grid.points": 3, "grid.lambda_max": "c:1"}).path(X, Y, lambda_min=0.001)
+    assert len(even) == 3 and even.lambdas_[0] == pytest.approx(1 / len(X)) and even.lambdas_[-1] == 0.001
+    with pytest.raises(ValueError, match=r"grid\.points\[1\] = x: must be a number"):
+        MulticlassSSVM(params={"grid.points": [1, "x"]}).path(X, Y)
+    with pytest.raises(ValueError, match="unknown warm start `keep`: did you mean"):
+        MulticlassSSVM(params={"grid.points": 3, "grid.warm_start": "keep"}).path(X, Y)

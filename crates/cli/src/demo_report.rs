@@ -31,12 +31,12 @@ fn rows(legs: &[Leg]) -> Vec<Vec<String>> {
         vec![
             leg.solver.to_string(),
             oracle(leg),
-            format!("{:.0}", summary.passes),
-            summary.oracle_calls.to_string(),
-            format!("{:.2}", summary.train_seconds),
-            format!("{:.4}", summary.primal),
-            summary.dual.map_or("-".into(), |dual| format!("{dual:.4}")),
-            summary.gap.map_or("-".into(), |gap| format!("{gap:.4}")),
+            format!("{:.0}", summary.cost.passes),
+            summary.cost.oracle_calls.to_string(),
+            format!("{:.2}", summary.cost.train_seconds),
+            format!("{:.4}", summary.certificate.primal),
+            summary.certificate.dual.map_or("-".into(), |dual| format!("{dual:.4}")),
+            summary.certificate.gap.map_or("-".into(), |gap| format!("{gap:.4}")),
         ]
     };
     legs.iter().map(row).collect()
@@ -57,15 +57,15 @@ fn lessons(findings: &Findings) -> Vec<String> {
     for delay in [0.0, DELAY_US] {
         let find = |solver| findings.legs.iter().find(|leg| leg.delay_us == delay && leg.solver == solver);
         if let (Some(plain), Some(multi)) = (find("bcfw"), find("mp-bcfw")) {
-            let reached = |leg: &Leg| leg.summary.gap.is_some_and(|gap| gap <= TARGET);
+            let reached = |leg: &Leg| leg.summary.certificate.gap.is_some_and(|gap| gap <= TARGET);
             let least = if reached(plain) { "" } else { "more than " };
             lessons.push(format!(
                 "{}: to a gap of {TARGET}, mp-bcfw needs {} oracle calls in {:.2} s, bcfw {least}{} in {:.2} s.",
                 if delay > 0.0 { format!("Costly oracle (+{delay} µs)") } else { "Fast oracle".into() },
-                multi.summary.oracle_calls,
-                multi.summary.train_seconds,
-                plain.summary.oracle_calls,
-                plain.summary.train_seconds,
+                multi.summary.cost.oracle_calls,
+                multi.summary.cost.train_seconds,
+                plain.summary.cost.oracle_calls,
+                plain.summary.cost.train_seconds,
             ));
         }
     }
@@ -163,7 +163,7 @@ fn curves(
 ) -> String {
     let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
         name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
-        points: leg.records.iter().filter_map(|record| Some((x(record), record.gap?))).collect(),
+        points: leg.records.iter().filter_map(|record| Some((x(record), record.certificate.gap?))).collect(),
         dashed: leg.delay_us > 0.0,
         color: usize::from(leg.solver != "bcfw"),
     });

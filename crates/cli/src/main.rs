@@ -13,6 +13,7 @@ mod path_report;
 mod progress;
 mod report;
 mod terminal;
+mod tree;
 
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ use clap::Parser;
 use multiplane::Error;
 
 use crate::args::{Cli, Command};
-use crate::commands::Done;
+use crate::commands::done::Done;
 
 /// It ran, but failed.
 const FAILED: u8 = 1;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Ok(Err(error)) => {
             terminal::complain(&format!("error: {error}"));
             ExitCode::from(match error {
-                Error::Input(_) => BAD_INPUT,
+                Error::Input(_) | Error::Parameter(_) => BAD_INPUT,
                 Error::Failed(_) => FAILED,
             })
         }
@@ -62,6 +63,6 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Path(args) => commands::path::run(&args),
         Command::Infer(args) => commands::infer::run(&args),
         Command::Check(args) => commands::check::run(&args),
-        Command::Reproduce(_) => commands::not_built("reproduce (experiments of the papers)"),
+        Command::Reproduce(_) => commands::done::not_built("reproduce (experiments of the papers)"),
     }
 }

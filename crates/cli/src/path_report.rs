@@ -42,12 +42,12 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         text,
         "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle; {} calls to look \
          at gaps",
-        summary.passes,
-        summary.oracle_calls,
-        summary.cached_steps,
-        summary.train_seconds,
-        100.0 * summary.oracle_seconds / summary.train_seconds.max(f64::MIN_POSITIVE),
-        summary.evaluation_calls
+        summary.cost.passes,
+        summary.cost.oracle_calls,
+        summary.cost.cached_steps,
+        summary.cost.train_seconds,
+        100.0 * summary.cost.oracle_seconds / summary.cost.train_seconds.max(f64::MIN_POSITIVE),
+        summary.cost.evaluation_calls
     );
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation);

@@ -98,8 +98,8 @@ impl Progress {
 
 impl Observer for Progress {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Some(gap) = record.gap {
-            let wanted = self.forecast.target.map_or(0.0, |target| target.at(record.primal));
+        if let Some(gap) = record.certificate.gap {
+            let wanted = self.forecast.target.map_or(0.0, |target| target.at(record.certificate.primal));
             self.forecast.first.get_or_insert((record.seconds, gap));
             self.forecast.last = Some((record.seconds, gap, wanted));
         }

@@ -5,7 +5,7 @@ mod common;
 use common::refusals::assert_refused;
 use common::{Scratch, number, samples};
 use multiplane::regularizer::Constraint;
-use multiplane::{Hooks, Model, RunSpec, Session};
+use multiplane::{Model, RunOptions, RunSpec, Session};
 use serde_json::json;
 
 const TRAIN: &str = "train --task chain --data new.data --clock work --lambda 0.05";
@@ -38,10 +38,10 @@ fn the_command_does_what_the_library_does() {
         let marks = session.problem().from_file_layout(&marks);
         let signs = marks.iter().map(|&mark| if mark == 1.0 { Constraint::Frozen } else { Constraint::Free }).collect();
         let prior = session.problem().from_file_layout(&old);
-        let (model, found) = session.with_prior(prior, signs).unwrap().run(Hooks::default()).unwrap();
+        let (model, found) = session.with_prior(prior, signs).unwrap().run(RunOptions::default()).unwrap();
         let weights = scratch.weights("new.model");
         assert!(weights == model.w, "{freeze:?}: other weights than the library's");
-        assert_eq!((number(&summary, "primal"), summary["certified"].clone()), (found.primal, json!(true)));
+        assert_eq!((number(&summary, "primal"), summary["certified"].clone()), (found.certificate.primal, json!(true)));
         assert_eq!(weights[pairs.clone()] == old[pairs.clone()], freeze.is_some(), "{freeze:?}");
         let verified = scratch.json("verify --model new.model --data new.data --prior old.model");
         assert_eq!(verified["verified"], true, "{freeze:?}: {verified:?}");

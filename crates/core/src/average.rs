@@ -6,6 +6,7 @@
 //! kept in the space of the free weights, which are linear in phi.
 
 use crate::linalg;
+use crate::parameter::{ParameterError, require};
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{expect, finite};
@@ -32,6 +33,14 @@ pub enum Averaging {
     /// The better in primal value of the last iterate and a moving average of the iterates at the end of recent
     /// outer iterations.
     Recent(Recent),
+}
+
+impl Averaging {
+    /// Checks the average's own parameters.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        let Averaging::Recent(Recent { rate }) = self else { return Ok(()) };
+        require(rate > 0.0 && rate <= 1.0, "rate", rate, "must be above 0 and at most 1")
+    }
 }
 
 /// Parameters of the moving average.

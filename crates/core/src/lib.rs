@@ -39,7 +39,7 @@
 //! let stop = Stop { gap: Some(1e-6.into()), ..Stop::default() };
 //! let mut run = Run::new(TwoPoints, TwoPoints, solver, 0.1, stop);
 //! let outcome = run.to_end()?;
-//! assert!(outcome.certified && outcome.gap.unwrap() <= 1e-6);
+//! assert!(outcome.certificate.certified && outcome.certificate.gap.unwrap() <= 1e-6);
 //! # Ok::<(), multiplane_core::run::RunError>(())
 //! ```
 //!

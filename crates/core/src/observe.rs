@@ -2,9 +2,49 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::solver::Decisions;
+
+/// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// P at the weights in question, or an upper bound on it: no less than the optimum.
+    pub primal: f64,
+    /// The dual value of a feasible point: no more than the optimum.
+    pub dual: Option<f64>,
+    /// `primal - dual`.
+    pub gap: Option<f64>,
+    /// Whether the gap is proven.
+    pub certified: bool,
+}
+
+impl Certificate {
+    /// Puts the bounds together; the gap follows from them.
+    pub fn new(primal: f64, dual: Option<f64>, certified: bool) -> Self {
+        Certificate { primal, dual, gap: dual.map(|dual| primal - dual), certified }
+    }
+}
+
+/// What a run took; the names are those of all reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RunCost {
+    /// Training calls of the oracle, those of checks that led on among them.
+    pub oracle_calls: u64,
+    /// Calls that evaluated bounds, those of checks that said "not yet" among them.
+    pub evaluation_calls: u64,
+    /// Steps on cached planes.
+    pub cached_steps: u64,
+    /// Oracle calls / n.
+    pub passes: f64,
+    /// Outer iterations; none where a run goes over several lambdas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u64>,
+    /// Time on the training clock.
+    pub train_seconds: f64,
+    /// Of these, inside the oracle.
+    pub oracle_seconds: f64,
+}
 
 /// One evaluation of a run; the names are those of the record file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,14 +63,9 @@ pub struct Record {
     pub seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
-    /// The best primal value evaluated so far: that of the weights that would be saved now.
-    pub primal: f64,
-    /// The best dual value of any feasible point so far.
-    pub dual: Option<f64>,
-    /// `primal - dual`.
-    pub gap: Option<f64>,
-    /// Whether the gap is proven.
-    pub certified: bool,
+    /// The best bounds so far: the primal value is that of the weights that would be saved now.
+    #[serde(flatten)]
+    pub certificate: Certificate,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
     /// Mean task loss on the training set, where it was asked for.

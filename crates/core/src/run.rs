@@ -9,7 +9,7 @@ mod saving;
 mod start;
 mod stop;
 
-pub use continuation::{Approach, Point, Spending};
+pub use continuation::{Approach, Point};
 pub use start::{Search, Sought};
 pub use stop::{GapTarget, Stop, StopReason};
 
@@ -19,7 +19,7 @@ use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
 use crate::lookahead::Lookahead;
-use crate::observe::{Observer, Tick};
+use crate::observe::{Certificate, Observer, RunCost, Tick};
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
@@ -74,24 +74,14 @@ pub struct Losses {
 pub struct Outcome {
     /// The weights with the lowest primal value seen.
     pub w: Vec<f64>,
-    /// Their primal value (an upper bound on it where the oracle only gave bounds).
-    pub primal: f64,
-    /// The best dual value of any feasible point.
-    pub dual: Option<f64>,
-    /// `primal - dual`.
-    pub gap: Option<f64>,
-    /// Whether the gap is proven.
-    pub certified: bool,
+    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds.
+    pub certificate: Certificate,
     /// Why the run ended.
     pub stop_reason: StopReason,
-    /// Oracle calls and cached steps.
-    pub counts: Counts,
+    /// What it took.
+    pub cost: RunCost,
     /// Iterations, approximate passes, planes.
     pub progress: Progress,
-    /// Oracle calls spent on evaluation.
-    pub evaluation_calls: u64,
-    /// Training seconds.
-    pub train_seconds: f64,
 }
 
 /// The iterate to save.

@@ -1,6 +1,7 @@
-//! Two kinds of failure, which the command line maps to its exit codes.
+//! Kinds of failure, which the command line maps to its exit codes.
 
 use multiplane_core::oracle::OracleError;
+use multiplane_core::parameter::ParameterError;
 use multiplane_core::run::RunError;
 use multiplane_tasks::data::DataError;
 use multiplane_tasks::problem::OpenError;
@@ -11,18 +12,21 @@ pub enum Error {
     /// What was asked for is not possible: bad data, parameter, model or path (exit code 2).
     #[error("{0}")]
     Input(String),
+    /// A parameter is at fault (exit code 2).
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
     /// It ran, but failed: full disk, oracle error, overflow (exit code 1).
     #[error("{0}")]
     Failed(String),
 }
 
 impl Error {
-    /// Bad input.
+    /// Says what is wrong with the input.
     pub fn input(message: impl Into<String>) -> Self {
         Error::Input(message.into())
     }
 
-    /// A failure of something that was rightly asked for.
+    /// Says what failed that was rightly asked for.
     pub fn failed(message: impl Into<String>) -> Self {
         Error::Failed(message.into())
     }

@@ -7,7 +7,7 @@ use multiplane::data;
 use multiplane::dataset::Dataset;
 use multiplane::point::{Mass, Part};
 use multiplane::synth::synthetic_words;
-use multiplane::{Checkpoint, Checkpointer, Hooks, Model, Outputs, PathSpec, RunSpec, Saved, Session, verify};
+use multiplane::{Checkpoint, Checkpointer, Model, ModelFile, Outputs, PathSpec, RunOptions, RunSpec, Session, verify};
 use serde_json::json;
 
 /// A short run of `task` with a checkpoint at its end.
@@ -17,7 +17,8 @@ fn trained(task: &str, solver: &str, data: Dataset, folder: &Path) -> (Session, 
     let session = Session::on(spec, data, None).unwrap();
     let path = folder.join("c");
     let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
-    let (model, summary) = session.run(Hooks { checkpointer: Some(checkpointer), ..Hooks::default() }).unwrap();
+    let (model, summary) =
+        session.run(RunOptions { checkpointer: Some(checkpointer), ..RunOptions::default() }).unwrap();
     assert_eq!(summary.checkpoints.unwrap().written, 1);
     let checkpoint = Checkpoint::load(&path).unwrap();
     (session, model, checkpoint)
@@ -67,13 +68,13 @@ fn every_damaged_byte_of_a_path_is_refused() {
     let session = Session::on(spec, data::read(&rows, None).unwrap(), None).unwrap();
     let path = folder.path().join("c");
     let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
-    let hooks = Hooks { checkpointer: Some(checkpointer), ..Hooks::default() };
+    let hooks = RunOptions { checkpointer: Some(checkpointer), ..RunOptions::default() };
     let (model, _) = session.path(&PathSpec { lambda_min: 1e-3, ..PathSpec::default() }, hooks).unwrap();
     assert!(model.lambdas.len() > 1);
     let bytes = std::fs::read(&path).unwrap();
     assert!(!Checkpoint::from_bytes(&bytes).unwrap().outer.is_empty());
     assert_all_refused("the checkpoint", &bytes, |bytes| Checkpoint::from_bytes(bytes).map(drop));
-    assert_all_refused("the path", &model.to_bytes().unwrap(), |bytes| Saved::from_bytes(bytes).map(drop));
+    assert_all_refused("the path", &model.to_bytes().unwrap(), |bytes| ModelFile::from_bytes(bytes).map(drop));
 }
 
 /// Sound points are verified, whatever the solver remembers of them.

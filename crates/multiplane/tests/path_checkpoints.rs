@@ -7,8 +7,8 @@ use multiplane::dataset::Dataset;
 use multiplane::run::GapTarget;
 use multiplane::synth::synthetic_words;
 use multiplane::{
-    Checkpoint, Checkpointer, Error, GridPoints, GridSpec, Hooks, Outer, Outputs, PathModel, PathSpec, PathSummary,
-    RunSpec, Session, WarmStart,
+    Checkpoint, Checkpointer, Error, GridPoints, GridSpec, Outer, Outputs, PathModel, PathSpec, PathSummary,
+    RunOptions, RunSpec, Session, WarmStart,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn checkpointer(path: &Path) -> Checkpointer {
     Checkpointer::open(path, None, Box::new(Outputs::default), Box::new(|text| panic!("{text}"))).unwrap()
 }
 
-fn drive(session: &Session, outer: &Outer, hooks: Hooks) -> Result<(PathModel, PathSummary), Error> {
+fn drive(session: &Session, outer: &Outer, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
     match outer {
         Outer::Path(path) => session.path(path, hooks),
         Outer::Grid(grid) => session.grid(grid, hooks),
@@ -43,14 +43,15 @@ fn in_pieces(solver: &Value, outer: &Outer, cuts: &[u64], folder: &Path) -> (Vec
     let place = folder.join("c");
     let mut resume = None;
     for &calls in cuts {
-        let hooks = Hooks { checkpointer: Some(checkpointer(&place)), resume: resume.take(), ..Hooks::default() };
+        let hooks =
+            RunOptions { checkpointer: Some(checkpointer(&place)), resume: resume.take(), ..RunOptions::default() };
         match drive(&session(solver, &json!({"calls": calls})), outer, hooks) {
             Ok((_, summary)) => assert!(summary.checkpoints.unwrap().failure.is_none()),
             Err(error) => assert!(error.to_string().contains("the newest sound checkpoint is"), "{error}"),
         }
         resume = Some(Checkpoint::load(&place).unwrap());
     }
-    let hooks = Hooks { resume, ..Hooks::default() };
+    let hooks = RunOptions { resume, ..RunOptions::default() };
     let (model, summary) = drive(&session(solver, &json!({"calls": 1_000_000})), outer, hooks).unwrap();
     (model.to_bytes().unwrap(), serde_json::to_string(&summary).unwrap())
 }
@@ -100,12 +101,12 @@ fn every_checkpoint_on_the_way_will_do() {
     };
     let every = Checkpointer::open(&place, Some(1e-9), Box::new(outputs), Box::new(|_| {})).unwrap();
     let session = session(&solver, &json!({"calls": 1_000_000}));
-    drive(&session, &path(), Hooks { checkpointer: Some(every), ..Hooks::default() }).unwrap();
+    drive(&session, &path(), RunOptions { checkpointer: Some(every), ..RunOptions::default() }).unwrap();
     let seen = seen.take();
     assert!(seen.len() > 30, "{} checkpoints", seen.len());
     for checkpoint in seen.into_iter().step_by(5) {
         let (model, summary) =
-            drive(&session, &path(), Hooks { resume: Some(checkpoint), ..Hooks::default() }).unwrap();
+            drive(&session, &path(), RunOptions { resume: Some(checkpoint), ..RunOptions::default() }).unwrap();
         assert!(model.to_bytes().unwrap() == whole.0);
         assert_eq!(serde_json::to_string(&summary).unwrap(), whole.1);
     }
@@ -118,7 +119,7 @@ fn other_loops_are_refused() {
     let place = folder.path().join("c");
     let session = session(&json!("mp-bcfw"), &json!({"calls": 400}));
     let saved = |outer: Option<&Outer>| {
-        let hooks = Hooks { checkpointer: Some(checkpointer(&place)), ..Hooks::default() };
+        let hooks = RunOptions { checkpointer: Some(checkpointer(&place)), ..RunOptions::default() };
         match outer {
             Some(outer) => drop(drive(&session, outer, hooks).unwrap()),
             None => drop(session.run(hooks).unwrap()),
@@ -126,7 +127,7 @@ fn other_loops_are_refused() {
         Checkpoint::load(&place).unwrap()
     };
     let resumed = |from: &Checkpoint, outer: Option<&Outer>| {
-        let hooks = Hooks { resume: Some(from.clone()), ..Hooks::default() };
+        let hooks = RunOptions { resume: Some(from.clone()), ..RunOptions::default() };
         match outer {
             Some(outer) => drive(&session, outer, hooks).err(),
             None => session.run(hooks).err(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use multiplane_core::parameter::ParameterError;
+use multiplane_core::parameter::{ParameterError, read};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::data::Format;
 use crate::dataset::Dataset;
-use crate::parse::parse;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// The parameters of one task, from which the task is opened on data.
@@ -87,7 +86,7 @@ impl TaskEntry {
             without_data: None,
             defaults: || S::default().value(),
             schema: || schemars::schema_for!(S),
-            parse: |value| Ok(Box::new(parse::<S>(value)?)),
+            parse: |value| Ok(Box::new(read::<S>(value)?)),
         }
     }
 

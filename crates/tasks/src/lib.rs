@@ -14,7 +14,6 @@ pub mod entry;
 pub mod foreign;
 pub mod losses;
 pub mod metrics;
-mod parse;
 pub mod probe;
 pub mod problem;
 pub mod reference;

@@ -53,7 +53,7 @@ pub fn run(
     seed: u64,
     stop: Stop,
 ) -> (Outcome, Vec<u8>) {
-    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, lambda.into()).unwrap();
+    let solver = entry.build(&parameters, problem.blocks(), problem.dim, lambda.into()).unwrap();
     let lines = Shared::default();
     let mut run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
         .with_seed(seed)
@@ -96,7 +96,7 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
     let name = format!("{} on {}", entry.name, problem.name);
     let (optimum, doubt) = reference::optimum(problem, lambda);
     assert!(doubt < 1e-6 * (1.0 + optimum), "{name}: the reference solver is off by {doubt}");
-    let solver = (entry.build)((entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
+    let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
     let kept = Kept::default();
     let stop = Stop { passes: Some(passes), ..Stop::default() };
     let mut run: Run<BoxedOracle> = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
@@ -106,12 +106,16 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
     let slack = doubt + 1e-9;
     assert!(outcome.w.iter().all(|w| w.is_finite()), "{name}: w is not finite");
     let primal = problem.primal(&outcome.w, lambda);
-    assert!((outcome.primal - primal).abs() <= 1e-10 * (1.0 + primal), "{name}: primal {} is {primal}", outcome.primal);
+    assert!(
+        (outcome.certificate.primal - primal).abs() <= 1e-10 * (1.0 + primal),
+        "{name}: primal {} is {primal}",
+        outcome.certificate.primal
+    );
     assert!(primal >= optimum - slack, "{name}: primal {primal} below the optimum {optimum}");
     assert!(primal - optimum <= within + slack, "{name}: primal {primal} not near the optimum {optimum}");
-    assert_eq!(outcome.certified, entry.has_dual, "{name}");
-    assert_eq!(outcome.dual.is_some(), entry.has_dual, "{name}");
-    let Some(dual) = outcome.dual else { return };
+    assert_eq!(outcome.certificate.certified, entry.has_dual, "{name}");
+    assert_eq!(outcome.certificate.dual.is_some(), entry.has_dual, "{name}");
+    let Some(dual) = outcome.certificate.dual else { return };
     assert!(dual <= optimum + slack, "{name}: dual {dual} above the optimum {optimum}");
     assert!(primal - dual <= within + slack, "{name}: gap {}", primal - dual);
     let mut rng = Rng::new(1, 2);
@@ -120,11 +124,14 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
         assert!(dual <= other + 1e-12 * (1.0 + other.abs()), "{name}: dual {dual} above a primal value {other}");
     }
     let records = kept.0.lock().unwrap();
-    let duals: Vec<f64> = records.iter().filter_map(|record| record.dual).collect();
+    let duals: Vec<f64> = records.iter().filter_map(|record| record.certificate.dual).collect();
     assert!(duals.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12), "{name}: F fell");
     for record in records.iter() {
-        let gap = record.gap.unwrap();
-        assert!((gap - (record.primal - record.dual.unwrap())).abs() <= 1e-9, "{name}: gap is not P - F");
+        let gap = record.certificate.gap.unwrap();
+        assert!(
+            (gap - (record.certificate.primal - record.certificate.dual.unwrap())).abs() <= 1e-9,
+            "{name}: gap is not P - F"
+        );
         assert!(gap >= -1e-12, "{name}: negative gap {gap}");
     }
 }

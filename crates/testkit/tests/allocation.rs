@@ -45,7 +45,7 @@ fn steps_do_not_allocate_when_warm() {
             }
             parameters["planes"]["max_planes"] = 3.into(); // a hundred take long to fill
         }
-        let mut solver = (entry.build)(parameters, n, d, LAMBDA.into()).unwrap();
+        let mut solver = entry.build(&parameters, n, d, LAMBDA.into()).unwrap();
         let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
         let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
         for _ in 0..WARM_STEPS {

@@ -28,7 +28,7 @@ fn brackets_of_all_presets_overlap() {
             let (mut highest, mut lowest) = ((f64::NEG_INFINITY, ""), (f64::INFINITY, ""));
             for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
                 let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, passes(budget));
-                let (dual, primal) = (outcome.dual.unwrap(), outcome.primal);
+                let (dual, primal) = (outcome.certificate.dual.unwrap(), outcome.certificate.primal);
                 if dual > highest.0 {
                     highest = (dual, entry.name);
                 }
@@ -66,20 +66,20 @@ fn caches_never_change_what_is_certified() {
             let order = ["permutation", "gap", "shrinking"][(seed % 3) as usize];
             let config = json!({"step": {"name": step}, "planes": planes, "order": {"name": order}});
             let name = format!("{order}, {step}, {planes} on {}", problem.name);
-            let solver = (entry.build)(config, problem.blocks(), problem.dim, lambda.into()).unwrap();
+            let solver = entry.build(&config, problem.blocks(), problem.dim, lambda.into()).unwrap();
             let mut run: Run<BoxedOracle> =
                 Run::new(problem.oracle(), problem.oracle(), solver, lambda, passes(15.0)).with_clock(ClockKind::Work);
             let outcome = run.to_end().unwrap();
             let primal = problem.primal(&outcome.w, lambda);
             assert!(
-                (outcome.primal - primal).abs() <= 1e-10 * (1.0 + primal),
+                (outcome.certificate.primal - primal).abs() <= 1e-10 * (1.0 + primal),
                 "{name}: {} is {primal}",
-                outcome.primal
+                outcome.certificate.primal
             );
             let values: Vec<f64> =
                 run.dual_points().iter().map(|point| value(point, &problem, lambda, &name)).collect();
             let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let stated = outcome.dual.unwrap();
+            let stated = outcome.certificate.dual.unwrap();
             assert!((best - stated).abs() <= 1e-9 * (1.0 + stated.abs()), "{name}: dual {stated} is {best}");
         }
     }

@@ -31,7 +31,7 @@ fn random_regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
 }
 
 fn run(entry: &SolverEntry, parameters: Value, problem: &Small, regularizer: &Regularizer, stop: Stop) -> Outcome {
-    let solver = (entry.build)(parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
+    let solver = entry.build(&parameters, problem.blocks(), problem.dim, regularizer.clone()).unwrap();
     let (oracle, judge) = (problem.oracle(), problem.oracle());
     let mut run = Run::new(oracle, judge, solver, regularizer.clone(), stop).with_clock(ClockKind::Work);
     run.to_end().unwrap()
@@ -57,7 +57,7 @@ fn the_constrained_optimum_is_reached() {
             parameters["step"] = json!({"name": step});
             let stop = Stop { gap: Some(5e-8.into()), passes: Some(60_000.0), ..Stop::default() };
             let outcome = run(entry, parameters, &problem, &regularizer, stop);
-            let (primal, dual) = (outcome.primal, outcome.dual.unwrap());
+            let (primal, dual) = (outcome.certificate.primal, outcome.certificate.dual.unwrap());
             assert!((primal - optimum).abs() <= 1e-7, "{name}: primal {primal}, optimum {optimum}");
             assert!((dual - optimum).abs() <= 1e-7, "{name}: dual {dual}, optimum {optimum}");
             assert_allowed(&outcome.w, &regularizer, &name);
@@ -77,9 +77,16 @@ fn all_solvers_respect_constraints() {
             let stop = Stop { passes: Some(1500.0), ..Stop::default() };
             let outcome = run(entry, (entry.preset)(), &problem, &regularizer, stop);
             let primal = problem.regularized_primal(&outcome.w, &regularizer);
-            assert!((primal - outcome.primal).abs() < 1e-10 * (1.0 + primal), "{name}: {primal}, {}", outcome.primal);
+            assert!(
+                (primal - outcome.certificate.primal).abs() < 1e-10 * (1.0 + primal),
+                "{name}: {primal}, {}",
+                outcome.certificate.primal
+            );
             assert!(primal >= optimum - 1e-7 && primal - optimum < 3e-2, "{name}: primal {primal}, optimum {optimum}");
-            assert!(outcome.dual.is_none_or(|dual| dual <= optimum + 1e-7), "{name}: dual above the optimum");
+            assert!(
+                outcome.certificate.dual.is_none_or(|dual| dual <= optimum + 1e-7),
+                "{name}: dual above the optimum"
+            );
             assert_allowed(&outcome.w, &regularizer, &name);
         }
     }
@@ -137,7 +144,7 @@ fn faults_are_named() {
         (Regularizer::from(1.0).with_constraints(vec![Constraint::Frozen; 1]), "1 constraints, expected 2"),
     ];
     for (regularizer, part) in cases {
-        let message = (entry.build)((entry.preset)(), 1, 2, regularizer).err().unwrap();
+        let message = entry.build(&(entry.preset)(), 1, 2, regularizer).err().unwrap().to_string();
         assert!(message.contains(part), "{message}");
     }
 }

@@ -65,7 +65,7 @@ fn batch_steps_keep_the_bracket() {
             for parameters in batch_steps(2, averaging) {
                 let name = format!("{parameters} on {}", problem.name);
                 let (outcome, lines) = bcfw(&parameters, &problem, seed, passes(160.0));
-                let (dual, primal) = (outcome.dual.unwrap(), outcome.primal);
+                let (dual, primal) = (outcome.certificate.dual.unwrap(), outcome.certificate.primal);
                 let holds = dual <= optimum + doubt + 1e-9 && primal >= optimum - doubt - 1e-9;
                 assert!(holds, "{name}: {dual} {primal}");
                 assert!((problem.primal(&outcome.w, 0.2) - primal).abs() <= 1e-10 * (1.0 + primal), "{name}");
@@ -87,7 +87,7 @@ fn the_optimum_is_reached_with_batch_steps() {
                                     "planes": {"name": "gap-cache"}, "gap_step": "batch"});
             let stop = Stop { gap: Some(1e-6.into()), passes: Some(40_000.0), ..Stop::default() };
             let (outcome, _) = bcfw(&parameters, &problem, seed, stop);
-            let off = outcome.primal - optimum;
+            let off = outcome.certificate.primal - optimum;
             assert!(off.abs() <= 1e-6 + doubt, "{step} on {}: off by {off}", problem.name);
         }
     }
@@ -208,7 +208,7 @@ fn batch_steps_need_gap_passes() {
         json!({"gap_step": "batch", "order": {"name": "gap"}, "gap_check": 0}),
     ];
     for parameters in cases {
-        let fault = (entry.build)(parameters.clone(), 3, 2, 0.1.into()).err().unwrap_or_default();
+        let fault = entry.build(&parameters, 3, 2, 0.1.into()).err().map_or(String::new(), |fault| fault.to_string());
         assert!(fault.contains("gap_step = batch: must come with gap passes"), "{parameters}: {fault}");
     }
 }

@@ -25,7 +25,7 @@ fn records_are_as_they_were() {
     for solver in SOLVERS {
         let lines = Shared::default();
         let lambda = 1.0 / n as f64;
-        let built = (solver.build)((solver.preset)(), n, d, lambda.into()).unwrap();
+        let built = solver.build(&(solver.preset)(), n, d, lambda.into()).unwrap();
         let stop = Stop { passes: Some(12.0), ..Stop::default() };
         let mut run = Run::new(problem.oracle().unwrap(), problem.oracle().unwrap(), built, lambda, stop)
             .with_seed(5)

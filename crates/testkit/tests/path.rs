@@ -223,17 +223,17 @@ fn a_path_of_words_is_as_good_as_it_says() {
     let data = dataset::Dataset::new(multiplane::synth::synthetic_words(60, 1));
     let session = Session::on(spec, data, None).unwrap();
     let path = PathSpec { eps: 0.1, lambda_min: 1e-3, kappa: 0.9 };
-    let (model, summary) = session.path(&path, multiplane::Hooks::default()).unwrap();
+    let (model, summary) = session.path(&path, multiplane::RunOptions::default()).unwrap();
     assert!(model.lambdas.len() > 5 && summary.certified, "{} breakpoints", model.lambdas.len());
     let mut rng = Rng::new(5, 5);
     for _ in 0..200 {
         let lambda = 1e-3 * f64::powf(2.0 * model.lambdas[0] / 1e-3, rng.unit());
         let here = model.at(lambda).unwrap();
         let primal = session.problem().reference_primal(&here.w, lambda, 1).unwrap();
-        let gap = primal - here.info.dual.unwrap();
+        let gap = primal - here.info.certificate.dual.unwrap();
         assert!(gap <= path.eps * (1.0 + 1e-9) && gap >= 0.0, "gap {gap} at lambda {lambda}");
         let above = lambda > model.lambdas[0];
-        let stated = here.info.primal;
+        let stated = here.info.certificate.primal;
         assert!(if above { stated >= primal - 1e-9 } else { near(stated, primal) }, "{stated} is not {primal}");
     }
 }
@@ -252,7 +252,7 @@ fn what_cannot_be_certified_is_refused() {
     let (n, d) = (exact(0).blocks(), exact(0).dim());
     let solver = |name: &str, d: usize| {
         let entry = find(name).unwrap();
-        (entry.build)((entry.preset)(), n, d, 1.0.into()).unwrap()
+        entry.build(&(entry.preset)(), n, d, 1.0.into()).unwrap()
     };
     let stop = || Stop { passes: Some(50.0), ..Stop::default() };
     let careless = Run::new(oracle(0), oracle(0), solver("mp-bcfw", d), 1.0, stop());

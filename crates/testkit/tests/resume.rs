@@ -14,7 +14,7 @@ const LAMBDA: f64 = 0.2;
 
 /// A fresh run whose records go to `lines`.
 fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, lines: &Shared) -> Run<BoxedOracle> {
-    let solver = (entry.build)(parameters.clone(), problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
+    let solver = entry.build(&parameters, problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
     Run::new(problem.oracle(), problem.oracle(), solver, LAMBDA, stop.clone())
         .with_seed(problem.dim as u64)
         .with_clock(ClockKind::Work)
@@ -25,7 +25,12 @@ fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, 
 fn finish(mut run: Run<BoxedOracle>, lines: &Shared) -> (Vec<u64>, Vec<u8>, String) {
     let outcome = run.to_end().unwrap();
     let w = outcome.w.iter().map(|w| w.to_bits()).collect();
-    let rest = format!("{:?} {:?} {:?}", outcome.counts, outcome.progress, (outcome.evaluation_calls, outcome.dual));
+    let rest = format!(
+        "{:?} {:?} {:?}",
+        outcome.counts,
+        outcome.progress,
+        (outcome.cost.evaluation_calls, outcome.certificate.dual)
+    );
     (w, lines.0.lock().unwrap().clone(), rest)
 }
 

@@ -95,13 +95,13 @@ fn heuristic_answers_never_certify() {
         let (optimum, doubt) = multiplane_testkit::reference::optimum(&problem, lambda);
         for (declared, certified) in [(Declared::Heuristic, false), (Declared::Bounded, true)] {
             let oracle = || -> BoxedOracle { Box::new(Careless::new(small::random(6), declared)) };
-            let solver = (entry.build)((entry.preset)(), n, d, lambda.into()).unwrap();
+            let solver = entry.build(&(entry.preset)(), n, d, lambda.into()).unwrap();
             let mut run = Run::new(oracle(), oracle(), solver, lambda, passes(200.0)).with_clock(ClockKind::Work);
             let outcome = run.to_end().unwrap();
-            assert_eq!(outcome.certified, certified, "{}, {declared:?}", entry.name);
-            assert!(outcome.dual.unwrap() <= optimum + doubt + 1e-9, "{}: false dual", entry.name);
+            assert_eq!(outcome.certificate.certified, certified, "{}, {declared:?}", entry.name);
+            assert!(outcome.certificate.dual.unwrap() <= optimum + doubt + 1e-9, "{}: false dual", entry.name);
             if certified {
-                assert!(outcome.primal >= optimum - doubt - 1e-9, "{}: the bound is no bound", entry.name);
+                assert!(outcome.certificate.primal >= optimum - doubt - 1e-9, "{}: the bound is no bound", entry.name);
             }
         }
     }
@@ -150,7 +150,7 @@ fn faulty_oracles_are_caught() {
             let problem = small::random(3);
             let (n, d) = (problem.blocks(), problem.dim);
             let faulty: BoxedOracle = Box::new(Faulty { inner: problem.oracle(), kind, calls: 0 });
-            let solver = (entry.build)((entry.preset)(), n, d, 0.5.into()).unwrap();
+            let solver = entry.build(&(entry.preset)(), n, d, 0.5.into()).unwrap();
             let mut run = Run::new(faulty, problem.oracle(), solver, 0.5, passes(9.0)).with_clock(ClockKind::Work);
             match run.to_end() {
                 Err(RunError::Oracle(error)) => assert!(error.block < n, "{}, fault {kind}", entry.name),
@@ -200,7 +200,7 @@ fn all_combinations_keep_the_bracket() {
                     let parameters = json!({"order": {"name": order}, "step": {"name": step}, "planes": planes,
                                             "averaging": {"name": averaging}});
                     let (outcome, lines) = run(entry, parameters, &problem, 0.2, seed, passes(120.0));
-                    let (dual, primal) = (outcome.dual.unwrap(), outcome.primal);
+                    let (dual, primal) = (outcome.certificate.dual.unwrap(), outcome.certificate.primal);
                     assert!(
                         dual <= optimum + doubt + 1e-9 && primal >= optimum - doubt - 1e-9,
                         "{name}: {dual} {primal}"
@@ -261,9 +261,15 @@ fn linear_steps_reach_the_optimum() {
             parameters["step"] = json!({"name": step});
             let stop = Stop { gap: Some(1e-7.into()), passes: Some(20_000.0), ..Stop::default() };
             let (outcome, _) = run(entry, parameters, &problem, 0.2, seed, stop);
-            let off = outcome.primal - optimum;
+            let off = outcome.certificate.primal - optimum;
             assert!(off.abs() <= 1e-6 + doubt, "{step} on {}: off by {off}", problem.name);
-            assert_eq!(outcome.stop_reason, StopReason::Gap, "{step} on {}: gap {:?}", problem.name, outcome.gap);
+            assert_eq!(
+                outcome.stop_reason,
+                StopReason::Gap,
+                "{step} on {}: gap {:?}",
+                problem.name,
+                outcome.certificate.gap
+            );
         }
     }
 }
@@ -277,8 +283,12 @@ fn away_steps_never_certify_falsely() {
         for step in ["away", "best"] {
             let parameters = json!({"step": {"name": step}});
             let (outcome, _) = run(entry, parameters, &problem, 0.2, seed, passes(60.0));
-            let dual = outcome.dual.unwrap();
-            assert!(dual <= outcome.primal + 1e-9, "{step}, seed {seed}: dual {dual} above {}", outcome.primal);
+            let dual = outcome.certificate.dual.unwrap();
+            assert!(
+                dual <= outcome.certificate.primal + 1e-9,
+                "{step}, seed {seed}: dual {dual} above {}",
+                outcome.certificate.primal
+            );
         }
     }
 }

@@ -33,7 +33,7 @@ fn run_with(
     let entry = find(solver).unwrap();
     let (blocks, dim) = (oracle().blocks(), oracle().dim());
     let lambda = 1.0 / blocks as f64;
-    let built = (entry.build)((entry.preset)(), blocks, dim, lambda.into()).unwrap();
+    let built = entry.build(&(entry.preset)(), blocks, dim, lambda.into()).unwrap();
     let lines = Shared::default();
     let mut run = Run::new(oracle(), oracle(), built, lambda, stop)
         .with_seed(3)

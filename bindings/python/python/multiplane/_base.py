@@ -211,9 +211,14 @@ class Estimator(Parameters):
     def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
         watcher = Watcher(self.progress)
         tree = self._tree()
+        section = tree.setdefault("path", {})
+        for name, value in outer.items():
+            if not isinstance(section, dict) or name in section:
+                raise ValueError(f"params: path.{name} is an argument of path()")
+            section[name] = plain(value, name)
         try:
             model, summary = _core.path(
-                json.dumps(tree), source, json.dumps(outer), test=test, watcher=watcher if watcher.needed() else None
+                json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None
             )
         finally:
             watcher.close()

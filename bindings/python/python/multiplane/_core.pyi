@@ -89,7 +89,6 @@ def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]:
 def path(
     spec: str,
     source: Dataset | UserTask,
-    outer: str,
     *,
     test: Dataset | None = None,
     watcher: Callable[..., object] | None = None,

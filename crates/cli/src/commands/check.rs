@@ -5,9 +5,9 @@ use multiplane::{Error, RunSpec, Session, params};
 use serde_json::{Map, Value, json};
 
 use crate::args::CheckArgs;
-use crate::commands::train::read_spec;
-use crate::commands::{Done, apply_sets};
+use crate::commands::done::Done;
 use crate::terminal::{complain, number, print};
+use crate::tree::{apply_sets, read_spec};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     let plan = plan(args)?;

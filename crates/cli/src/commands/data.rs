@@ -5,7 +5,7 @@ use multiplane::synth::{synthetic_chunks, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
-use crate::commands::Done;
+use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
 const NAMES: [&str; 2] = ["letters", "chunks"];

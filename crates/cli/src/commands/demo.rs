@@ -12,11 +12,11 @@ use multiplane::dataset::Dataset;
 use multiplane::observe::{Observer, Record};
 use multiplane::run::StopReason;
 use multiplane::synth::{single_letters, synthetic_words};
-use multiplane::{Error, Evaluation, Hooks, Model, RunSpec, Session, Summary, data::Words, durable_write};
+use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary, data::Words, durable_write};
 use serde_json::{Value, json};
 
 use crate::args::DemoArgs;
-use crate::commands::Done;
+use crate::commands::done::Done;
 use crate::demo_report::{self, Findings};
 use crate::interrupt;
 use crate::progress::Progress;
@@ -140,9 +140,9 @@ fn chain(
     Ok((model, Leg { solver, delay_us, summary, records }))
 }
 
-fn hooks(args: &DemoArgs, session: &Session, label: &str) -> (Hooks, Arc<Mutex<Vec<Record>>>) {
+fn hooks(args: &DemoArgs, session: &Session, label: &str) -> (RunOptions, Arc<Mutex<Vec<Record>>>) {
     let records = Arc::new(Mutex::new(Vec::new()));
-    let mut hooks = Hooks { interrupt: Some(interrupt::flag()), ..Hooks::default() };
+    let mut hooks = RunOptions { interrupt: Some(interrupt::flag()), ..RunOptions::default() };
     hooks.observers.push(Box::new(Keep(records.clone())));
     if !args.quiet
         && let Some(progress) = Progress::new(label, session)

@@ -1,18 +1,18 @@
 //! `multiplane describe`: what there is, and every parameter with its default. All of it is read off the registries.
 
 use multiplane::data::FORMATS;
-use multiplane::params::{Kind, Param, from_schema};
+use multiplane::params::{Param, ParamKind, from_schema, params_of};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
-use multiplane::{Error, find_solver, find_task, infer, unknown_name};
+use multiplane::{Error, GridOptions, OracleSpec, PathSpec, find_solver, find_task, infer, unknown_name};
 use serde_json::{Value, json};
 
 use crate::args::DescribeArgs;
-use crate::commands::Done;
+use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::terminal::print;
 
-const KINDS: [&str; 6] = ["solver", "task", "oracle", "loss", "format", "engine"];
+const KINDS: [&str; 7] = ["solver", "task", "path", "oracle", "loss", "format", "engine"];
 
 /// One thing that can be described.
 struct Item {
@@ -74,6 +74,7 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         ("solver", None) => SOLVERS.iter().map(solver).collect(),
         ("task", Some(name)) => vec![task(find_task(name)?)],
         ("task", None) => TASKS.iter().map(task).collect(),
+        ("path", name) => pick(outer_loops(), "path", name)?,
         ("oracle", name) => oracles(name)?,
         ("loss", name) => losses(name)?,
         ("format", name) => pick(formats(), "format", name)?,
@@ -106,6 +107,16 @@ fn task(entry: &multiplane::entry::TaskEntry) -> Item {
     }
 }
 
+/// The loops of `path`.
+fn outer_loops() -> Vec<Item> {
+    let path = "the regularisation path: proven weights at every lambda, and what a grid has in common with it";
+    let grid = "models at some lambdas only";
+    vec![
+        Item { params: params_of::<PathSpec>(), prefix: "path", ..Item::short("path", path.into()) },
+        Item { params: params_of::<GridOptions>(), prefix: "grid", ..Item::short("grid", grid.into()) },
+    ]
+}
+
 /// Formats of data sets, and of the single problems that `infer` solves.
 fn formats() -> Vec<Item> {
     let data = FORMATS.iter().map(|format| Item::short(format.name, format.description.into()));
@@ -126,7 +137,7 @@ fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
         .iter()
         .map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name)))
         .collect();
-    let schema = from_schema(&multiplane::oracle_schema());
+    let schema = params_of::<OracleSpec>();
     let wrapper = "a wrapper of any of them: every training call costs oracle.delay_us microseconds more";
     items.push(Item { params: schema, prefix: "oracle", ..Item::short("delayed", wrapper.into()) });
     pick(items, "oracle", name)
@@ -136,7 +147,7 @@ fn losses(name: Option<&str>) -> Result<Vec<Item>, Error> {
     let task = find_task("chain")?;
     let params = from_schema(&(task.schema)());
     let variants = params.into_iter().find(|param| param.name == "loss").map(|param| param.kind);
-    let Some(Kind::Choice(variants)) = variants else { return Ok(Vec::new()) };
+    let Some(ParamKind::Choice(variants)) = variants else { return Ok(Vec::new()) };
     let items = variants
         .into_iter()
         .map(|variant| Item { params: variant.params, prefix: "task.loss", ..Item::short(&variant.name, variant.doc) })
@@ -197,8 +208,13 @@ fn params_json(params: &[Param], preset: &Value) -> Value {
     let json = params.iter().map(|param| {
         let value = value_of(param, preset);
         match &param.kind {
-            Kind::Value(kind) => json!({"name": param.name, "doc": param.doc, "type": kind, "default": value}),
-            Kind::Choice(variants) => {
+            ParamKind::Value(kind) => {
+                json!({"name": param.name, "doc": param.doc, "type": kind.to_string(), "default": value})
+            }
+            ParamKind::Table(params) => {
+                json!({"name": param.name, "doc": param.doc, "parameters": params_json(params, value)})
+            }
+            ParamKind::Choice(variants) => {
                 let variants: Vec<Value> = variants
                     .iter()
                     .map(|variant| {
@@ -219,11 +235,15 @@ fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &st
         let value = value_of(param, preset);
         let name = format!("{prefix}.{}", param.name);
         match &param.kind {
-            Kind::Value(kind) => {
+            ParamKind::Value(kind) => {
                 *text += &format!("{:indent$}{name} = {value}  ({kind})\n", "");
                 *text += &format!("{:indent$}    {}\n", "", param.doc);
             }
-            Kind::Choice(variants) => {
+            ParamKind::Table(params) => {
+                *text += &format!("{:indent$}{name}\n{:indent$}    {}\n", "", "", param.doc);
+                write_params(text, params, value, &name, indent + 6);
+            }
+            ParamKind::Choice(variants) => {
                 let chosen = name_of(value).as_str().unwrap_or_default();
                 *text += &format!("{:indent$}{name} = {chosen}\n{:indent$}    {}\n", "", "", param.doc);
                 for variant in variants {

@@ -5,7 +5,8 @@ use multiplane::{Error, PathModel, Problem};
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
-use crate::commands::{Done, open, open_all, threads};
+use crate::commands::done::Done;
+use crate::commands::on_data::{open, open_all, threads};
 use crate::terminal::{number, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {

@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::InferArgs;
-use crate::commands::{Done, refuse_overwriting};
+use crate::commands::done::Done;
+use crate::commands::outputs::refuse_overwriting;
 use crate::infer_watch::{Ending, Stopwatch, Watcher, median};
 use crate::terminal::{complain, number, print};
 

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use multiplane::observe::JsonLines;
+use multiplane::tasks::TASKS;
 use multiplane::{
-    Checkpoint, Checkpointer, Error, Hooks, Outputs, RecordFile, RecordPosition, RunSpec, StopSpec, check_writable,
-    lock_path, previous_checkpoint,
+    Checkpoint, Checkpointer, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec,
+    StopSpec, check_writable, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 
 use crate::args::TrainArgs;
-use crate::commands::refuse_overwriting;
-use crate::commands::train::{overlay, tree};
+use crate::commands::on_data::need_data;
+use crate::commands::outputs::refuse_overwriting;
 use crate::interrupt;
 use crate::terminal::complain;
+use crate::tree::{Flag, overlay, tree};
 
 /// Where records go.
 pub(crate) enum Record {
@@ -49,6 +51,8 @@ pub(crate) enum Kind {
 /// A training job.
 pub(crate) struct Job {
     pub(crate) spec: RunSpec,
+    /// The loop around the run, for a path or grid.
+    pub(crate) outer: OuterOptions,
     pub(crate) model: Option<PathBuf>,
     pub(crate) svg: Option<PathBuf>,
     pub(crate) record: Option<Record>,
@@ -60,64 +64,100 @@ pub(crate) struct Job {
 }
 
 impl Kind {
-    /// The specification that a tree describes.
-    fn spec(self, tree: &Map<String, Value>) -> Result<RunSpec, Error> {
-        let mut spec = RunSpec::from_tree(tree)?;
-        let named = |stops: &Value| stops.as_object().is_some_and(|stops| stops.values().any(|stop| !stop.is_null()));
-        if self == Kind::Outer && !tree.get("stop").is_some_and(named) {
-            spec.stop = StopSpec::default();
+    /// Reads the specification that a tree describes, and for a loop around runs that of the loop.
+    fn spec(self, mut tree: Map<String, Value>) -> Result<(RunSpec, OuterOptions), Error> {
+        let outer = if self == Kind::Outer { OuterOptions::take(&mut tree)? } else { OuterOptions::default() };
+        if !tree.contains_key("task") {
+            let known = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+            return Err(Error::input(format!("no task given: --task is one of {known}")));
         }
-        Ok(spec)
+        let mut spec = RunSpec::from_tree(&tree)?;
+        let named = |stops: &Value| stops.as_object().is_some_and(|stops| stops.values().any(|stop| !stop.is_null()));
+        match self {
+            Kind::Outer if !tree.get("stop").is_some_and(named) => spec.stop = StopSpec::default(),
+            Kind::Run if !spec.solver.entry.has_dual && !spec.stop.has_budget() => {
+                let name = spec.solver.entry.name;
+                return Err(Error::input(format!(
+                    "solver `{name}` has no dual value and so no gap to stop at: give --passes, --calls or --seconds"
+                )));
+            }
+            _ => {}
+        }
+        need_data(spec.task_entry()?, spec.data.path.as_deref())?;
+        Ok((spec, outer))
     }
 
-    /// Refuses a checkpoint of the other kind.
+    /// Refuses a checkpoint of the other kind, and names the command that goes on with it.
     fn check(self, checkpoint: &Checkpoint) -> Result<(), Error> {
-        match (self, &checkpoint.info.outer) {
-            (Kind::Run, _) => checkpoint.info.check_outer(None),
-            (Kind::Outer, None) => Err(Error::input(
-                "it is the checkpoint of a training run, not of a path: `multiplane train --resume` goes on with it",
-            )),
-            (Kind::Outer, Some(_)) => Ok(()),
-        }
+        let (found, this, other) = match (self, &checkpoint.info.outer) {
+            (Kind::Run, Some(outer)) => (outer.name(), "training run", "path"),
+            (Kind::Outer, None) => ("training run", "path", "train"),
+            _ => return Ok(()),
+        };
+        Err(Error::input(format!(
+            "it is the checkpoint of a {found}, not of a {this}: `multiplane {other} --resume` goes on with it"
+        )))
     }
 }
 
+/// What is left of a checkpoint's loop beside what the arguments say: what one of these sets, the loop's own figures no
+/// longer say.
+fn sections(saved: &Outer, given: &Map<String, Value>) -> Map<String, Value> {
+    let mut tree = saved.to_tree();
+    let says = |section: &str, key: &str| given.get(section).is_some_and(|section| !section[key].is_null());
+    if let Some(Value::Object(grid)) = tree.get_mut("grid") {
+        if says("stop", "gap") || says("path", "eps") {
+            grid.remove("gap");
+        }
+        if says("path", "eps") || says("path", "kappa") {
+            grid.remove("start_gap");
+        }
+    }
+    tree
+}
+
 impl Job {
-    /// The job that the arguments describe.
-    pub(crate) fn of(args: &TrainArgs, kind: Kind) -> Result<Job, Error> {
+    /// Reads the job that the arguments describe; `flags` are those that `train` does not have.
+    pub(crate) fn of(args: &TrainArgs, kind: Kind, flags: &[Flag]) -> Result<Job, Error> {
         let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
         match &args.resume {
-            Some(path) => Job::resumed(args, kind, path, every),
+            Some(path) => Job::resumed(args, kind, flags, path, every),
             None if every.is_some() && args.checkpoint.is_none() => {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
-            None => Ok(Job {
-                spec: kind.spec(&tree(args)?)?,
-                model: args.out.clone(),
-                svg: None,
-                record: args.record.clone().map(Record::New),
-                checkpoint: args.checkpoint.clone(),
-                every,
-                from: None,
-                generation: None,
-            }),
+            None => {
+                let (spec, outer) = kind.spec(tree(args, flags)?)?;
+                Ok(Job {
+                    spec,
+                    outer,
+                    model: args.out.clone(),
+                    svg: None,
+                    record: args.record.clone().map(Record::New),
+                    checkpoint: args.checkpoint.clone(),
+                    every,
+                    from: None,
+                    generation: None,
+                })
+            }
         }
     }
 
     /// The checkpoint's job, with what the arguments may change.
-    fn resumed(args: &TrainArgs, kind: Kind, path: &Path, every: Option<f64>) -> Result<Job, Error> {
+    fn resumed(args: &TrainArgs, kind: Kind, flags: &[Flag], path: &Path, every: Option<f64>) -> Result<Job, Error> {
         let (checkpoint, generation, fallback) = Checkpoint::load_newest(path)?;
         if let Some(reason) = fallback {
             complain(&format!("warning: {reason}; going on from {}, which is older", generation.display()));
         }
         kind.check(&checkpoint).map_err(|error| Error::input(format!("{}: {error}", generation.display())))?;
         let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
-        let original = kind.spec(&saved)?;
-        if tree(args)?.contains_key("stop") {
-            let kept = serde_json::to_value(original.stops_beside_new(checkpoint.info.stop_reason)?);
+        let (original, _) = kind.spec(saved.clone())?;
+        let given = tree(args, flags)?;
+        if given.contains_key("stop") {
+            let kept = serde_json::to_value(original.stops_beside_new(checkpoint.info.stop_reason));
             saved.insert("stop".into(), kept.map_err(|error| Error::failed(error.to_string()))?);
         }
-        let spec = kind.spec(&overlay(args, saved)?)?;
+        saved.extend(checkpoint.info.outer.iter().flat_map(|outer| sections(outer, &given)));
+        let (spec, outer) = kind.spec(overlay(args, flags, saved)?)?;
         spec.check_continues(&original)?;
         let outputs = checkpoint.info.outputs.clone();
         // The same file given again is still the one to go on with.
@@ -125,6 +165,7 @@ impl Job {
         let continued = outputs.record.filter(again).map(Record::Continued);
         Ok(Job {
             spec,
+            outer,
             model: args.out.clone().or(outputs.model),
             svg: outputs.svg,
             record: continued.or(args.record.clone().map(Record::New)),
@@ -159,8 +200,9 @@ impl Job {
     }
 
     /// What the job adds to its run: signals, checkpoints, records, and where it goes on from.
-    pub(crate) fn hooks(&mut self, quiet: bool) -> Result<Hooks, Error> {
-        let mut hooks = Hooks { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..Hooks::default() };
+    pub(crate) fn hooks(&mut self, quiet: bool) -> Result<RunOptions, Error> {
+        let mut hooks =
+            RunOptions { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..RunOptions::default() };
         // The lock comes before the record is touched: another process may be writing both.
         let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
         hooks.checkpointer = self.checkpointer(recorder.clone())?;

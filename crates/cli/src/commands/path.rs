@@ -2,38 +2,41 @@
 
 use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
-use multiplane::run::GapTarget;
 use multiplane::{
-    CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSpec, PathSummary, RegularizerSpec,
-    Session, WarmStart, assign_folds, cross_validate, durable_write, read_task_data, unknown_name,
+    CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
+    assign_folds, cross_validate, durable_write, params, read_task_data,
 };
+use serde_json::Value;
 
 use crate::args::PathArgs;
-use crate::commands::Done;
+use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::path_progress::PathProgress;
 use crate::terminal::{complain, print};
+use crate::tree::Flag;
 use crate::{interrupt, path_report};
 
-/// Names of `--warm-start`.
-const WARM_STARTS: [(&str, Option<WarmStart>); 3] =
-    [("keep-primal", Some(WarmStart::KeepPrimal)), ("keep-dual", Some(WarmStart::KeepDual)), ("none", None)];
-
 pub(crate) fn run(args: &PathArgs) -> Result<Done, Error> {
+    follow(args).map_err(in_flags)
+}
+
+/// Says of a parameter what its flag is called.
+fn in_flags(error: Error) -> Error {
+    let Error::Parameter(mut fault) = error else { return error };
+    if fault.path.starts_with("grid.points") {
+        fault.path = "grid".into();
+    } else if let Some(name) = fault.path.strip_prefix("path.").or(fault.path.strip_prefix("grid.")) {
+        fault.path = name.replace('_', "-");
+    }
+    fault.into()
+}
+
+fn follow(args: &PathArgs) -> Result<Done, Error> {
     let shared = &args.train;
     let mut job = job(args)?;
-    let saved = job.from.as_ref().and_then(|checkpoint| checkpoint.info.outer.clone());
-    refuse_misplaced(args, args.grid.is_some() || matches!(saved, Some(Outer::Grid(_))))?;
-    let path = path_spec(args, &PathSpec::default())?;
     job.check_files(shared)?;
     let session = Session::open(job.spec.clone())?;
-    // Beside a checkpoint, what the arguments say instead of it: that is refused if it differs.
-    let outer = match &saved {
-        Some(Outer::Grid(saved)) => Outer::Grid(grid_spec(args, &path, &session, Some(saved))?),
-        _ if args.grid.is_some() => Outer::Grid(grid_spec(args, &path, &session, None)?),
-        Some(Outer::Path(saved)) => Outer::Path(path_spec(args, saved)?),
-        None => Outer::Path(path),
-    };
+    let outer = job.outer.outer(job.spec.stop.gap, session.problem().blocks())?;
     if !shared.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
@@ -89,21 +92,40 @@ fn job(args: &PathArgs) -> Result<Job, Error> {
              --checkpoint and --resume without --cv",
         ));
     }
-    let mut job = Job::of(shared, Kind::Outer)?;
+    let mut job = Job::of(shared, Kind::Outer, &flags(args))?;
     if job.spec.regularizer != RegularizerSpec::default() {
         return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
     job.svg = args.svg.clone().or(job.svg);
-    let outer = job.from.as_ref().and_then(|checkpoint| checkpoint.info.outer.as_ref());
-    let is_path = outer.map_or(args.grid.is_none(), |outer| matches!(outer, Outer::Path(_)));
-    if is_path {
+    if job.outer.grid.points.is_none() {
+        refuse_misplaced(args)?;
         job.spec.stop.gap = None;
-    }
-    if is_path && !job.spec.solver_entry()?.has_dual {
-        let name = &job.spec.solver.name;
-        return Err(Error::input(format!("solver `{name}` has no dual value: a path needs one, to know where to end")));
+        if !job.spec.solver.entry.has_dual {
+            let name = job.spec.solver.entry.name;
+            return Err(Error::input(format!(
+                "solver `{name}` has no dual value: a path needs one, to know where to end"
+            )));
+        }
     }
     Ok(job)
+}
+
+/// The flags that `train` does not have, by the names of their parameters.
+fn flags(args: &PathArgs) -> Vec<Flag> {
+    let grid = args.grid.as_deref().map(|text| match text.contains(',') {
+        true => text.split(',').map(|item| params::parse_value(item.trim())).collect(),
+        false => params::parse_value(text.trim()),
+    });
+    let text = |text: &Option<String>| text.clone().map(Value::String);
+    let flags = [
+        ("path.eps", text(&args.eps)),
+        ("path.lambda_min", text(&args.lambda_min)),
+        ("path.kappa", text(&args.kappa)),
+        ("grid.points", grid),
+        ("grid.lambda_max", text(&args.train.lambda)),
+        ("grid.warm_start", text(&args.warm_start)),
+    ];
+    flags.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 /// The lambda at which a path or grid ends.
@@ -115,10 +137,8 @@ fn lowest(outer: &Outer) -> f64 {
     }
 }
 
-fn refuse_misplaced(args: &PathArgs, is_grid: bool) -> Result<(), Error> {
-    if is_grid {
-        return Ok(());
-    }
+/// Refuses flags of a grid where there is a path.
+fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
     if args.train.gap.is_some() {
         return Err(Error::input("--gap: a path's gaps are set by --eps and --kappa, --gap goes with --grid"));
     }
@@ -131,78 +151,11 @@ fn refuse_misplaced(args: &PathArgs, is_grid: bool) -> Result<(), Error> {
     Ok(())
 }
 
-fn number(name: &str, text: &str) -> Result<f64, Error> {
-    text.trim().parse().map_err(|_| Error::input(format!("{name} = {text}: must be a number")))
-}
-
-/// The path that the arguments describe; `spec` has what they leave open.
-fn path_spec(args: &PathArgs, spec: &PathSpec) -> Result<PathSpec, Error> {
-    let mut spec = *spec;
-    for (name, text, place) in [
-        ("eps", &args.eps, &mut spec.eps),
-        ("lambda-min", &args.lambda_min, &mut spec.lambda_min),
-        ("kappa", &args.kappa, &mut spec.kappa),
-    ] {
-        if let Some(text) = text {
-            *place = number(name, text)?;
-        }
-    }
-    match spec.fault() {
-        Some(fault) => Err(Error::Input(fault)),
-        None => Ok(spec),
-    }
-}
-
-/// The grid that the arguments describe; `saved`, that of a checkpoint, has what they leave open.
-fn grid_spec(args: &PathArgs, path: &PathSpec, session: &Session, saved: Option<&GridSpec>) -> Result<GridSpec, Error> {
-    let points = grid_points(args, path, session, saved.map(|saved| &saved.points))?;
-    let warm_start = match &args.warm_start {
-        Some(name) => match WARM_STARTS.iter().find(|(known, _)| known == name) {
-            Some((_, warm_start)) => *warm_start,
-            None => return Err(Error::Input(unknown_name("warm start", name, WARM_STARTS.map(|(known, _)| known)))),
-        },
-        None => saved.map_or(Some(WarmStart::KeepPrimal), |saved| saved.warm_start),
-    };
-    let saved_gap = saved.filter(|_| args.eps.is_none()).map(|saved| saved.gap);
-    let gap = session.target().or(saved_gap).unwrap_or(GapTarget::Absolute(path.eps));
-    let saved_start = saved.filter(|_| args.eps.is_none() && args.kappa.is_none()).map(|saved| saved.start_gap);
-    let spec = GridSpec { points, gap, warm_start, start_gap: saved_start.unwrap_or(path.target()) };
-    match spec.fault() {
-        Some(fault) => Err(Error::Input(fault)),
-        None => Ok(spec),
-    }
-}
-
-fn grid_points(
-    args: &PathArgs,
-    path: &PathSpec,
-    session: &Session,
-    saved: Option<&GridPoints>,
-) -> Result<GridPoints, Error> {
-    let (saved_count, saved_from, saved_to) = match saved {
-        Some(GridPoints::Even { count, from, to }) => (Some(*count), *from, Some(*to)),
-        _ => (None, None, None),
-    };
-    let from = args.train.lambda.as_ref().map(|_| session.lambda()).or(saved_from);
-    let to = saved_to.filter(|_| args.lambda_min.is_none()).unwrap_or(path.lambda_min);
-    match (&args.grid, saved_count, saved) {
-        (Some(text), _, _) => match text.trim().parse::<usize>() {
-            Ok(count) => Ok(GridPoints::Even { count, from, to }),
-            Err(_) => {
-                let items: Result<_, _> = text.split(',').map(|item| number("grid", item)).collect();
-                Ok(GridPoints::List(items?))
-            }
-        },
-        (None, Some(count), _) => Ok(GridPoints::Even { count, from, to }),
-        (None, None, Some(list)) => Ok(list.clone()),
-        (None, None, None) => Err(Error::input("no grid given: --grid L1,L2,.. or --grid N")),
-    }
-}
-
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
 fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
-    let data = read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.format()?, spec.folds()?.as_deref())?;
+    let data =
+        read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
     if data.get::<Opaque>().is_some() {
         return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
     }

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use multiplane::{Error, check_writable, durable_write};
 
 use crate::args::PredictArgs;
-use crate::commands::{Done, open, refuse_overwriting, threads};
+use crate::commands::done::Done;
+use crate::commands::on_data::{open, threads};
+use crate::commands::outputs::refuse_overwriting;
 use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {

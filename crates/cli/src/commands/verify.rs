@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use multiplane::{Checkpoint, Error, Model, PathModel, Problem, RunSpec, Saved, Session, Verified, read_prior};
+use multiplane::{
+    Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, read_prior,
+};
 use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
-use crate::commands::{Done, check_fingerprint, local_parameters, open, open_all, threads};
+use crate::commands::done::Done;
+use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -15,7 +18,7 @@ const TOLERANCE: f64 = 1e-9;
 pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, true)? {
-        check_fingerprint(&args.on, &*problem, &path.info.fingerprint)?;
+        check_fingerprint(&args.on, &*problem, &path.info.provenance.fingerprint)?;
         if args.checkpoint.is_some() {
             return Err(Error::input(
                 "--checkpoint: a path or grid is not verified by a checkpoint: that holds the state at one lambda only, after \
@@ -26,10 +29,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
-    check_fingerprint(&args.on, &*problem, &model.info.fingerprint)?;
+    check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
     let prior = prior(args, &model, &*problem)?;
     let primal = problem.reference_primal_from(prior.as_deref(), &model.w, model.info.lambda, threads)?;
-    let reported = model.info.primal;
+    let reported = model.info.certificate.primal;
     let difference = relative(primal, reported);
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
     let fault = dual.as_ref().and_then(|dual| dual.fault.clone());
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             let planes = [found.planes_rebuilt, found.planes_bounded];
             json["reported_dual"] = json!(found.reported_dual);
             json["dual_relative_difference"] = json!(found.dual.map(|_| found.relative_difference));
-            json["reported_gap"] = json!(model.info.gap);
+            json["reported_gap"] = json!(model.info.certificate.gap);
             json["planes_rebuilt"] = json!(planes[0]);
             json["planes_bounded"] = json!(planes[1]);
             json["fault"] = fault.as_ref().map_or(Value::Null, |fault| json!(fault));
@@ -66,7 +69,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
 
 /// The prior's weights, in the layout of files, where the run had a prior.
 fn prior(args: &VerifyArgs, model: &Model, problem: &dyn Problem) -> Result<Option<Vec<f64>>, Error> {
-    let regularizer = &model.info.spec["regularizer"];
+    let regularizer = &model.info.provenance.spec["regularizer"];
     if !regularizer.is_null() && args.checkpoint.is_some() {
         let reason = "dual values of runs with prior or frozen weights are not recomputed";
         return Err(Error::input(format!("--checkpoint: {reason}; without it the primal value is")));
@@ -118,13 +121,13 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     spec.data.path = args.on.data.clone();
     spec.task.params.extend(local_parameters(&args.on, model)?);
     if let Some(format) = &args.on.format {
-        spec.data.format = Some(format.clone());
+        spec.data.format = Some(format_by_name(format)?);
     }
     let provenance = |mut spec: Value| {
         spec["stop"] = Value::Null;
         spec
     };
-    if provenance(spec.provenance()) != provenance(model.info.spec.clone()) {
+    if provenance(spec.provenance()) != provenance(model.info.provenance.spec.clone()) {
         let (path, model) = (path.display(), args.on.model.display());
         return Err(Error::input(format!("{path}: it is a checkpoint of another run than {model} comes from")));
     }
@@ -145,8 +148,8 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
 /// Above the first breakpoint of a path no primal value is stored, only a bound.
 fn refuse_above(args: &VerifyArgs) -> Result<(), Error> {
     let Some(lambda) = args.on.lambda.as_ref().and_then(|text| text.trim().parse::<f64>().ok()) else { return Ok(()) };
-    match Saved::load(&args.on.model)? {
-        Saved::Path(path) if lambda > path.lambdas[0] => Err(Error::input(format!(
+    match ModelFile::load(&args.on.model)? {
+        ModelFile::Path(path) if lambda > path.lambdas[0] => Err(Error::input(format!(
             "lambda = {lambda}: the path states no primal value above its first breakpoint, {}",
             path.lambdas[0]
         ))),

@@ -2,6 +2,7 @@
 
 use super::gap_cache::GapCache;
 use super::multi_plane::MultiPlane;
+use crate::parameter::{ParameterError, not_negative};
 
 /// Dial 3.
 #[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -14,4 +15,13 @@ pub enum Planes {
     MultiPlane(MultiPlane),
     /// A cached corner replaces the oracle's while its gap is large enough (Osokin et al. 2016, 3.2).
     GapCache(GapCache),
+}
+
+impl Planes {
+    /// Checks the parameters that come with the choice.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        let Planes::GapCache(cache) = self else { return Ok(()) };
+        not_negative("factor", cache.factor)?;
+        not_negative("nu", cache.nu)
+    }
 }

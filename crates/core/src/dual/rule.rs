@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::parameter::{ParameterError, not_negative};
+
 /// Dial 2: how a visit moves an example's plane.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case")]
@@ -18,6 +20,15 @@ pub enum StepRule {
     Best,
     /// Solves the block over its planes by pairwise steps on cached inner products.
     Solve(Solve),
+}
+
+impl StepRule {
+    /// Checks the parameters that come with the choice.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        let StepRule::Solve(solve) = self else { return Ok(()) };
+        not_negative("accuracy", solve.accuracy)?;
+        not_negative("skip_below", solve.skip_below)
+    }
 }
 
 /// Parameters of block solves.

@@ -1,6 +1,7 @@
 //! Dial 1 as a parameter: which block is visited next.
 
 use super::shrinking::Shrinking;
+use crate::parameter::{ParameterError, not_negative};
 
 /// Dial 1. A pass is n visits.
 #[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -25,6 +26,15 @@ impl Order {
     /// Whether blocks can go unseen for so long that a pass that only measures gaps pays.
     pub fn wants_gap_passes(self) -> bool {
         matches!(self, Order::Gap(_) | Order::MaxGap | Order::Lipschitz)
+    }
+
+    /// Checks the parameters that come with the choice.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        match self {
+            Order::Gap(gap) => not_negative("degree", gap.degree),
+            Order::Shrinking(shrinking) => shrinking.validate(),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::permutation::Permutation;
 use crate::gaps::GapTable;
+use crate::parameter::{ParameterError, not_negative, require};
 use crate::rng::Rng;
 
 /// Parameters of shrinking.
@@ -19,6 +20,15 @@ pub struct Shrinking {
 impl Default for Shrinking {
     fn default() -> Self {
         Shrinking { skip_below: 0.1, aging: 2.0 }
+    }
+}
+
+impl Shrinking {
+    /// Checks what the types cannot say.
+    pub(super) fn validate(self) -> Result<(), ParameterError> {
+        not_negative("skip_below", self.skip_below)?;
+        let grows = self.aging.is_finite() && self.aging > 1.0;
+        require(grows, "aging", self.aging, "must be a finite number greater than 1")
     }
 }
 

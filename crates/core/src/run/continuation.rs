@@ -6,7 +6,8 @@
 
 use super::{Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
-use crate::context::{Counts, Ctx};
+use crate::context::Ctx;
+use crate::observe::RunCost;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
 use crate::run::Losses;
@@ -54,19 +55,6 @@ pub enum Approach {
     Reached(Point),
     /// Nothing was done: a budget is spent.
     Spent(StopReason),
-}
-
-/// What a run took so far.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spending {
-    /// Training calls of the oracle, cached steps, seconds inside the oracle.
-    pub counts: Counts,
-    /// Oracle calls spent on evaluation.
-    pub evaluation_calls: u64,
-    /// Training seconds.
-    pub train_seconds: f64,
-    /// Planes kept, mean per example.
-    pub planes: Option<f64>,
 }
 
 impl Point {
@@ -215,15 +203,22 @@ impl<O: MaxOracle> Run<O> {
         told
     }
 
-    /// What the run took so far.
-    pub fn spending(&self) -> Spending {
-        // Sampled times can overshoot; more than all the time there was cannot be true.
-        let oracle_seconds = self.counts.oracle_seconds.min(self.clock.now());
-        Spending {
-            counts: Counts { oracle_seconds, ..self.counts },
+    /// Returns what the run took so far.
+    pub fn cost(&self) -> RunCost {
+        RunCost {
+            oracle_calls: self.counts.oracle_calls,
             evaluation_calls: self.evaluation_calls,
+            cached_steps: self.counts.cached_steps,
+            passes: self.passes(),
+            iterations: Some(self.solver.progress().iterations),
             train_seconds: self.clock.now(),
-            planes: self.solver.progress().planes,
+            // Sampled times can overshoot; more than all the time there was cannot be true.
+            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
         }
+    }
+
+    /// Returns the planes kept, mean per example.
+    pub fn planes(&self) -> Option<f64> {
+        self.solver.progress().planes
     }
 }

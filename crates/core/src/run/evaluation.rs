@@ -2,9 +2,8 @@
 
 use super::{Best, Losses, Outcome, Run, RunError, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
-use crate::context::Counts;
 use crate::executor::{Executor, Sequential, sum_of_hinges};
-use crate::observe::Record;
+use crate::observe::{Certificate, Record};
 use crate::oracle::MaxOracle;
 
 impl<O: MaxOracle> Run<O> {
@@ -75,10 +74,7 @@ impl<O: MaxOracle> Run<O> {
             cached_steps: self.counts.cached_steps,
             seconds: self.clock.now(),
             oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
-            primal: best.primal,
-            dual: self.dual,
-            gap: self.dual.map(|dual| best.primal - dual),
-            certified: self.is_certified(),
+            certificate: Certificate::new(best.primal, self.dual, self.is_certified()),
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -111,16 +107,10 @@ impl<O: MaxOracle> Run<O> {
         });
         Outcome {
             w: best.w,
-            primal: best.primal,
-            dual: self.dual,
-            gap: self.dual.map(|dual| best.primal - dual),
-            certified: self.is_certified(),
+            certificate: Certificate::new(best.primal, self.dual, self.is_certified()),
             stop_reason,
-            // Sampled times can overshoot; more than all the time there was cannot be true.
-            counts: Counts { oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()), ..self.counts },
+            cost: self.cost(),
             progress: self.solver.progress(),
-            evaluation_calls: self.evaluation_calls,
-            train_seconds: self.clock.now(),
         }
     }
 }

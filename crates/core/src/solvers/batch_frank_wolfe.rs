@@ -14,6 +14,7 @@ use crate::plane::Plane;
 use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of batch Frank-Wolfe: it has none.
@@ -22,11 +23,6 @@ use crate::state::{self, StateError, expect, finite};
 pub struct BatchFrankWolfe {}
 
 impl BatchFrankWolfe {
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        None
-    }
-
     /// Builds a solver for `blocks` examples and `dim` weights.
     pub fn solver<O: MaxOracle + ?Sized>(
         self,
@@ -46,6 +42,18 @@ impl BatchFrankWolfe {
         })
     }
 }
+
+impl SolverConfig for BatchFrankWolfe {
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        self.solver(blocks, dim, regularizer)
+    }
+}
+
+/// The registry's line.
+pub const ENTRIES: &[SolverEntry] = &[SolverEntry::new::<BatchFrankWolfe>("fw", || values(&BatchFrankWolfe {}))
+    .summary("batch Frank-Wolfe: n oracle calls, then one step")
+    .source("MP-BCFW paper, Alg. 1")
+    .with_dual()];
 
 /// The state of a run of batch Frank-Wolfe.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -13,9 +13,11 @@ use crate::linalg;
 use crate::metric::Metric;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Order};
+use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 use crate::state::{self, StateError, expect, finite};
 
 /// Parameters of the subgradient method.
@@ -37,15 +39,6 @@ impl Subgradient {
     /// Preset `ssg-avg`: `ssg` with weighted averaging.
     pub fn ssg_avg() -> Self {
         Subgradient { averaging: Averaging::Weighted, ..Subgradient::ssg() }
-    }
-
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        if !matches!(self.order, Order::Uniform | Order::Permutation) {
-            return Some("order: this solver measures no gaps to order by; it takes uniform or permutation".into());
-        }
-        let recent = matches!(self.averaging, Averaging::Recent(_));
-        recent.then(|| "averaging = recent: this solver takes none or weighted".into())
     }
 
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights.
@@ -71,6 +64,31 @@ impl Subgradient {
         })
     }
 }
+
+impl SolverConfig for Subgradient {
+    fn validate(&self) -> Result<(), ParameterError> {
+        let order = values(&self.order);
+        let rule = "must be uniform or permutation: this solver measures no gaps to order by";
+        let holds = matches!(self.order, Order::Uniform | Order::Permutation);
+        require(holds, "order", order["name"].as_str().unwrap_or("?"), rule)?;
+        let recent = matches!(self.averaging, Averaging::Recent(_));
+        require(!recent, "averaging", "recent", "must be none or weighted for this solver")
+    }
+
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        self.solver(blocks, dim, regularizer)
+    }
+}
+
+/// The registry's lines.
+pub const ENTRIES: &[SolverEntry] = &[
+    SolverEntry::new::<Subgradient>("ssg", || values(&Subgradient::ssg()))
+        .summary("stochastic subgradient: the baseline without a certificate")
+        .source("Lacoste-Julien et al. 2013"),
+    SolverEntry::new::<Subgradient>("ssg-avg", || values(&Subgradient::ssg_avg()))
+        .summary("ssg with weighted averaging")
+        .source("Lacoste-Julien et al. 2013"),
+];
 
 /// The state of a run of the subgradient method.
 #[derive(Clone, Debug, Serialize, Deserialize)]

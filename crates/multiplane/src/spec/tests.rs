@@ -1,6 +1,8 @@
 //! Defaults, notations, and mistakes with their names.
 
 use super::*;
+use multiplane_core::run::GapTarget;
+use serde_json::{Value, json};
 
 fn read(tree: Value) -> Result<RunSpec, String> {
     RunSpec::from_tree(tree.as_object().unwrap()).map_err(|error| error.to_string())
@@ -10,8 +12,8 @@ fn read(tree: Value) -> Result<RunSpec, String> {
 #[test]
 fn defaults() {
     let spec = read(json!({"task": "chain"})).unwrap();
-    assert_eq!((spec.solver.name.as_str(), spec.lambda), ("auto", Lambda::OneOverN));
-    assert_eq!(spec.gap_target().unwrap(), Some(GapTarget::Percent(1.0)));
+    assert_eq!((spec.solver.entry.name, spec.lambda), ("auto", Lambda::OneOverN));
+    assert_eq!(spec.stop.gap, Some(GapTarget::Percent(1.0)));
     assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
 }
 

@@ -8,7 +8,7 @@ mod multilabel;
 mod page;
 
 use multiplane::doctor::{Plan, examine};
-use multiplane::{Hooks, Model, RunSpec, Session};
+use multiplane::{Choice, Model, RunOptions, RunSpec, Session};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::data::Format;
 use multiplane_tasks::dataset::Dataset;
@@ -49,17 +49,17 @@ fn sets_are_learned() {
     let problem = config.open(train, None).unwrap();
     assert_eq!(problem.dim(), 3 * 3 + 3);
     let tree = json!({"solver": "mp-bcfw", "lambda": 0.01, "stop": {"gap": 1e-3}});
-    let task = multiplane::Named { name: entry.name.into(), params: config.value().as_object().unwrap().clone() };
+    let task = Choice { name: entry.name.into(), params: config.value().as_object().unwrap().clone() };
     let spec = RunSpec::for_task(tree.as_object().unwrap(), task).unwrap();
     let session = Session::on_problem(spec, problem.into(), None).unwrap();
-    let (model, summary) = session.run(Hooks::default()).unwrap();
-    assert!(summary.certified && summary.gap.unwrap() <= 1e-3, "{summary:?}");
+    let (model, summary) = session.run(RunOptions::default()).unwrap();
+    assert!(summary.certificate.certified && summary.certificate.gap.unwrap() <= 1e-3, "{summary:?}");
     let primal = session.problem().reference_primal(&model.w, 0.01, 1).unwrap();
-    assert!((primal - summary.primal).abs() < 1e-9, "{primal} is not {}", summary.primal);
+    assert!((primal - summary.certificate.primal).abs() < 1e-9, "{primal} is not {}", summary.certificate.primal);
 
     let model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-    assert_eq!(model.info.vocabulary.labels, ["a", "b", "c"]);
-    let problem = config.open(test, Some(&model.info.vocabulary)).unwrap();
+    assert_eq!(model.info.provenance.vocabulary.labels, ["a", "b", "c"]);
+    let problem = config.open(test, Some(&model.info.provenance.vocabulary)).unwrap();
     assert_eq!(problem.warnings().len(), 1, "{:?}", problem.warnings());
     let found = problem.evaluate(&problem.from_file_layout(&model.w), 1).unwrap();
     assert!(found.get("f1").unwrap() > 0.9 && found.get("accuracy").unwrap() > 0.9, "{found:?}");

@@ -20,8 +20,9 @@ pub struct Vocabulary {
     pub labels: Vec<String>,
     /// Features per variable, a bias feature included; 0 where only the task knows.
     pub features: usize,
-    /// What only the task understands.
-    #[serde(flatten)]
+    /// What only the task understands. In a file its fields stand beside others, so the reader of the file must sort them
+    /// out.
+    #[serde(flatten, skip_deserializing)]
     pub own: Map<String, Value>,
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
@@ -93,7 +94,8 @@ mod tests {
         let shapes = Shapes { labels: vec!["a".into()], counts: vec![2, 3] };
         let text = serde_json::to_string(&Vocabulary::of(&shapes)).unwrap();
         assert_eq!(text, r#"{"labels":["a"],"features":0,"counts":[2,3]}"#);
-        let vocabulary: Vocabulary = serde_json::from_str(&text).unwrap();
+        let Value::Object(own) = serde_json::json!({"counts": [2, 3]}) else { unreachable!() };
+        let vocabulary = Vocabulary { own, ..serde_json::from_str(&text).unwrap() };
         assert_eq!(vocabulary.read::<Shapes>().unwrap(), shapes);
         let other = Vocabulary { features: 3, ..vocabulary };
         assert!(other.read::<Shapes>().unwrap_err().to_string().contains("unknown field `features`"));

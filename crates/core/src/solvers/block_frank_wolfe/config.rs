@@ -7,6 +7,9 @@ use crate::average::{Averaging, Recent};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
 use crate::dual::{Solve, StepRule};
 use crate::order::{GapOrder, Order, Shrinking};
+use crate::parameter::{ParameterError, not_negative, require};
+use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig};
 
 /// What a gap pass does beside measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -102,53 +105,10 @@ impl BlockFrankWolfe {
         }
     }
 
-    /// The rule that these parameters break, if any.
-    pub fn fault(&self) -> Option<String> {
-        let positive = |name: &str, value: f64| {
-            (!(value.is_finite() && value >= 0.0)).then(|| format!("{name} = {value}: must be a finite number >= 0"))
-        };
-        let order = match self.order {
-            Order::Gap(gap) => positive("order.degree", gap.degree),
-            Order::Shrinking(order) => positive("order.skip_below", order.skip_below).or_else(|| {
-                let grows = order.aging.is_finite() && order.aging > 1.0;
-                (!grows).then(|| format!("order.aging = {}: must be a finite number greater than 1", order.aging))
-            }),
-            _ => None,
-        };
-        let planes = match self.planes {
-            Planes::GapCache(cache) => {
-                positive("planes.factor", cache.factor).or_else(|| positive("planes.nu", cache.nu))
-            }
-            _ => None,
-        };
-        let step = match self.step {
-            StepRule::Solve(solve) => {
-                positive("step.accuracy", solve.accuracy).or_else(|| positive("step.skip_below", solve.skip_below))
-            }
-            _ => None,
-        };
-        let averaging = match self.averaging {
-            Averaging::Recent(recent) if !(recent.rate > 0.0 && recent.rate <= 1.0) => {
-                Some(format!("averaging.rate = {}: must be above 0 and at most 1", recent.rate))
-            }
-            _ => None,
-        };
-        let below = positive("gap_check_below", self.gap_check_below);
-        order.or(planes).or(step).or(averaging).or(below).or_else(|| self.gap_step_fault())
-    }
-
     /// Whether gap passes are ever made.
     pub(super) fn makes_gap_passes(&self) -> bool {
         let by_gaps = self.order.wants_gap_passes() || matches!(self.planes, Planes::GapCache(_));
         by_gaps && (self.gap_check > 0 || self.gap_check_below > 0.0)
-    }
-
-    fn gap_step_fault(&self) -> Option<String> {
-        (self.gap_step == GapStep::Batch && !self.makes_gap_passes()).then(|| {
-            "gap_step = batch: must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache \
-             or an order that is gap, max-gap or lipschitz"
-                .into()
-        })
     }
 
     /// Returns whether planes are kept beyond those with mass.
@@ -163,5 +123,26 @@ impl BlockFrankWolfe {
     /// Returns when labellings are recombined.
     pub(super) fn recombine(&self) -> Recombine {
         if let Planes::MultiPlane(planes) = self.planes { planes.recombine } else { Recombine::Never }
+    }
+}
+
+impl SolverConfig for BlockFrankWolfe {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.order.validate().map_err(|error| error.under("order"))?;
+        self.planes.validate().map_err(|error| error.under("planes"))?;
+        self.step.validate().map_err(|error| error.under("step"))?;
+        self.averaging.validate().map_err(|error| error.under("averaging"))?;
+        not_negative("gap_check_below", self.gap_check_below)?;
+        require(
+            self.gap_step != GapStep::Batch || self.makes_gap_passes(),
+            "gap_step",
+            "batch",
+            "must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache or \
+             an order that is gap, max-gap or lipschitz",
+        )
+    }
+
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        self.solver(blocks, dim, regularizer)
     }
 }

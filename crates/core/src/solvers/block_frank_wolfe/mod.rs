@@ -27,8 +27,10 @@ mod batch_step;
 mod config;
 mod interface;
 mod pace;
+mod presets;
 mod solver;
 
 pub use crate::dual::{Solve, StepRule};
 pub use config::{BlockFrankWolfe, GapStep};
+pub use presets::ENTRIES;
 pub use solver::BlockFrankWolfeSolver;

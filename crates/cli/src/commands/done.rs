@@ -1,0 +1,18 @@
+//! How a command ends.
+
+use multiplane::Error;
+
+/// How a command ended that was not refused.
+pub(crate) enum Done {
+    /// All went well.
+    Finished,
+    /// It ran, and what it says is a failure.
+    Failed,
+    /// A signal ended it; what there was is saved.
+    Interrupted,
+}
+
+/// What to say of a part that the contract names and that does not exist yet.
+pub(crate) fn not_built(what: &str) -> Result<Done, Error> {
+    Err(Error::input(format!("{what} is not built yet in version {}", env!("CARGO_PKG_VERSION"))))
+}

@@ -1,0 +1,142 @@
+//! A model and the data to use it on: what `predict`, `evaluate` and `verify` share.
+
+use std::path::Path;
+
+use multiplane::entry::TaskEntry;
+use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem};
+use serde_json::{Map, Value};
+
+use crate::args::OnData;
+use crate::terminal;
+use crate::tree::apply_sets;
+
+/// The number of threads asked for.
+pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
+    let text = &on.threads;
+    let threads = text.parse().map_err(|_| Error::input(format!("threads = {text}: must be a whole number >= 0")))?;
+    multiplane::check_threads(threads)?;
+    Ok(threads)
+}
+
+/// Loads the model and opens the data in its way; of a path or grid the model at `--lambda`. With `own_folds` the
+/// folds that it was trained on are used where `--set data.folds` says nothing.
+pub(crate) fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
+    let model = choose(on, ModelFile::load(&on.model)?)?;
+    let problem = open_data(on, &model, own_folds)?;
+    Ok((model, problem))
+}
+
+/// A path or grid and data opened in its way.
+pub(crate) type OpenPath = (PathModel, Box<dyn Problem>);
+
+/// A path or grid of which no `--lambda` is chosen, with the data opened in its way; `None` for anything else.
+pub(crate) fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>, Error> {
+    match ModelFile::load(&on.model)? {
+        ModelFile::Path(path) if on.lambda.is_none() => {
+            let problem = open_data(on, &path.at(path.lambdas[0])?, own_folds)?;
+            Ok(Some((path, problem)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The model at `--lambda`.
+fn choose(on: &OnData, saved: ModelFile) -> Result<Model, Error> {
+    let name = on.model.display();
+    let path = match (saved, &on.lambda) {
+        (ModelFile::Model(model), None) => return Ok(model),
+        (ModelFile::Model(_), Some(_)) => {
+            return Err(Error::input(format!("--lambda: {name} is a model at one lambda, not a path or grid")));
+        }
+        (ModelFile::Path(path), _) => path,
+    };
+    let lambda = match &on.lambda {
+        Some(text) => text.trim().parse().map_err(|_| Error::input(format!("lambda = {text}: must be a number")))?,
+        None => path.info.chosen.ok_or_else(|| {
+            let (end, start) = (path.info.lambda_end, path.lambdas[0]);
+            Error::input(format!(
+                "{name} holds {} models from lambda = {end} to {start}: choose one with --lambda",
+                path.lambdas.len()
+            ))
+        })?,
+    };
+    path.at(lambda).map_err(|error| Error::input(format!("{name}: {error}")))
+}
+
+/// Refuses data that a model was not trained on.
+pub(crate) fn check_fingerprint(on: &OnData, problem: &dyn Problem, expected: &str) -> Result<(), Error> {
+    if problem.fingerprint() == expected {
+        return Ok(());
+    }
+    let (found, expected) = (&problem.fingerprint()[..12], expected.get(..12).unwrap_or(expected));
+    Err(Error::input(format!(
+        "{}: this is not the data that the model was trained on (fingerprint {found}..., expected {expected}...)",
+        shown(on)
+    )))
+}
+
+fn only_data(key: &str) -> Error {
+    Error::input(format!("--set {key}: only data.* can be set here, the rest is in the model"))
+}
+
+/// What `--set task.*` says of how to run an external program; nothing else of a task can be set beside a model.
+pub(crate) fn local_parameters(on: &OnData, model: &Model) -> Result<Map<String, Value>, Error> {
+    let mut tree = Map::new();
+    apply_sets(&mut tree, &on.set)?;
+    match tree.remove("task") {
+        Some(Value::Object(local)) if !multiplane::tasks::local_parameters(&model.info.provenance.task).is_empty() => {
+            Ok(local)
+        }
+        Some(_) => Err(only_data("task")),
+        None => Ok(Map::new()),
+    }
+}
+
+/// Asks for data where the task cannot do without.
+pub(crate) fn need_data(task: &TaskEntry, path: Option<&Path>) -> Result<(), Error> {
+    if path.is_none() && multiplane::needs_data(task) {
+        return Err(Error::input("no data given: --data PATH"));
+    }
+    Ok(())
+}
+
+/// The data's name, for messages.
+fn shown(on: &OnData) -> String {
+    on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
+}
+
+fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+    let mut tree = Map::new();
+    apply_sets(&mut tree, &on.set)?;
+    let data = match tree.remove("data") {
+        Some(Value::Object(data)) => data,
+        _ => Map::new(),
+    };
+    let local = local_parameters(on, model)?;
+    tree.remove("task");
+    if let Some(key) = tree.keys().next() {
+        return Err(only_data(key));
+    }
+    if let Some(key) = data.keys().find(|key| !["folds", "format"].contains(&key.as_str())) {
+        return Err(Error::input(multiplane::unknown_name("parameter of data:", key, ["folds", "format"])));
+    }
+    let DataSpec { format, folds, .. } = DataSpec::from_table(&data)?;
+    let format = on.format.as_deref().map(multiplane::format_by_name).transpose()?.or(format);
+    let entry = multiplane::find_task(&model.info.provenance.task)?;
+    need_data(entry, on.data.as_deref())?;
+    let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
+    if own_folds && folds.is_none() {
+        data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);
+    }
+    let problem = model.open_with(data, &local).map_err(|error| match error {
+        Error::Input(reason) => {
+            let (model, data) = (on.model.display(), shown(on));
+            Error::input(format!("model {model} and data {data} do not match: {reason}"))
+        }
+        failed => failed,
+    })?;
+    for warning in problem.warnings() {
+        terminal::complain(&format!("warning: {warning}"));
+    }
+    Ok(problem)
+}

@@ -1,0 +1,35 @@
+//! Outputs that would destroy something.
+
+use std::path::{Path, PathBuf};
+
+use multiplane::Error;
+
+/// Refuses outputs that are the same file as each other or as an input.
+pub(crate) fn refuse_overwriting<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), Error> {
+    let mut taken: Vec<&PathBuf> = inputs.into_iter().collect();
+    for output in outputs {
+        if let Some(other) = taken.iter().find(|path| is_same_file(path, output)) {
+            let (output, other) = (output.display(), other.display());
+            return Err(Error::input(format!("{output}: it would overwrite {other}, which the same command uses")));
+        }
+        taken.push(output);
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one regular file, which need not exist yet.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    if one.exists() && !one.is_file() {
+        return false;
+    }
+    let place = |path: &Path| {
+        path.canonicalize().ok().or_else(|| {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(parent.canonicalize().ok()?.join(path.file_name()?))
+        })
+    };
+    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
+}

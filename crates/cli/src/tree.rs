@@ -1,0 +1,108 @@
+//! From arguments to the tree of parameters that specifies a run: RUN.toml, flags, and `--set`.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use multiplane::{Error, params};
+use serde_json::{Map, Value};
+
+use crate::args::TrainArgs;
+
+/// The dotted name that a flag is a spelling of, and its value.
+pub(crate) type Flag = (&'static str, Value);
+
+/// Applies `--set key=value` arguments to a tree.
+pub(crate) fn apply_sets(tree: &mut Map<String, Value>, sets: &[String]) -> Result<(), Error> {
+    for text in sets {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                params::set(tree, key.trim(), params::parse_value(value.trim()));
+            }
+            _ => return Err(Error::input(format!("--set {text}: expected KEY=VALUE, as in solver.order=uniform"))),
+        }
+    }
+    Ok(())
+}
+
+/// The tree of a RUN.toml. What is no TOML and has another name is likely data.
+pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
+    let shown = path.display();
+    let refuse = |fault: String| match path.extension() {
+        Some(extension) if extension == "toml" => Error::Input(fault),
+        _ => Error::input(format!("{fault}: expected a run specification (RUN.toml); data is given by --data {shown}")),
+    };
+    let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),
+        _ => Error::input(format!("{shown}: {error}")),
+    })?;
+    let file: toml::Table = text.parse().map_err(|error| refuse(toml_fault(path, &text, &error)))?;
+    params::from_toml(file).map_err(|fault| Error::input(format!("{shown}: {fault}")))
+}
+
+/// `path:line:column: what is wrong`.
+fn toml_fault(path: &Path, text: &str, error: &toml::de::Error) -> String {
+    let before = &text[..error.span().map_or(0, |span| span.start).min(text.len())];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    format!("{}:{line}:{column}: {message}", path.display())
+}
+
+/// Builds the tree that the command line asks for: file, flags and `--set`, later ones over earlier ones. `flags` are
+/// those of the command that `train` does not have.
+pub(crate) fn tree(args: &TrainArgs, flags: &[Flag]) -> Result<Map<String, Value>, Error> {
+    overlay(args, flags, Map::new())
+}
+
+/// Lays the same over a tree that was there before.
+pub(crate) fn overlay(
+    args: &TrainArgs,
+    flags: &[Flag],
+    mut tree: Map<String, Value>,
+) -> Result<Map<String, Value>, Error> {
+    if let Some(path) = &args.spec {
+        params::merge(&mut tree, read_spec(path)?);
+    }
+    let texts = [
+        ("task", &args.task),
+        ("data.format", &args.format),
+        ("solver", &args.solver),
+        ("lambda", &args.lambda),
+        ("stop.gap", &args.gap),
+        ("clock", &args.clock),
+    ];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            params::set_name(&mut tree, key, value);
+        }
+    }
+    let numbers = [
+        ("stop.passes", &args.passes),
+        ("stop.calls", &args.calls),
+        ("stop.seconds", &args.seconds),
+        ("seed", &args.seed),
+        ("threads", &args.threads),
+    ];
+    for (key, value) in numbers {
+        if let Some(value) = value {
+            params::set(&mut tree, key, params::parse_value(value));
+        }
+    }
+    if let Some(freeze) = &args.freeze {
+        params::set(&mut tree, "regularizer.freeze", Value::String(freeze.clone()));
+    }
+    for (key, path) in [("data.path", &args.data), ("data.test", &args.test), ("regularizer.prior", &args.prior)] {
+        if let Some(path) = path {
+            params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
+        }
+    }
+    for (key, value) in flags {
+        params::set(&mut tree, key, value.clone());
+    }
+    // All of them together first, so that a name and its fields may come in any order.
+    let mut sets = Map::new();
+    apply_sets(&mut sets, &args.set)?;
+    params::merge(&mut tree, sets);
+    Ok(tree)
+}

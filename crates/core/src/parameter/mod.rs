@@ -1,0 +1,11 @@
+//! Parameters of solvers and tasks: what a config struct documents of them, how they are read, and what is said of one
+//! that cannot be.
+
+mod error;
+mod read;
+mod schema;
+
+pub(crate) use error::not_negative;
+pub use error::{ParameterError, require};
+pub use read::{check_types, read, shown};
+pub use schema::{Param, ParamKind, ValueKind, Variant, from_schema, params_of};

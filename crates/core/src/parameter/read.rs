@@ -1,0 +1,83 @@
+//! Reading a tree of parameters into its config struct: what is wrong is located in the tree.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use super::error::ParameterError;
+use super::schema::{Param, ParamKind, params_of};
+
+/// Writes a value as a user would type it.
+pub fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Reads `value` as a `T`. Types are checked against the schema first, as serde does not say where inside of a choice
+/// it was.
+///
+/// # Errors
+///
+/// The parameter that `T` does not take, its value, and the rule.
+pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, ParameterError> {
+    check_types(value, &params_of::<T>())?;
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path: Vec<&Segment> = error.path().iter().collect();
+        let at = path.iter().try_fold(value, |value, segment| match segment {
+            Segment::Map { key } => value.get(key),
+            Segment::Seq { index } => value.get(*index),
+            _ => None,
+        });
+        let name = if path.is_empty() { String::new() } else { error.path().to_string() };
+        ParameterError::new(name, shown(at.unwrap_or(value)), error.inner().to_string())
+    })
+}
+
+/// Refuses a value of a type that its parameter cannot have.
+///
+/// # Errors
+///
+/// The first such parameter, its value, and the rule.
+pub fn check_types(value: &Value, params: &[Param]) -> Result<(), ParameterError> {
+    for param in params {
+        let Some(value) = value.get(&param.name) else { continue };
+        let found = match &param.kind {
+            ParamKind::Value(kind) => {
+                kind.broken_rule(value).map_or(Ok(()), |rule| Err(ParameterError::new("", shown(value), rule)))
+            }
+            ParamKind::Table(params) => check_types(value, params),
+            ParamKind::Choice(variants) => {
+                let name = value["name"].as_str();
+                let chosen = variants.iter().find(|variant| Some(variant.name.as_str()) == name);
+                chosen.map_or(Ok(()), |variant| check_types(value, &variant.params))
+            }
+        };
+        found.map_err(|error| error.under(&param.name))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solvers::block_frank_wolfe::BlockFrankWolfe;
+    use serde_json::json;
+
+    /// A value of the wrong type is found wherever it stands, inside of choices as well.
+    #[test]
+    fn wrong_types_are_located() {
+        for (tree, text) in [
+            (json!({"gap_check": 1.5}), "gap_check = 1.5: must be a whole number >= 0 and at most 4294967295"),
+            (json!({"gap_check_below": "x"}), "gap_check_below = x: must be a number"),
+            (
+                json!({"planes": {"name": "multi-plane", "slope_rule": 3}}),
+                "planes.slope_rule = 3: must be true or false",
+            ),
+        ] {
+            assert_eq!(read::<BlockFrankWolfe>(&tree).unwrap_err().to_string(), text);
+        }
+        let error = read::<BlockFrankWolfe>(&json!({"planes": {"name": "none of them"}})).unwrap_err();
+        assert_eq!(error.path, "planes");
+        assert_eq!(read::<BlockFrankWolfe>(&json!({"gap_check": 3})).unwrap().gap_check, 3);
+    }
+}

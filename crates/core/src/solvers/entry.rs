@@ -1,0 +1,142 @@
+//! A line of the registry of solvers: a named preset, what it can do, and how its parameters become a solver.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::oracle::BoxedOracle;
+use crate::parameter::{self, ParameterError};
+use crate::regularizer::Regularizer;
+use crate::solver::Solver;
+
+/// A solver whose type is not known at compile time.
+pub type BoxedSolver = Box<dyn Solver<BoxedOracle>>;
+
+/// The parameters of a family of solvers. A field is a parameter, its doc comment the user's documentation.
+pub trait SolverConfig: fmt::Debug + Send + Sync {
+    /// Checks what their types cannot say.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that breaks a rule.
+    fn validate(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver;
+}
+
+/// Reads the parameters of a solver off a complete table of them, and checks them.
+pub type ParseSolver = fn(&Value) -> Result<Box<dyn SolverConfig>, ParameterError>;
+
+/// Why a solver cannot be built from a table of parameters.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A parameter is at fault.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The regulariser does not fit the weights.
+    #[error("{0}")]
+    Regularizer(String),
+}
+
+/// A line of the registry: a named preset of a family of solvers.
+#[derive(Clone, Copy)]
+pub struct SolverEntry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Whether it maintains a dual value, and so can certify a gap.
+    pub has_dual: bool,
+    /// Whether it can go on at another lambda, as paths and warm starts of grids need.
+    pub continues: bool,
+    /// The preset's parameters.
+    pub preset: fn() -> Value,
+    /// Names, types and documentation of the parameters.
+    pub schema: fn() -> Schema,
+    /// Reads the parameters.
+    pub parse: ParseSolver,
+}
+
+impl SolverEntry {
+    /// Begins the line of preset `name` of the family with parameters `C`; `preset` gives its [`values`].
+    pub const fn new<C>(name: &'static str, preset: fn() -> Value) -> Self
+    where
+        C: SolverConfig + DeserializeOwned + JsonSchema + 'static,
+    {
+        SolverEntry {
+            name,
+            summary: "",
+            source: "",
+            has_dual: false,
+            continues: false,
+            preset,
+            schema: schema::<C>,
+            parse: parse::<C>,
+        }
+    }
+
+    /// Says what it is, in one line.
+    pub const fn summary(self, summary: &'static str) -> Self {
+        SolverEntry { summary, ..self }
+    }
+
+    /// Names where it comes from.
+    pub const fn source(self, source: &'static str) -> Self {
+        SolverEntry { source, ..self }
+    }
+
+    /// Declares that it maintains a dual value.
+    pub const fn with_dual(self) -> Self {
+        SolverEntry { has_dual: true, ..self }
+    }
+
+    /// Declares that it can go on at another lambda.
+    pub const fn continues(self) -> Self {
+        SolverEntry { continues: true, ..self }
+    }
+
+    /// Builds the solver from a table of parameters, for `blocks` examples and `dim` weights.
+    ///
+    /// # Errors
+    ///
+    /// The parameter at fault, or what does not fit of the regulariser.
+    pub fn build(
+        &self,
+        parameters: &Value,
+        blocks: usize,
+        dim: usize,
+        regularizer: Regularizer,
+    ) -> Result<BoxedSolver, BuildError> {
+        let config = (self.parse)(parameters)?;
+        match regularizer.fault(dim) {
+            Some(fault) => Err(BuildError::Regularizer(fault)),
+            None => Ok(config.build(blocks, dim, regularizer)),
+        }
+    }
+}
+
+/// Writes a preset as the table of its values.
+pub fn values(preset: &impl Serialize) -> Value {
+    serde_json::to_value(preset).unwrap_or(Value::Null)
+}
+
+fn schema<C: JsonSchema>() -> Schema {
+    schemars::schema_for!(C)
+}
+
+fn parse<C>(value: &Value) -> Result<Box<dyn SolverConfig>, ParameterError>
+where
+    C: SolverConfig + DeserializeOwned + JsonSchema + 'static,
+{
+    let config: C = parameter::read(value)?;
+    config.validate()?;
+    Ok(Box::new(config))
+}

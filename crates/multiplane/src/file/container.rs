@@ -1,0 +1,163 @@
+//! The container of all our files: safetensors with our JSON in its metadata and a checksum over all of it.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use multiplane_tasks::data::Strings;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::dictionary::Parts;
+use crate::error::Error;
+
+/// Key of our JSON in the container's metadata.
+const METADATA_KEY: &str = "multiplane";
+
+/// Largest header accepted: ours are a few kilobytes.
+pub(super) const MAX_HEADER: u64 = 1 << 20;
+
+/// Digits of a checksum.
+const DIGITS: usize = 64;
+
+/// A tensor of numbers to be written: its name, shape and content.
+pub(super) type Tensor<'a> = (&'a str, Vec<usize>, &'a [f64]);
+
+/// Returns what stands in the place of the checksum while it is taken.
+pub(super) fn zero_checksum() -> String {
+    "0".repeat(DIGITS)
+}
+
+/// Says that the file is not what it should be.
+pub(super) fn broken(error: &dyn Display) -> String {
+    format!("it is not a sound safetensors file: {error}")
+}
+
+/// Writes bytes as text.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Takes the sha256 of content in several parts, in hexadecimal.
+pub(crate) fn sha256(parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hexadecimal(&hash.finalize())
+}
+
+/// Packs the bytes of a file with these tensors and the names of features, where they have any; `info` has a field
+/// `checksum`, zeroed.
+pub(super) fn pack(tensors: &[Tensor<'_>], names: Option<&Strings>, info: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
+    let payloads: Vec<Vec<u8>> =
+        tensors.iter().map(|(_, _, values)| values.iter().flat_map(|w| w.to_le_bytes()).collect()).collect();
+    let mut views = Vec::new();
+    for ((name, shape, _), payload) in tensors.iter().zip(&payloads) {
+        let view = TensorView::new(Dtype::F64, shape.clone(), payload).map_err(|error| broken(&error))?;
+        views.push((*name, view));
+    }
+    let names = names.map(Parts::of);
+    for view in names.iter().flat_map(Parts::tensors) {
+        views.push(view.map_err(|error| broken(&error))?);
+    }
+    let json = serde_json::to_string(info).map_err(|error| broken(&error))?;
+    let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
+    let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| broken(&error))?;
+    stamp(&mut bytes, &[]).map_err(|error| broken(&error))?;
+    Ok(bytes)
+}
+
+/// Builds all of a file that comes before `payloads`, byte tensors with their names; `info` has a field `checksum`,
+/// zeroed. For what is too large to be copied.
+pub(super) fn header(info: &impl Serialize, payloads: &[(&str, &[u8])]) -> Result<Vec<u8>, String> {
+    let json = serde_json::to_string(info).map_err(|error| error.to_string())?;
+    let mut header = json!({"__metadata__": {METADATA_KEY: json}});
+    let mut from = 0;
+    for (name, bytes) in payloads {
+        let to = from + bytes.len();
+        header[*name] = json!({"dtype": "U8", "shape": [bytes.len()], "data_offsets": [from, to]});
+        from = to;
+    }
+    let mut text = header.to_string();
+    text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
+    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(text.as_bytes());
+    stamp(&mut bytes, &payloads.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>())?;
+    Ok(bytes)
+}
+
+/// Puts the checksum over `bytes` and what follows them in the place of the zeros.
+fn stamp(bytes: &mut [u8], rest: &[&[u8]]) -> Result<(), String> {
+    let place = checksum_place(bytes, &zero_checksum()).ok_or("no place for the checksum")?;
+    let checksum = sha256(&[&[&*bytes], rest].concat());
+    bytes[place..place + DIGITS].copy_from_slice(checksum.as_bytes());
+    Ok(())
+}
+
+/// Takes apart the bytes of a file that should be `what` ("a model file"): our JSON, and the tensors. Any change to any
+/// byte is refused.
+pub(super) fn unpack<'a>(bytes: &'a [u8], what: &str) -> Result<(Value, SafeTensors<'a>), String> {
+    let header = bytes.first_chunk().map(|head| u64::from_le_bytes(*head));
+    match header {
+        Some(len) if len <= MAX_HEADER && len + 8 <= bytes.len() as u64 => {}
+        _ => return Err(format!("it is not {what}, or it was cut short")),
+    }
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
+    let json = metadata.metadata().as_ref().and_then(|map| map.get(METADATA_KEY));
+    let json = json.ok_or("it is a safetensors file, but not one of multiplane's")?;
+    let value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
+    let checksum = value["checksum"].as_str().filter(|checksum| checksum.len() == DIGITS);
+    let found = checksum.and_then(|checksum| checksum_place(bytes, checksum)).map(|place| {
+        let zeros = zero_checksum();
+        sha256(&[&bytes[..place], zeros.as_bytes(), &bytes[place + DIGITS..]])
+    });
+    if found.is_none() || found.as_deref() != checksum {
+        return Err("its checksum does not match: the file is damaged".into());
+    }
+    Ok((value, SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?))
+}
+
+/// Looks up the tensor of this name, which must be of this type.
+pub(super) fn tensor<'a>(tensors: &SafeTensors<'a>, name: &str, dtype: Dtype) -> Result<TensorView<'a>, String> {
+    let tensor = tensors.tensor(name).map_err(|error| broken(&error))?;
+    if tensor.dtype() != dtype {
+        return Err(format!("its tensor {name} is {:?}, expected {dtype:?}", tensor.dtype()));
+    }
+    Ok(tensor)
+}
+
+/// Reads shape and numbers of the tensor of this name.
+pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<f64>), String> {
+    let tensor = tensor(tensors, name, Dtype::F64)?;
+    let values = tensor.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
+    Ok((tensor.shape().to_vec(), values))
+}
+
+/// Reads the file at `path`, a `what` ("model") of at most `limit` bytes, and takes it apart.
+pub(super) fn load<T>(
+    path: &Path,
+    what: &str,
+    limit: u64,
+    parse: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> Result<T, Error> {
+    let refuse = |reason: &dyn Display| Error::input(format!("{}: {reason}", path.display()));
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| refuse(&format!("the {what} could not be read: {error}")))?;
+    if bytes.len() as u64 > limit {
+        return Err(refuse(&format!("it is larger than any {what}")));
+    }
+    parse(&bytes).map_err(|reason| refuse(&reason))
+}
+
+/// Finds where in the header the checksum stands.
+fn checksum_place(bytes: &[u8], checksum: &str) -> Option<usize> {
+    let header = &bytes[..bytes.len().min(MAX_HEADER as usize + 8)];
+    header.windows(DIGITS).position(|window| window == checksum.as_bytes())
+}

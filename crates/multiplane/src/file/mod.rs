@@ -1,0 +1,26 @@
+//! Files: models, paths and checkpoints in one container, records, and how a file is replaced safely.
+
+mod breakpoint;
+mod checkpoint;
+mod container;
+mod dictionary;
+mod durable;
+mod lock;
+mod model;
+mod model_file;
+mod path_model;
+mod provenance;
+mod record;
+
+pub use breakpoint::Breakpoint;
+pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
+pub(crate) use container::sha256;
+pub use durable::{check_writable, durable_write};
+pub(crate) use durable::{is_special, sweep};
+pub(crate) use lock::Lock;
+pub use lock::lock_path;
+pub use model::{FORMAT_VERSION, Model, ModelInfo};
+pub use model_file::ModelFile;
+pub use path_model::{PathInfo, PathKind, PathModel};
+pub use provenance::Provenance;
+pub use record::{RecordFile, RecordPosition};

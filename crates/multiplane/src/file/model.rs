@@ -1,0 +1,264 @@
+//! The model file: weights and where they come from, in a safetensors container with a checksum over all of it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use multiplane_core::observe::Certificate;
+use multiplane_tasks::data::Strings;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, Problem};
+use safetensors::SafeTensors;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::container::{self, MAX_HEADER};
+use super::dictionary;
+use super::durable::durable_write;
+use super::provenance::{Provenance, read_info};
+use crate::error::Error;
+use crate::spec::find_task;
+
+/// Version of the format of model files that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Largest file that is read as a model.
+const MAX_BYTES: u64 = (MAX_DIM * 8 + MAX_DICTIONARY_BYTES) as u64 + MAX_HEADER + 8;
+
+/// What the file says about its weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// sha256 of the whole file with this field zeroed, in hexadecimal.
+    pub(super) checksum: String,
+    /// Version of the file format.
+    pub format: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Where the weights come from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// Bounds at the weights.
+    #[serde(flatten)]
+    pub certificate: Certificate,
+}
+
+/// Weights with their provenance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The weights in the layout that the task promises for files; [`Problem::from_file_layout`] gives those that
+    /// the problem itself takes.
+    pub w: Vec<f64>,
+    /// Where they come from.
+    pub info: ModelInfo,
+}
+
+impl ModelInfo {
+    /// Puts the parts together; the checksum is computed when the file is written.
+    pub(crate) fn new(provenance: Provenance, lambda: f64, certificate: Certificate) -> Self {
+        let version = env!("CARGO_PKG_VERSION").into();
+        ModelInfo {
+            checksum: container::zero_checksum(),
+            format: FORMAT_VERSION,
+            version,
+            provenance,
+            lambda,
+            certificate,
+        }
+    }
+}
+
+/// Takes apart the bytes of a file of weights, at one lambda or several: its JSON, its tensors, and the names of its
+/// features.
+pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Option<Arc<Strings>>), String> {
+    let (info, tensors) = container::unpack(bytes, "a model file")?;
+    if info["kind"] == "checkpoint" {
+        return Err("it is a checkpoint, not a model".into());
+    }
+    if info["format"] != FORMAT_VERSION {
+        let found = &info["format"];
+        return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
+    }
+    let names = dictionary::read(&tensors)?.map(Arc::new);
+    Ok((info, tensors, names))
+}
+
+/// Reads a file of weights by `parse`.
+pub(super) fn load<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, Error> {
+    container::load(path, "model", MAX_BYTES, parse)
+}
+
+/// Writes a file of weights durably.
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    durable_write(path, bytes)
+        .map_err(|error| Error::failed(format!("{}: the model could not be written: {error}", path.display())))
+}
+
+impl Model {
+    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`) and the names of the features,
+    /// where they have any.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where the parts do not make a sound file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let info = ModelInfo { checksum: container::zero_checksum(), ..self.info.clone() };
+        let names = self.info.provenance.vocabulary.dictionary.as_deref();
+        container::pack(&[("w", vec![self.w.len()], &self.w)], names, &info)
+    }
+
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Any change to any byte is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model, String> {
+        let (info, tensors, names) = unpack(bytes)?;
+        Model::from_parts(info, &tensors, names)
+    }
+
+    /// Reads what a container held.
+    pub(super) fn from_parts(
+        info: Value,
+        tensors: &SafeTensors<'_>,
+        names: Option<Arc<Strings>>,
+    ) -> Result<Model, String> {
+        let info = read_info(info, names, |info: &mut ModelInfo| &mut info.provenance);
+        let info = info.map_err(|error| container::broken(&error))?;
+        let (shape, w) = container::numbers(tensors, "w")?;
+        if shape.len() != 1 || w.len() > MAX_DIM {
+            return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
+        }
+        Ok(Model { w, info })
+    }
+
+    /// Writes the file; see [`durable_write`] for what that promises.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        save(path, &self.to_bytes()?)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where it cannot be read or is no sound model.
+    pub fn load(path: &Path) -> Result<Model, Error> {
+        load(path, Model::from_bytes)
+    }
+
+    /// Opens other data in the way that the model's training data was opened: same task parameters, labels and
+    /// features.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the data does not fit the model.
+    pub fn open(&self, data: Dataset) -> Result<Box<dyn Problem>, Error> {
+        self.open_with(data, &Map::new())
+    }
+
+    /// As [`open`](Model::open), with the [local parameters](multiplane_tasks::entry::TaskEntry::local) of the task,
+    /// which no model holds.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Model::open), and where `local` holds anything else.
+    pub fn open_with(&self, data: Dataset, local: &Map<String, Value>) -> Result<Box<dyn Problem>, Error> {
+        let entry = find_task(&self.info.provenance.task)?;
+        let known = entry.local;
+        if let Some(key) = local.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(Error::input(format!("task.{key}: what the model was trained with stands in it")));
+        }
+        let mut params = self.info.provenance.spec["task"].as_object().cloned().unwrap_or_default();
+        params.remove("name");
+        params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
+        params.extend(local.clone());
+        let problem = entry.open(&Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
+        if problem.dim() != self.w.len() {
+            let (found, expected) = (self.w.len(), problem.dim());
+            return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));
+        }
+        Ok(problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multiplane_tasks::problem::Vocabulary;
+
+    fn model() -> Model {
+        let mut names = Strings::new();
+        for name in ["w[0]\ta", "", "w[0]\té"] {
+            names.intern(name);
+        }
+        let labels = vec!["-1".into(), "1".into()];
+        let vocabulary = Vocabulary {
+            labels,
+            features: 3,
+            own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
+            dictionary: Some(Arc::new(names)),
+        };
+        let provenance = Provenance {
+            task: "binary".into(),
+            vocabulary,
+            spec: serde_json::json!({"task": {"name": "binary"}}),
+            fingerprint: "ab".repeat(32),
+            n: 2,
+        };
+        let info = ModelInfo::new(provenance, 0.5, Certificate::new(0.1 + 0.2, Some(0.1), true));
+        Model { w: vec![1.0, -0.1, 1e-300], info }
+    }
+
+    /// What is written is read again, to the bit.
+    #[test]
+    fn round_trip() {
+        let bytes = model().to_bytes().unwrap();
+        let read = Model::from_bytes(&bytes).unwrap();
+        assert_eq!(read.w, model().w);
+        assert_eq!(read.info.provenance, model().info.provenance);
+        assert_eq!(read.info.certificate.primal.to_bits(), model().info.certificate.primal.to_bits());
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+    }
+
+    /// A dictionary that is no list of strings is refused even where the checksum is right.
+    #[test]
+    fn unsound_dictionaries_are_refused() {
+        let good = model().to_bytes().unwrap();
+        let zeroed = |bytes: &mut Vec<u8>| {
+            let place = bytes.windows(8).position(|window| window == b"checksum".as_slice()).unwrap() + 13;
+            bytes[place..place + 64].fill(b'0');
+            let fresh = container::sha256(&[bytes]);
+            assert!(fresh.len() == 64);
+            bytes[place..place + 64].copy_from_slice(fresh.as_bytes());
+        };
+        let names = good.windows(6).rposition(|window| window == b"w[0]\ta".as_slice()).unwrap();
+        for (place, byte, message) in [(names, 0xff, "UTF-8"), (names + 5, 0xc3, "UTF-8")] {
+            let mut bad = good.clone();
+            bad[place] = byte;
+            zeroed(&mut bad);
+            let error = Model::from_bytes(&bad).unwrap_err();
+            assert!(error.contains("its dictionary is not sound") && error.contains(message), "{error}");
+        }
+    }
+
+    /// Every change of every byte, and every way to cut the file short, is refused.
+    #[test]
+    fn any_damage_is_refused() {
+        let bytes = model().to_bytes().unwrap();
+        for place in 0..bytes.len() {
+            for flip in [1, 0x20, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[place] ^= flip;
+                assert!(Model::from_bytes(&damaged).is_err(), "byte {place} changed by {flip}");
+            }
+            assert!(Model::from_bytes(&bytes[..place]).is_err(), "cut to {place} bytes");
+        }
+        let mut longer = bytes;
+        longer.push(0);
+        assert!(Model::from_bytes(&longer).is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! A file of weights of either kind: at one lambda or at several.
+
+use std::path::Path;
+
+use super::model::{self, Model};
+use super::path_model::PathModel;
+use crate::error::Error;
+
+/// What a model file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelFile {
+    /// Weights at one lambda.
+    Model(Model),
+    /// Weights at several.
+    Path(PathModel),
+}
+
+impl ModelFile {
+    /// Reads a file of either kind.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where it cannot be read or is no sound model.
+    pub fn load(path: &Path) -> Result<ModelFile, Error> {
+        model::load(path, ModelFile::from_bytes)
+    }
+
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Any change to any byte is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Result<ModelFile, String> {
+        let (info, tensors, names) = model::unpack(bytes)?;
+        match info["kind"].is_null() {
+            true => Model::from_parts(info, &tensors, names).map(ModelFile::Model),
+            false => PathModel::from_parts(info, &tensors, names).map(ModelFile::Path),
+        }
+    }
+}

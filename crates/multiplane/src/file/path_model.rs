@@ -1,0 +1,314 @@
+//! The model file of a path or grid: one row of weights per breakpoint, and which of them answers for a lambda.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use multiplane_core::linalg;
+use multiplane_core::observe::Certificate;
+use multiplane_tasks::data::Strings;
+use safetensors::SafeTensors;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::breakpoint::Breakpoint;
+use super::container;
+use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
+use super::provenance::{Provenance, read_info};
+use crate::error::Error;
+use crate::spec::{PathEnd, PathSpec};
+
+/// How near a lambda must be to one of a grid's to mean it, relative.
+const SAME_LAMBDA: f64 = 1e-6;
+
+/// What the rows of weights are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathKind {
+    /// Breakpoints of a path: every lambda of the range has its row.
+    Path,
+    /// Points of a grid: only its own lambdas have one.
+    Grid,
+}
+
+/// What the file says about its weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathInfo {
+    checksum: String,
+    /// Version of the file format.
+    pub format: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Path or grid.
+    pub kind: PathKind,
+    /// Where the weights come from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// How far P may be from its optimum anywhere on a path.
+    pub eps: Option<f64>,
+    /// Share of eps to which breakpoints were optimised.
+    pub kappa: Option<f64>,
+    /// The smallest lambda asked for.
+    pub lambda_min: f64,
+    /// The smallest lambda that the last row answers for.
+    pub lambda_end: f64,
+    /// Why it ended.
+    pub stop_reason: PathEnd,
+    /// Whether every gap is proven.
+    pub certified: bool,
+    /// The lambda that cross-validation chose.
+    pub chosen: Option<f64>,
+}
+
+/// Weights at several lambdas, with their provenance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathModel {
+    /// Breakpoints, falling: `[B]`.
+    pub lambdas: Vec<f64>,
+    /// Their weights in the layout of files, row after row: `[B, d]`.
+    pub w: Vec<f64>,
+    /// P of each row at its lambda.
+    pub primal: Vec<f64>,
+    /// The dual value that goes with it; NaN where there is none.
+    pub dual: Vec<f64>,
+    /// Where they come from.
+    pub info: PathInfo,
+}
+
+impl PathModel {
+    /// Puts a path together.
+    pub(crate) fn of_path(
+        provenance: Provenance,
+        spec: &PathSpec,
+        lambda_end: f64,
+        stop_reason: PathEnd,
+        points: &[Breakpoint],
+        w: Vec<f64>,
+    ) -> Self {
+        let outer = json!({ "eps": spec.eps, "kappa": spec.kappa, "lambda_min": spec.lambda_min });
+        let mut model = PathModel::new(provenance, PathKind::Path, outer, stop_reason, points, w);
+        (model.info.eps, model.info.kappa) = (Some(spec.eps), Some(spec.kappa));
+        (model.info.lambda_min, model.info.lambda_end) = (spec.lambda_min, lambda_end);
+        model
+    }
+
+    /// Puts rows together; `outer` is what defined the outer loop.
+    pub(crate) fn new(
+        mut provenance: Provenance,
+        kind: PathKind,
+        outer: Value,
+        stop_reason: PathEnd,
+        points: &[Breakpoint],
+        w: Vec<f64>,
+    ) -> Self {
+        if let Some(table) = provenance.spec.as_object_mut() {
+            table.remove("lambda");
+            table.insert(if kind == PathKind::Path { "path" } else { "grid" }.into(), outer);
+        }
+        let last = points.last().map_or(0.0, |point| point.lambda);
+        let info = PathInfo {
+            checksum: container::zero_checksum(),
+            format: FORMAT_VERSION,
+            version: env!("CARGO_PKG_VERSION").into(),
+            kind,
+            provenance,
+            eps: None,
+            kappa: None,
+            lambda_min: last,
+            lambda_end: last,
+            stop_reason,
+            certified: points.iter().all(|point| point.certified),
+            chosen: None,
+        };
+        PathModel {
+            lambdas: points.iter().map(|point| point.lambda).collect(),
+            w,
+            primal: points.iter().map(|point| point.primal).collect(),
+            dual: points.iter().map(|point| point.dual.unwrap_or(f64::NAN)).collect(),
+            info,
+        }
+    }
+
+    /// Length d of a row.
+    pub fn dim(&self) -> usize {
+        self.w.len() / self.lambdas.len().max(1)
+    }
+
+    /// The weights of row `k`.
+    pub fn row(&self, k: usize) -> &[f64] {
+        &self.w[k * self.dim()..][..self.dim()]
+    }
+
+    /// The row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last one
+    /// down to the end of the path, the first one (to be scaled by `lambdas[0] / lambda`) above it.
+    pub fn row_at(&self, lambda: f64) -> Result<usize, Error> {
+        let last = self.lambdas.len() - 1;
+        if !(lambda.is_finite() && lambda > 0.0) {
+            return Err(Error::input(format!("lambda = {lambda}: must be a finite number > 0")));
+        }
+        if self.info.kind == PathKind::Grid {
+            let near = self.lambdas.iter().position(|own| (own - lambda).abs() <= SAME_LAMBDA * own);
+            return near.ok_or_else(|| {
+                let own: Vec<String> = self.lambdas.iter().map(f64::to_string).collect();
+                Error::input(format!("lambda = {lambda}: the grid has no such point, expected {}", own.join(", ")))
+            });
+        }
+        if lambda < self.info.lambda_end {
+            let end = self.info.lambda_end;
+            return Err(Error::input(format!("lambda = {lambda}: the path ends at {end}, expected no less than that")));
+        }
+        Ok(self.lambdas.partition_point(|own| *own >= lambda).saturating_sub(1).min(last))
+    }
+
+    /// The model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
+    /// the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
+    /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and 0 at 0.
+    pub fn at(&self, lambda: f64) -> Result<Model, Error> {
+        let k = self.row_at(lambda)?;
+        let (own, mut w) = (self.lambdas[k], self.row(k).to_vec());
+        let half_square = 0.5 * linalg::sum_squares(&w);
+        let (mut primal, mut dual) = (self.primal[k], Some(self.dual[k]).filter(|dual| !dual.is_nan()));
+        let mut at = own;
+        if self.info.kind == PathKind::Path {
+            at = lambda;
+            if lambda > own {
+                let shrink = own / lambda;
+                let bound = dual.map(|dual| dual + half_square * own * (1.0 - shrink));
+                primal = bound.unwrap_or(f64::NAN) + shrink * (primal - dual.unwrap_or(f64::NAN));
+                dual = bound;
+                linalg::scale(shrink, &mut w);
+            } else {
+                primal += (lambda - own) * half_square;
+                dual = dual.map(|dual| dual * (lambda / own));
+            }
+        }
+        let (format, version) = (self.info.format, self.info.version.clone());
+        let certificate = Certificate::new(primal, dual, self.info.certified);
+        let info = ModelInfo::new(self.info.provenance.clone(), at, certificate);
+        Ok(Model { w, info: ModelInfo { format, version, ..info } })
+    }
+
+    /// The file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        let info = PathInfo { checksum: container::zero_checksum(), ..self.info.clone() };
+        let rows = self.lambdas.len();
+        let tensors: [container::Tensor<'_>; 4] = [
+            ("lambdas", vec![rows], &self.lambdas),
+            ("w", vec![rows, self.dim()], &self.w),
+            ("primal", vec![rows], &self.primal),
+            ("dual", vec![rows], &self.dual),
+        ];
+        container::pack(&tensors, self.info.provenance.vocabulary.dictionary.as_deref(), &info)
+    }
+
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them. Any change to any byte is refused.
+    pub fn from_bytes(bytes: &[u8]) -> Result<PathModel, String> {
+        let (info, tensors, names) = model::unpack(bytes)?;
+        PathModel::from_parts(info, &tensors, names)
+    }
+
+    /// Reads what a container held.
+    pub(super) fn from_parts(
+        info: Value,
+        tensors: &SafeTensors<'_>,
+        names: Option<Arc<Strings>>,
+    ) -> Result<PathModel, String> {
+        let info = read_info(info, names, |info: &mut PathInfo| &mut info.provenance);
+        let info = info.map_err(|error| container::broken(&error))?;
+        let (_, lambdas) = container::numbers(tensors, "lambdas")?;
+        let (shape, w) = container::numbers(tensors, "w")?;
+        let (_, primal) = container::numbers(tensors, "primal")?;
+        let (_, dual) = container::numbers(tensors, "dual")?;
+        let rows = lambdas.len();
+        let fits = rows > 0 && shape.len() == 2 && [shape[0], primal.len(), dual.len()] == [rows; 3];
+        if !fits || !lambdas.is_sorted_by(|a, b| a > b) {
+            return Err(format!("its tensor w has shape {shape:?} for {rows} falling lambdas, expected [B, d]"));
+        }
+        Ok(PathModel { lambdas, w, primal, dual, info })
+    }
+
+    /// Writes the file; see [`durable_write`](crate::durable_write) for what that promises.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        model::save(path, &self.to_bytes()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multiplane_tasks::problem::Vocabulary;
+
+    fn path(kind: PathKind) -> PathModel {
+        let provenance = Provenance {
+            task: "binary".into(),
+            vocabulary: Vocabulary::default(),
+            spec: json!({}),
+            fingerprint: "ab".repeat(32),
+            n: 2,
+        };
+        let info = PathInfo {
+            checksum: container::zero_checksum(),
+            format: FORMAT_VERSION,
+            version: "0.1.0".into(),
+            kind,
+            provenance,
+            eps: Some(0.1),
+            kappa: Some(0.9),
+            lambda_min: 0.1,
+            lambda_end: 0.1,
+            stop_reason: PathEnd::LambdaMin,
+            certified: true,
+            chosen: None,
+        };
+        let (primal, dual) = (vec![1.0, 0.9, 0.8], vec![0.95, 0.85, f64::NAN]);
+        PathModel { lambdas: vec![4.0, 2.0, 0.5], w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0], primal, dual, info }
+    }
+
+    /// Row k where lambdas[k] >= lambda > lambdas[k+1]; the ends belong to the first and the last.
+    #[test]
+    fn rows_of_lambdas() {
+        let path = path(PathKind::Path);
+        for (lambda, row) in [(1e9, 0), (4.0, 0), (2.1, 0), (2.0, 1), (0.6, 1), (0.5, 2), (0.1, 2)] {
+            assert_eq!(path.row_at(lambda).unwrap(), row, "lambda {lambda}");
+        }
+        for lambda in [0.0999, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(path.row_at(lambda).is_err(), "lambda {lambda}");
+        }
+        let between = path.at(1.0).unwrap();
+        assert_eq!(
+            (between.w, between.info.certificate.primal, between.info.certificate.dual),
+            (vec![2.0, 0.0], -1.1, Some(0.425))
+        );
+        let above = path.at(8.0).unwrap();
+        assert_eq!(above.w, [0.5, 0.0]);
+        let circ = 0.95 + 0.5 * 4.0; // F = circ - lambda/2 |w|^2
+        assert!((above.info.certificate.dual.unwrap() - (circ - 0.5 * 8.0 * 0.25)).abs() < 1e-12);
+        assert!((above.info.certificate.gap.unwrap() - 0.025).abs() < 1e-12, "half of the gap, at most");
+    }
+
+    /// Of a grid only its own lambdas, however they were rounded.
+    #[test]
+    fn grids_know_their_points() {
+        let grid = path(PathKind::Grid);
+        assert_eq!(grid.row_at(2.0000001).unwrap(), 1);
+        assert!(grid.row_at(3.0).unwrap_err().to_string().contains("expected 4, 2, 0.5"));
+        assert_eq!(grid.at(0.5).unwrap().info.certificate.dual, None);
+    }
+
+    /// What is written is read again; any damage is refused.
+    #[test]
+    fn round_trip() {
+        let bytes = path(PathKind::Path).to_bytes().unwrap();
+        let read = PathModel::from_bytes(&bytes).unwrap();
+        assert_eq!((&read.lambdas, &read.w), (&path(PathKind::Path).lambdas, &path(PathKind::Path).w));
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        for place in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 0x20;
+            assert!(PathModel::from_bytes(&damaged).is_err(), "byte {place}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Loops around runs, paths and grids: what one is to do, and its checkpoints, which keep the loop's position beside
+//! the state of the run.
+
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::run::{Run, StopReason};
+use multiplane_core::state;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::file::{Checkpoint, CheckpointInfo};
+use crate::session::{CheckpointReport, Checkpointer, RunOptions, Session};
+use crate::spec::{Outer, PathEnd};
+
+/// Keeps the checkpoints of a loop around a run, where any are wanted.
+pub(crate) struct LoopCheckpoints {
+    checkpointer: Option<Checkpointer>,
+    info: CheckpointInfo,
+    resume: Option<Checkpoint>,
+}
+
+impl LoopCheckpoints {
+    /// Writes a checkpoint if one is due. Call it between steps.
+    pub(crate) fn look(&mut self, run: &mut Run<BoxedOracle>, position: &impl Serialize) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.look(run, &self.info, || encoded(position));
+        }
+    }
+
+    /// Writes the last one, where the loop has ended or was cut short. Call it before the outcome of a run is asked
+    /// for, whose evaluation a longer run would not make.
+    pub(crate) fn last(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        position: &impl Serialize,
+        end: PathEnd,
+    ) -> Option<CheckpointReport> {
+        let reason = match end {
+            PathEnd::Passes => Some(StopReason::Passes),
+            PathEnd::Calls => Some(StopReason::Calls),
+            PathEnd::Seconds => Some(StopReason::Seconds),
+            PathEnd::Interrupt => Some(StopReason::Interrupt),
+            PathEnd::LambdaMin | PathEnd::Size => None, // no stop ended it
+        };
+        Some(self.checkpointer.as_mut()?.last(run, &self.info, || encoded(position), reason))
+    }
+
+    /// That a loop ended before it had anything to show: no bad input any more where a checkpoint has been written.
+    pub(crate) fn without_point(&self, error: Error) -> Error {
+        match &self.checkpointer {
+            Some(checkpointer) => checkpointer.with_newest(error.to_string()),
+            None => error,
+        }
+    }
+
+    /// A failure, with the newest sound checkpoint where there is one.
+    pub(crate) fn with_newest(&self, error: Error) -> Error {
+        match (error, &self.checkpointer) {
+            (Error::Failed(reason), Some(checkpointer)) => checkpointer.with_newest(reason),
+            (error, _) => error,
+        }
+    }
+}
+
+fn encoded(position: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    state::encode(position, &mut bytes).map_err(|error| Error::failed(error.to_string()))?;
+    Ok(bytes)
+}
+
+impl Session {
+    /// The one who keeps checkpoints of `outer`, and the hooks without those that are the keeper's. Refuses to resume
+    /// the checkpoint of anything else.
+    pub(crate) fn keeper(&self, outer: Outer, mut hooks: RunOptions) -> Result<(LoopCheckpoints, RunOptions), Error> {
+        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+        if let Some(checkpoint) = &resume {
+            self.check_data(&checkpoint.info)?;
+            checkpoint.info.check_outer(Some(&outer))?;
+        }
+        let info = CheckpointInfo { outer: Some(outer), ..self.checkpoint_info() };
+        Ok((LoopCheckpoints { checkpointer, info, resume }, hooks))
+    }
+
+    /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of
+    /// the regulariser at a position, `fault` what is wrong with one.
+    pub(crate) fn restore_position<T: DeserializeOwned>(
+        &self,
+        keeper: &mut LoopCheckpoints,
+        run: &mut Run<BoxedOracle>,
+        fault: impl Fn(&T) -> Option<String>,
+        lambda: impl Fn(&T) -> f64,
+    ) -> Result<Option<T>, Error> {
+        let Some(checkpoint) = keeper.resume.take() else { return Ok(None) };
+        let unsound = |error: state::StateError| Error::input(format!("the checkpoint: {error}"));
+        let at: T = state::decode(&checkpoint.outer, fault).map_err(unsound)?;
+        run.continue_with(self.solver(lambda(&at)), lambda(&at));
+        run.restore(&checkpoint.state).map_err(unsound)?;
+        Ok(Some(at))
+    }
+}

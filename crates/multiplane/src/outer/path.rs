@@ -1,0 +1,120 @@
+//! The epsilon-approximate regularisation path (Osokin et al. 2016, section 5): few breakpoints, weights that are
+//! constant between them, and at every lambda of the range a primal value within `eps` of the optimum.
+//!
+//! At a breakpoint of gap g and score S, w stays good to eps while `g + (1 - rho) S <= eps`. There the next one
+//! begins, from the same w, with planes and inner products kept, and is optimised to a gap of `kappa eps`.
+
+use multiplane_core::observe::Certificate;
+use multiplane_core::oracle::MaxOracle;
+use multiplane_core::run::{Point, Run};
+use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use serde::{Deserialize, Serialize};
+
+use super::position::{PathState, PathStep};
+use super::summary::PathSummary;
+use crate::error::Error;
+use crate::file::{Breakpoint, PathModel};
+use crate::session::{RunOptions, Session};
+use crate::spec::{Outer, PathEnd, PathSpec};
+
+/// Who is handed the breakpoints, with the run that has just reached them.
+pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
+
+/// Follows the path with a run of any oracle, from where `state` stands, and hands every breakpoint over. The run's
+/// own stops end it early; what was handed over is certified down to `state.next`.
+///
+/// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
+/// `lambda_min`.
+pub fn follow<O: MaxOracle>(
+    run: &mut Run<O>,
+    spec: &PathSpec,
+    state: &mut PathState,
+    each: &mut OnPoint<'_, O>,
+) -> Result<PathEnd, Error> {
+    loop {
+        match state.advance(run, spec)? {
+            PathStep::Under => {}
+            PathStep::Point(point) => each(run, point)?,
+            PathStep::Ended(end) if state.next.is_none() => return Err(no_start(end)),
+            PathStep::Ended(end) => return Ok(end),
+        }
+    }
+}
+
+/// That a path ended before it began.
+pub(crate) fn no_start(end: PathEnd) -> Error {
+    let reason = match end {
+        PathEnd::Interrupt => "it was interrupted",
+        _ => "the budget was spent",
+    };
+    Error::input(format!("{reason} before the path had its first point"))
+}
+
+/// Lists the names of the solvers that can go on at another lambda.
+pub(super) fn continuing() -> String {
+    SOLVERS.iter().filter(|entry| entry.continues).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A path under way, as a checkpoint keeps it beside the run.
+#[derive(Default, Serialize, Deserialize)]
+struct Position {
+    state: PathState,
+    points: Vec<Breakpoint>,
+    /// The weights of the breakpoints, row after row.
+    w: Vec<f64>,
+}
+
+impl Position {
+    /// What is wrong with one that was read, for `dim` weights.
+    fn fault(&self, dim: usize) -> Option<String> {
+        let rows = self.points.len();
+        let fits = self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
+        let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
+        let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
+        let begun = self.state.next.is_some() == (rows > 0);
+        (!(fits && sound && falling && begun)).then(|| "the position on the path".into())
+    }
+}
+
+impl Session {
+    /// Follows the regularisation path; lambda and gap of the specification play no part, its other stops end the
+    /// path early.
+    pub fn path(&self, spec: &PathSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
+        spec.validate().map_err(|error| error.under("path"))?;
+        let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
+        let mut run = self.prepare(1.0, None, hooks)?;
+        let SolverEntry { name, continues, .. } = *self.spec().solver.entry;
+        if !continues {
+            let known = continuing();
+            return Err(Error::input(format!(
+                "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
+            )));
+        }
+        let fault = |at: &Position| at.fault(self.problem().dim());
+        let resumed = self.restore_position(&mut keeper, &mut run, fault, |at| at.state.lambda)?;
+        let mut at = resumed.unwrap_or_default();
+        let end = loop {
+            let step = at.state.advance(&mut run, spec).map_err(|error| keeper.with_newest(error))?;
+            match step {
+                PathStep::Under => {}
+                PathStep::Point(point) => {
+                    let losses = self.losses(&point.w)?;
+                    let certificate = Certificate::new(point.primal, Some(point.dual), true);
+                    let (cost, planes) = (run.cost(), run.planes());
+                    at.points.push(Breakpoint::new(point.lambda, certificate, &cost, planes, losses));
+                    at.w.extend(self.problem().to_file_layout(&point.w));
+                }
+                PathStep::Ended(end) => break end,
+            }
+            keeper.look(&mut run, &at);
+        };
+        let checkpoints = keeper.last(&mut run, &at, end);
+        if at.points.is_empty() {
+            return Err(keeper.without_point(no_start(end)));
+        }
+        let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
+        let model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
+        let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, run.cost()) };
+        Ok((model, summary))
+    }
+}

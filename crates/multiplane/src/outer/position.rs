@@ -1,0 +1,214 @@
+//! Where a regularisation path stands, and its steps: the search for the first breakpoint, then from each to the next.
+
+use multiplane_core::oracle::MaxOracle;
+use multiplane_core::parameter::ParameterError;
+use multiplane_core::rescale::WarmStart;
+use multiplane_core::run::{Approach, Point, Run, RunError, Search, Sought};
+use multiplane_tasks::problem::MAX_DIM;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::spec::{PathEnd, PathSpec};
+
+/// A run that comes no nearer to its target in this many checks, each after an exact pass or more, has stopped ..
+const IDLE_CHECKS: u32 = 50;
+
+/// .. if its dual value has risen by no more than this meanwhile, relative to the primal: what a gap cannot tell from 0.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
+/// Where a path stands: with the state of its run, all that is needed to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathState {
+    /// Breakpoints so far.
+    pub breakpoints: usize,
+    /// Down to where the last of them serves: the lambda at which the run goes on. `None` before the first.
+    pub next: Option<f64>,
+    /// The lambda at which the run stands.
+    pub lambda: f64,
+    /// Where the search for the first breakpoint stands, or stood.
+    search: Search,
+    /// The nearest that the run has come to the target at this lambda.
+    nearest: Option<Nearest>,
+}
+
+/// The smallest gap seen at a lambda.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Nearest {
+    gap: f64,
+    dual: f64,
+    /// Checks since that found no smaller one.
+    checks: u32,
+}
+
+/// What a step along a path came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PathStep {
+    /// It goes on.
+    Under,
+    /// A breakpoint.
+    Point(Point),
+    /// Nothing was done: the path has ended.
+    Ended(PathEnd),
+}
+
+impl PathState {
+    /// Before the first breakpoint.
+    pub fn new() -> Self {
+        PathState { breakpoints: 0, next: None, lambda: 1.0, search: Search::new(), nearest: None }
+    }
+
+    /// Takes the path one step further; between steps a run may be saved, and this state with it.
+    ///
+    /// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
+    /// `lambda_min`.
+    pub fn advance<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        let step = match self.next {
+            None => self.seek(run, spec),
+            Some(next) if next <= spec.lambda_min => Ok(PathStep::Ended(PathEnd::LambdaMin)),
+            Some(next) => {
+                if self.lambda != next {
+                    run.continue_at(next, WarmStart::KeepPrimal);
+                }
+                self.approach(run, spec)
+            }
+        };
+        self.lambda = run.lambda();
+        step
+    }
+
+    /// On the way to the first breakpoint.
+    fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        let start = match run.seek_start(spec.target(), &mut self.search).map_err(unsupported)? {
+            Sought::Under => return Ok(PathStep::Under),
+            Sought::Spent(reason) => return Ok(PathStep::Ended(reason.into())),
+            Sought::Start(point) => point,
+            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
+            Sought::Zero => run.point_at(spec.lambda_min).map_err(unsupported)?,
+        };
+        if start.lambda < spec.lambda_min {
+            let rule = format!("the path begins at lambda = {:.6}, expected a number below that", start.lambda);
+            return Err(ParameterError::new("path.lambda_min", spec.lambda_min, rule).into());
+        }
+        let rounding = ROUNDING * start.primal;
+        if spec.target() < rounding {
+            let what =
+                format!("the rule is a gap of kappa eps = {:.1e}, where rounding is {rounding:.1e}", spec.target());
+            return Err(Error::Input(too_small(spec, &start, &what)));
+        }
+        self.pass(start, spec)
+    }
+
+    /// On the way to the next one.
+    fn approach<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
+        if (self.breakpoints + 1).saturating_mul(run.dim()) > MAX_DIM {
+            return Ok(PathStep::Ended(PathEnd::Size));
+        }
+        match run.approach(spec.target()).map_err(unsupported)? {
+            Approach::Under => Ok(PathStep::Under),
+            Approach::Missed(point) => self.miss(&point, spec),
+            Approach::Reached(point) => self.pass(point, spec),
+            Approach::Spent(reason) => Ok(PathStep::Ended(reason.into())),
+        }
+    }
+
+    /// Takes note of a breakpoint. Fails where the next one would be the same number.
+    fn pass(&mut self, point: Point, spec: &PathSpec) -> Result<PathStep, Error> {
+        let next = (point.lambda * point.reach(spec.eps)).max(spec.lambda_min);
+        if next >= point.lambda && point.lambda > spec.lambda_min {
+            let error = too_small(
+                spec,
+                &point,
+                &format!(
+                    "the next breakpoint, lambda (1 - (eps - gap) / S) with S = {:.3e}, is the same number",
+                    point.score
+                ),
+            );
+            return Err(if self.breakpoints == 0 { Error::Input(error) } else { Error::Failed(error) });
+        }
+        self.next = Some(next);
+        self.nearest = None;
+        self.breakpoints += 1;
+        Ok(PathStep::Point(point))
+    }
+
+    /// Takes note of a gap that is too wide. Fails where neither gap nor dual have moved for long, but for rounding.
+    fn miss(&mut self, point: &Point, spec: &PathSpec) -> Result<PathStep, Error> {
+        let (gap, dual) = (point.gap(), point.dual);
+        match &mut self.nearest {
+            Some(nearest) if gap >= nearest.gap => {
+                nearest.checks += 1;
+                let still = dual - nearest.dual <= ROUNDING * point.primal.abs();
+                if nearest.checks >= IDLE_CHECKS && still {
+                    let (checks, target) = (nearest.checks, spec.target());
+                    let what = format!(
+                        "the rule is a gap of kappa eps = {target:.1e}, but it has not fallen below {:.3e} in {checks} \
+                         further checks, and the dual value has not risen",
+                        nearest.gap
+                    );
+                    return Err(Error::Failed(too_small(spec, point, &what)));
+                }
+            }
+            _ => self.nearest = Some(Nearest { gap, dual, checks: 0 }),
+        }
+        Ok(PathStep::Under)
+    }
+}
+
+impl Default for PathState {
+    fn default() -> Self {
+        PathState::new()
+    }
+}
+
+/// That 64-bit numbers do not reach as far as eps asks.
+fn too_small(spec: &PathSpec, point: &Point, what: &str) -> String {
+    let (eps, lambda, gap) = (spec.eps, point.lambda, point.gap());
+    format!("eps = {eps:e} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
+}
+
+fn unsupported(error: RunError) -> Error {
+    match error {
+        RunError::Unsupported(reason) => Error::input(reason),
+        other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(primal: f64, dual: f64) -> Point {
+        Point { lambda: 2.0, w: Vec::new(), primal, dual, score: 0.5 }
+    }
+
+    /// A run that neither closes its gap nor raises its dual is stopped, one that does either is not, however slowly.
+    #[test]
+    fn idle_runs_are_stopped() {
+        let spec = PathSpec { eps: 1e-13, ..PathSpec::default() };
+        let ends = |at: &dyn Fn(u32) -> Point| {
+            let mut state = PathState::new();
+            (0..1000).find_map(|check| state.miss(&at(check), &spec).err())
+        };
+        assert!(ends(&|check| point(0.5 - 1e-6 * f64::from(check), 0.4)).is_none(), "the gap falls");
+        assert!(ends(&|check| point(0.6 + 1e-6 * f64::from(check), 0.4 + 1e-9 * f64::from(check))).is_none());
+        let error = ends(&|check| point(0.5 + 1e-12 * f64::from(check % 3), 0.5 - 1e-12)).unwrap();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Failed(_)));
+        for part in ["eps = 1e-13", "lambda = 2e0", "kappa eps = 9.0e-14", "not fallen below 1.000e-12 in 50 further"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    /// A breakpoint that would be the same number as the one before is refused.
+    #[test]
+    fn steps_move() {
+        let spec = PathSpec { eps: 1e-18, ..PathSpec::default() };
+        let mut state = PathState::new();
+        let error = state.pass(point(0.5, 0.5), &spec).unwrap_err();
+        assert!(matches!(error, Error::Input(_)) && error.to_string().contains("is the same number"), "{error}");
+        let spec = PathSpec { eps: 0.1, ..spec };
+        assert!(
+            state.pass(point(0.5, 0.45), &spec).is_ok() && state.next.is_some_and(|next| (next - 1.8).abs() < 1e-12)
+        );
+    }
+}

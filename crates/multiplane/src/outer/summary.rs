@@ -1,0 +1,88 @@
+//! What a path or grid reports: its breakpoints and what they took.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::observe::RunCost;
+use serde::Serialize;
+
+use super::cross_validation::CrossValidation;
+use crate::file::{Breakpoint, PathKind, PathModel};
+use crate::session::{CheckpointReport, Session};
+use crate::spec::PathEnd;
+
+/// The final report of a path or grid; the names are those of `path --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathSummary {
+    /// Path or grid.
+    pub kind: PathKind,
+    /// Name of the task.
+    pub task: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// Training examples.
+    pub n: usize,
+    /// Weights.
+    pub d: usize,
+    /// How far the primal value may be from the optimum.
+    pub eps: Option<f64>,
+    /// Share of eps to which breakpoints are optimised.
+    pub kappa: Option<f64>,
+    /// The smallest lambda asked for.
+    pub lambda_min: f64,
+    /// The smallest lambda that is answered for.
+    pub lambda_end: f64,
+    /// The breakpoints, lambda falling.
+    pub breakpoints: Vec<Breakpoint>,
+    /// Whether every gap is proven.
+    pub certified: bool,
+    /// What all of it took.
+    #[serde(flatten)]
+    pub cost: RunCost,
+    /// Time from reading the data to the end; under the work clock, work.
+    pub wall_seconds: f64,
+    /// Why it ended.
+    pub stop_reason: PathEnd,
+    /// Cross-validated losses, where they were asked for.
+    pub cross_validation: Option<CrossValidation>,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+    /// The clock.
+    pub clock: ClockKind,
+    /// Where the model was saved.
+    pub model: Option<String>,
+    /// Version of the program.
+    pub version: &'static str,
+    /// What the checkpoints came to, where there were to be any.
+    #[serde(skip)]
+    pub checkpoints: Option<CheckpointReport>,
+}
+
+impl PathSummary {
+    pub(crate) fn new(session: &Session, model: &PathModel, breakpoints: Vec<Breakpoint>, cost: RunCost) -> Self {
+        let spec = session.spec();
+        PathSummary {
+            kind: model.info.kind,
+            task: model.info.provenance.task.clone(),
+            solver: spec.solver.entry.name.into(),
+            n: model.info.provenance.n,
+            d: model.dim(),
+            eps: model.info.eps,
+            kappa: model.info.kappa,
+            lambda_min: model.info.lambda_min,
+            lambda_end: model.info.lambda_end,
+            certified: breakpoints.iter().all(|point| point.certified),
+            breakpoints,
+            cost: RunCost { iterations: None, ..cost },
+            wall_seconds: session.wall_seconds(&cost),
+            stop_reason: model.info.stop_reason,
+            cross_validation: None,
+            seed: spec.seed,
+            threads: spec.threads,
+            clock: spec.clock,
+            model: None,
+            version: env!("CARGO_PKG_VERSION"),
+            checkpoints: None,
+        }
+    }
+}

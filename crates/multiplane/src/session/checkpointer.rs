@@ -1,0 +1,189 @@
+//! When checkpoints are written, and what happens when one cannot be.
+
+use std::path::{Path, PathBuf};
+
+use multiplane_core::clock::Stopwatch;
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::run::{Outcome, Run, StopReason};
+
+use crate::error::Error;
+use crate::file::{
+    Checkpoint, CheckpointInfo, Lock, Outputs, check_writable, is_special, previous_checkpoint as previous, sweep,
+};
+
+/// Seconds between checkpoints where none are given.
+const USUAL_SECONDS: f64 = 60.0;
+
+/// Where no seconds are given, the time between checkpoints is at least this many times what the last one took: with
+/// that they cost at most 1 % of the time.
+const TIMES_COST: f64 = 100.0;
+
+/// What the checkpoints of a run came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CheckpointReport {
+    /// Checkpoints written.
+    pub written: u64,
+    /// Wall seconds that they took, failed ones included.
+    pub seconds: f64,
+    /// Why the last one could not be written, if so; the newest sound one is named.
+    pub failure: Option<String>,
+}
+
+/// Writes a run's checkpoints.
+pub struct Checkpointer {
+    path: PathBuf,
+    every: Option<f64>,
+    outputs: Box<dyn Fn() -> Outputs>,
+    warn: Box<dyn Fn(&str)>,
+    /// Whether `path` holds a sound checkpoint of this run, to be kept as the previous one.
+    has_sound: bool,
+    /// Whether this run has a sound checkpoint, at `path` or as the previous one.
+    has_any: bool,
+    since_last: Stopwatch,
+    last_cost: f64,
+    failing: bool,
+    report: CheckpointReport,
+    state: Vec<u8>,
+    _lock: Lock,
+}
+
+impl Checkpointer {
+    /// Checkpoints go to `path`, every so many wall seconds (`None`: every minute, or less often where writing takes
+    /// long). `outputs` says where the run's outputs go and how far they are; `warn` hears of failures that training
+    /// survives. Refused where another process writes there. Takes the lock until it is dropped.
+    pub fn open(
+        path: &Path,
+        every: Option<f64>,
+        outputs: Box<dyn Fn() -> Outputs>,
+        warn: Box<dyn Fn(&str)>,
+    ) -> Result<Checkpointer, Error> {
+        if let Some(seconds) = every.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
+            return Err(Error::input(format!("checkpoint-every = {seconds}: must be a number of seconds > 0")));
+        }
+        if is_special(path) {
+            return Err(Error::input(format!("{}: a checkpoint must be a file", path.display())));
+        }
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        let lock = Lock::take(path)?;
+        sweep(path);
+        Ok(Checkpointer {
+            path: path.into(),
+            every,
+            outputs,
+            warn,
+            has_sound: false,
+            has_any: false,
+            since_last: Stopwatch::start(),
+            last_cost: 0.0,
+            failing: false,
+            report: CheckpointReport::default(),
+            state: Vec::new(),
+            _lock: lock,
+        })
+    }
+
+    /// Says that the run was resumed from this generation, which is not to be lost before the next one is written.
+    pub fn resumed_from(&mut self, generation: &Path) {
+        self.has_sound = generation == self.path;
+        self.has_any = self.has_sound || generation == previous(&self.path);
+    }
+
+    /// Runs to the end, with checkpoints on the way and one at the end.
+    pub(crate) fn drive(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+    ) -> Result<(Outcome, CheckpointReport), Error> {
+        self.since_last = Stopwatch::start();
+        loop {
+            let ended = run.advance().map_err(|error| self.with_newest(error.to_string()))?;
+            if let Some(reason) = ended {
+                // Before the outcome: its evaluation is none that a longer run would make.
+                let report = self.last(run, info, || Ok(Vec::new()), Some(reason));
+                return Ok((run.outcome(reason)?, report));
+            }
+            self.look(run, info, || Ok(Vec::new()));
+        }
+    }
+
+    /// Writes a checkpoint if one is due, with what `outer` adds: the position of a loop around the run.
+    pub(crate) fn look(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
+    ) {
+        if !(run.is_tick() && self.is_due()) {
+            return;
+        }
+        match self.write(run, info, outer, None) {
+            Ok(()) => self.failing = false,
+            Err(error) => {
+                if !self.failing {
+                    (self.warn)(&format!("{error}; training goes on, and this will be tried again"));
+                }
+                self.failing = true;
+            }
+        }
+    }
+
+    /// Writes the last checkpoint, and reports.
+    pub(crate) fn last(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
+        stop_reason: Option<StopReason>,
+    ) -> CheckpointReport {
+        let failure = self.write(run, info, outer, stop_reason).err();
+        self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
+        std::mem::take(&mut self.report)
+    }
+
+    fn is_due(&self) -> bool {
+        let pause = self.every.unwrap_or(USUAL_SECONDS.max(TIMES_COST * self.last_cost));
+        self.since_last.seconds() >= pause
+    }
+
+    fn write(
+        &mut self,
+        run: &mut Run<BoxedOracle>,
+        info: &CheckpointInfo,
+        outer: impl FnOnce() -> Result<Vec<u8>, Error>,
+        stop_reason: Option<StopReason>,
+    ) -> Result<(), Error> {
+        let stopwatch = Stopwatch::start();
+        let mut state = std::mem::take(&mut self.state);
+        state.clear();
+        let saved = run.save(&mut state);
+        let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info.clone() };
+        let mut checkpoint = Checkpoint { info, state, outer: Vec::new() };
+        let written =
+            saved.map_err(|error| Error::failed(format!("{}: {error}", self.path.display()))).and_then(|()| {
+                checkpoint.outer = outer()?;
+                checkpoint.save(&self.path, self.has_sound && self.path.exists())
+            });
+        self.state = checkpoint.state; // its capacity serves the next one
+        if written.is_ok() {
+            if !self.has_any {
+                let _ = std::fs::remove_file(previous(&self.path)); // another run's
+            }
+            (self.has_sound, self.has_any) = (true, true);
+        }
+        self.last_cost = stopwatch.seconds();
+        self.report.seconds += self.last_cost;
+        self.report.written += u64::from(written.is_ok());
+        self.since_last = Stopwatch::start();
+        written
+    }
+
+    /// A failure, with the newest sound checkpoint where there is one.
+    pub(crate) fn with_newest(&self, message: String) -> Error {
+        let newest = if self.has_sound && self.path.exists() { self.path.clone() } else { previous(&self.path) };
+        match self.has_any {
+            true => Error::failed(format!("{message}; the newest sound checkpoint is {}", newest.display())),
+            false => Error::failed(format!("{message}; there is no checkpoint of this run")),
+        }
+    }
+}

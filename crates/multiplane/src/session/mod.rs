@@ -1,0 +1,22 @@
+//! Sessions: a specification with its data and task opened, the runs on it, and what they come to.
+
+mod abort;
+mod checkpointer;
+mod data;
+mod open;
+mod options;
+mod prepare;
+mod prior;
+mod run;
+mod summary;
+mod verify;
+mod warm;
+
+pub use checkpointer::{CheckpointReport, Checkpointer};
+pub use data::{needs_data, read_data, read_task_data};
+pub use open::Session;
+pub use options::RunOptions;
+pub use prior::{read_prior, weights_sha256};
+pub use summary::Summary;
+pub use verify::{Verified, verify};
+pub use warm::WarmState;

@@ -1,0 +1,200 @@
+//! A run ready to begin: the data of a [`RunSpec`] read, its task opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::observe::RunCost;
+use multiplane_core::regularizer::{Constraint, Regularizer};
+use multiplane_core::run::{GapTarget, LossMeter, Losses};
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::{Problem, Vocabulary};
+use serde_json::Value;
+
+use super::data::read_task_data;
+use super::prior;
+use crate::error::Error;
+use crate::file::{CheckpointInfo, Provenance};
+use crate::spec::RunSpec;
+
+/// A run ready to begin: specification checked, data read, task opened.
+pub struct Session {
+    pub(crate) spec: RunSpec,
+    pub(crate) problem: Arc<dyn Problem>,
+    pub(crate) test: Option<Arc<dyn Problem>>,
+    pub(crate) regularizer: Regularizer,
+    stopwatch: Stopwatch,
+    warnings: Vec<String>,
+}
+
+impl Session {
+    /// Reads the data that `spec` names and opens the task on it.
+    pub fn open(spec: RunSpec) -> Result<Session, Error> {
+        let stopwatch = Stopwatch::start();
+        let entry = spec.task_entry()?;
+        let data = read_task_data(entry, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.data.format, None));
+        let test = test.transpose()?;
+        let mut session = Session::on(spec, data, test)?;
+        session.stopwatch = stopwatch;
+        Ok(session)
+    }
+
+    /// Opens the task on data that was read already.
+    pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
+        let stopwatch = Stopwatch::start();
+        let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
+            (Error::Input(reason), Some(path)) => Error::input(format!("{}: {reason}", path.display())),
+            (error, _) => error,
+        };
+        let problem = open_task(&spec, data, None).map_err(|error| named(error, &spec.data.path))?;
+        let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose();
+        let test = test.map_err(|error| named(error, &spec.data.test))?;
+        Session::over(spec, problem, test, stopwatch)
+    }
+
+    /// A run on a task that is not in the registry, such as one that lives in another language; the specification
+    /// is [`RunSpec::for_task`]'s.
+    pub fn on_problem(
+        spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+    ) -> Result<Session, Error> {
+        Session::over(spec, problem, test, Stopwatch::start())
+    }
+
+    fn over(
+        mut spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+        stopwatch: Stopwatch,
+    ) -> Result<Session, Error> {
+        let mut warnings = problem.warnings().to_vec();
+        for warning in test.iter().flat_map(|test| test.warnings()) {
+            warnings.push(format!("test data: {warning}"));
+        }
+        let lambda = spec.lambda.value(problem.blocks());
+        if !(lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite()) {
+            return Err(Error::input(format!(
+                "lambda = {lambda} for {} examples: must be greater than 0",
+                problem.blocks()
+            )));
+        }
+        let solver = spec.solver.entry;
+        let (name, other_stop) = (solver.name, spec.stop.has_budget());
+        if !solver.has_dual && spec.stop.gap.is_some() && other_stop {
+            warnings.push(format!("solver `{name}` has no dual value: it cannot stop at a gap or certify one"));
+        }
+        if !solver.has_dual && !other_stop {
+            return Err(Error::input(format!(
+                "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
+            )));
+        }
+        let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
+        Ok(Session { spec, problem, test, regularizer, stopwatch, warnings })
+    }
+
+    /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
+    /// those that the task declares. The error says what does not fit.
+    pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
+        let (lambda, dim) = (self.lambda(), self.problem.dim());
+        let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
+        if let Some(fault) = regularizer.fault(dim) {
+            return Err(Error::input(fault));
+        }
+        self.regularizer = regularizer.with_nonnegative(&self.problem.nonnegative(), dim);
+        Ok(self)
+    }
+
+    /// What files say of where this run's weights come from.
+    pub(crate) fn provenance(&self) -> Provenance {
+        Provenance::new(&*self.problem, self.spec.provenance())
+    }
+
+    /// The task on the training data.
+    pub fn problem(&self) -> &dyn Problem {
+        &*self.problem
+    }
+
+    /// What a user should know before the run.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Strength of the regulariser.
+    pub fn lambda(&self) -> f64 {
+        self.regularizer.lambda()
+    }
+
+    /// Returns the gap to stop at; `None` where none is given, or the solver has no dual.
+    pub fn target(&self) -> Option<GapTarget> {
+        self.spec.stop.gap.filter(|_| self.spec.solver.entry.has_dual)
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &RunSpec {
+        &self.spec
+    }
+
+    /// Refuses a checkpoint of a run on other data. For those who want to know before they touch an output.
+    pub fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
+        let fingerprint = |problem: &Arc<dyn Problem>| problem.fingerprint().to_string();
+        let pairs = [
+            ("training", &self.spec.data.path, Some(fingerprint(&self.problem)), Some(info.fingerprint.clone())),
+            ("test", &self.spec.data.test, self.test.as_ref().map(fingerprint), info.test_fingerprint.clone()),
+        ];
+        for (kind, path, found, expected) in pairs {
+            if found != expected {
+                let path = path.as_ref().map_or(String::new(), |path| format!("{}: ", path.display()));
+                let short = |print: Option<String>| print.map_or("none".into(), |print| format!("{:.12}...", print));
+                let (found, expected) = (short(found), short(expected));
+                return Err(Error::input(format!(
+                    "{path}this is not the {kind} data of the checkpoint (fingerprint {found}, expected {expected})"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
+        let mut spec = self.spec.clone();
+        for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
+            *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
+        }
+        let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
+        let (n, d) = (self.problem.blocks(), self.problem.dim());
+        CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
+    }
+
+    /// Mean task losses at `w` on the training data and, where there are any, on the test data.
+    pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
+        Ok((self.loss_meter())(w)?)
+    }
+
+    pub(crate) fn loss_meter(&self) -> LossMeter {
+        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
+        Box::new(move |w| {
+            let train = problem.evaluate(w, threads)?;
+            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
+            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
+        })
+    }
+
+    /// The test data, if any.
+    pub fn test(&self) -> Option<&dyn Problem> {
+        self.test.as_deref()
+    }
+
+    /// Returns the seconds since the session began to read its data; under the work clock those of its run.
+    pub(crate) fn wall_seconds(&self, cost: &RunCost) -> f64 {
+        match self.spec.clock {
+            ClockKind::Wall => self.stopwatch.seconds(),
+            ClockKind::Work => cost.train_seconds,
+        }
+    }
+}
+
+fn open_task(spec: &RunSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Arc<dyn Problem>, Error> {
+    let parameters = Value::Object(spec.task.params.clone());
+    Ok(spec.task_entry()?.open(&parameters, data, vocabulary)?.into())
+}

@@ -1,0 +1,108 @@
+//! From a [`Session`] to a run: oracles and those who answer for them, solver, stops, observers.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::executor::{Executor, Threads};
+use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
+use multiplane_core::run::{GapTarget, Run, Stop};
+use multiplane_core::solvers::BoxedSolver;
+
+use super::abort::Abort;
+use super::open::Session;
+use super::options::RunOptions;
+use crate::error::Error;
+
+/// The executors of training and of evaluation.
+type Executors = (Box<dyn Executor>, Box<dyn Executor>);
+
+impl Session {
+    /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
+    pub(crate) fn prepare(
+        &self,
+        lambda: f64,
+        gap: Option<GapTarget>,
+        hooks: RunOptions,
+    ) -> Result<Run<BoxedOracle>, Error> {
+        self.prepare_after(lambda, gap, hooks, (0, 0.0))
+    }
+
+    /// As [`prepare`](Session::prepare); budgets count what comes after so many calls and seconds.
+    pub(crate) fn prepare_after(
+        &self,
+        lambda: f64,
+        gap: Option<GapTarget>,
+        hooks: RunOptions,
+        (calls, seconds): (u64, f64),
+    ) -> Result<Run<BoxedOracle>, Error> {
+        let stop = Stop {
+            gap,
+            estimated: self.spec.stop.estimated,
+            passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
+            calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
+            seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
+            interrupt: hooks.interrupt,
+        };
+        let abortable = |oracle: BoxedOracle| -> BoxedOracle {
+            match &hooks.abort {
+                Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
+                None => oracle,
+            }
+        };
+        let judge = abortable(self.problem.oracle()?);
+        let regularizer = self.regularizer.with_lambda(lambda);
+        let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda), regularizer, stop)
+            .with_seed(self.spec.seed)
+            .with_clock(self.spec.clock);
+        if let Some((training, judging)) = self.executors(&abortable)? {
+            run = run.with_executors(training, judging);
+        }
+        for observer in hooks.observers {
+            run = run.with_observer(observer);
+        }
+        if hooks.losses {
+            run = run.with_losses(self.loss_meter());
+        }
+        Ok(run)
+    }
+
+    /// The solver of the specification at `lambda`, not begun.
+    pub(crate) fn solver(&self, lambda: f64) -> BoxedSolver {
+        let (blocks, dim) = (self.problem.blocks(), self.problem.dim());
+        self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
+    }
+
+    fn training_oracle(&self, slot: usize) -> Result<BoxedOracle, Error> {
+        let oracle = self.problem.oracle_of(slot)?;
+        let seconds = self.spec.oracle.delay_us * 1e-6;
+        if seconds == 0.0 {
+            return Ok(oracle);
+        }
+        Ok(Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall })))
+    }
+
+    /// An oracle for each thread.
+    fn threads(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
+        let threads = self.spec.threads.min(self.problem.blocks());
+        Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
+    }
+
+    /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
+    /// `wrapped` is what becomes of single oracles.
+    fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
+        let threads = self.spec.threads;
+        let judging = self.problem.executor(threads)?;
+        if judging.is_none() && threads < 2 {
+            return Ok(None);
+        }
+        let judging = match judging {
+            Some(judging) => judging,
+            None => Box::new(self.threads(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
+        };
+        // A delay is one of single calls.
+        let own = if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads)? } else { None };
+        let training = match own {
+            Some(training) => training,
+            None => Box::new(self.threads(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
+        };
+        Ok(Some((training, judging)))
+    }
+}

@@ -1,0 +1,127 @@
+//! Prior weights and frozen weights of a run, as a specification names them: `lambda/2 |w - w0|^2` instead of
+//! `lambda/2 |w|^2`, and weights that keep their prior value.
+
+use std::ops::Range;
+use std::path::Path;
+
+use multiplane_core::regularizer::{Constraint, Regularizer};
+use multiplane_tasks::problem::Problem;
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::file::{Model, ModelFile, sha256};
+use crate::spec::RunSpec;
+use crate::suggest;
+
+/// sha256 of weights, 8 bytes each, little endian.
+pub fn weights_sha256(w: &[f64]) -> String {
+    sha256(&[&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()])
+}
+
+/// The weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model of
+/// another task, of other labels or features, at several lambdas, or, with `sha256`, of other weights.
+pub fn read_prior(path: &Path, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
+    weights_for(path, &load(path)?, sha256, problem)
+}
+
+fn load(path: &Path) -> Result<Model, Error> {
+    match ModelFile::load(path)? {
+        ModelFile::Model(model) => Ok(model),
+        ModelFile::Path(_) => {
+            let path = path.display();
+            Err(Error::input(format!("prior {path}: it is a path or grid, expected a model at one lambda")))
+        }
+    }
+}
+
+/// The weights of a model that was read, if they fit.
+fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
+    let refuse = |reason: String| Err(Error::input(format!("prior {}: {reason}", path.display())));
+    let (info, vocabulary) = (&model.info, problem.vocabulary());
+    if info.provenance.task != problem.task() {
+        return refuse(format!("it is a model of task `{}`, expected `{}`", info.provenance.task, problem.task()));
+    }
+    if info.provenance.vocabulary.labels != vocabulary.labels {
+        return refuse("its labels are not those of the training data".into());
+    }
+    if info.provenance.vocabulary != *vocabulary {
+        return refuse("its features are not those of the training data".into());
+    }
+    if model.w.len() != problem.dim() {
+        return refuse(format!("it has {} weights, expected {}", model.w.len(), problem.dim()));
+    }
+    let found = weights_sha256(&model.w);
+    match sha256 {
+        Some(expected) if expected != found => {
+            refuse(format!("these are not the weights of before (sha256 {found:.12}..., expected {expected:.12}...)"))
+        }
+        _ => Ok(model.w.clone()),
+    }
+}
+
+/// The regulariser of a run; notes the fingerprint of the prior in `spec`.
+pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64) -> Result<Regularizer, Error> {
+    let mut regularizer = Regularizer::from(lambda);
+    if let Some(path) = &spec.regularizer.prior {
+        let model = load(path)?;
+        if model.info.provenance.task == problem.task() {
+            check_switches(path, &model, &spec.task.params)?;
+        }
+        let w = weights_for(path, &model, spec.regularizer.prior_sha256.as_deref(), problem)?;
+        spec.regularizer.prior_sha256 = Some(weights_sha256(&w));
+        regularizer = regularizer.with_prior(problem.from_file_layout(&w));
+    }
+    if let Some(items) = &spec.regularizer.freeze {
+        regularizer = regularizer.with_constraints(frozen(items, problem)?);
+    }
+    match regularizer.fault(problem.dim()) {
+        Some(fault) => Err(Error::Input(fault)),
+        None => Ok(regularizer.with_nonnegative(&problem.nonnegative(), problem.dim())),
+    }
+}
+
+/// Refuses a prior whose task has other switches (a bias, ends): its weights may be as many and mean other things.
+fn check_switches(path: &Path, model: &Model, params: &Map<String, Value>) -> Result<(), Error> {
+    for (key, value) in params.iter().filter(|(_, value)| value.is_boolean()) {
+        let found = &model.info.provenance.spec["task"][key];
+        if found != value {
+            let path = path.display();
+            return Err(Error::input(format!(
+                "prior {path}: it was trained with task.{key} = {found}, expected {value}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The constraints that freeze these blocks and ranges.
+fn frozen(items: &[String], problem: &dyn Problem) -> Result<Vec<Constraint>, Error> {
+    let mut marks = vec![0.0; problem.dim()];
+    for item in items {
+        marks[weights(item, problem)?].fill(1.0);
+    }
+    let sign = |mark: f64| if mark == 1.0 { Constraint::Frozen } else { Constraint::Free };
+    Ok(problem.from_file_layout(&marks).into_iter().map(sign).collect())
+}
+
+/// The indices that `text` names.
+fn weights(text: &str, problem: &dyn Problem) -> Result<Range<usize>, Error> {
+    let blocks = problem.weight_blocks();
+    if let Some((_, range)) = blocks.iter().find(|(name, _)| *name == text) {
+        return Ok(range.clone());
+    }
+    if !text.starts_with(|first: char| first.is_ascii_digit()) && !blocks.is_empty() {
+        return Err(Error::Input(suggest::unknown("block of weights", text, blocks.iter().map(|(name, _)| *name))));
+    }
+    let (start, end) = match text.split_once("..") {
+        Some((start, end)) => (start.parse().ok(), end.parse().ok()),
+        None => (text.parse().ok(), text.parse::<usize>().ok().and_then(|k| k.checked_add(1))),
+    };
+    match (start, end) {
+        (Some(start), Some(end)) if start < end && end <= problem.dim() => Ok(start..end),
+        _ => Err(Error::input(format!(
+            "freeze = {text}: must be an index or a range as in 0..128, of weights 0..{}",
+            problem.dim()
+        ))),
+    }
+}

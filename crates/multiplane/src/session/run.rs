@@ -1,0 +1,62 @@
+//! A single run: from a [`Session`] to a certified [`Model`].
+
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
+
+use super::open::Session;
+use super::options::RunOptions;
+use super::summary::Summary;
+use crate::error::Error;
+use crate::file::{Checkpoint, Model, ModelInfo};
+
+impl Session {
+    /// Trains to the end.
+    pub fn run(&self, mut hooks: RunOptions) -> Result<(Model, Summary), Error> {
+        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+        let abort = hooks.abort.clone();
+        let mut run = self.prepare(self.lambda(), self.target(), hooks)?;
+        if let Some(checkpoint) = resume {
+            self.check_data(&checkpoint.info)?;
+            checkpoint.info.check_outer(None)?;
+            run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
+        }
+        let (outcome, checkpoints) = match checkpointer {
+            Some(mut checkpointer) => {
+                let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
+                (outcome, Some(report))
+            }
+            None => (finish(&mut run, abort.as_deref())?, None),
+        };
+        let (model, summary) = self.conclude(&outcome, true)?;
+        Ok((model, Summary { checkpoints, ..summary }))
+    }
+
+    /// The model and the figures of a run that is over; losses cost a prediction of every example.
+    pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
+        let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
+        let summary = Summary::new(self, outcome, losses);
+        let info = ModelInfo::new(self.provenance(), self.lambda(), outcome.certificate);
+        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
+    }
+
+    /// The run as far as a checkpoint goes, for those who want to look at it.
+    pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
+        self.check_data(&checkpoint.info)?;
+        checkpoint.info.check_outer(None)?;
+        let mut run = self.prepare(self.lambda(), None, RunOptions::default())?;
+        run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
+        Ok(run)
+    }
+}
+
+/// Runs to the end; once `abort` is set, to where it stands.
+pub(crate) fn finish(
+    run: &mut Run<BoxedOracle>,
+    abort: Option<&std::sync::atomic::AtomicBool>,
+) -> Result<Outcome, Error> {
+    let aborted = || abort.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
+    match run.to_end() {
+        Err(RunError::Oracle(_)) if aborted() => Ok(run.standing(StopReason::Interrupt)),
+        other => Ok(other?),
+    }
+}

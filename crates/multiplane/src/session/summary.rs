@@ -1,0 +1,80 @@
+//! The final report of a run.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::run::{Losses, Outcome, StopReason};
+use serde::Serialize;
+
+use super::checkpointer::CheckpointReport;
+use super::open::Session;
+
+/// The final report of a run; the names are those of `train --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the solver.
+    pub solver: String,
+    /// Training examples.
+    pub n: usize,
+    /// Weights.
+    pub d: usize,
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// The bounds at the weights of the model.
+    #[serde(flatten)]
+    pub certificate: Certificate,
+    /// What the run took.
+    #[serde(flatten)]
+    pub cost: RunCost,
+    /// Time from reading the data to the end; under the work clock, work.
+    pub wall_seconds: f64,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// Mean task loss on the training set.
+    pub train_loss: Option<f64>,
+    /// Mean task loss on the test set.
+    pub test_loss: Option<f64>,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads that training passes at one w, evaluation and prediction were divided among.
+    pub threads: usize,
+    /// The clock.
+    pub clock: ClockKind,
+    /// Planes kept, mean per example.
+    pub planes: Option<f64>,
+    /// Where the model was saved.
+    pub model: Option<String>,
+    /// Version of the program.
+    pub version: &'static str,
+    /// What the checkpoints came to, where there were to be any.
+    #[serde(skip)]
+    pub checkpoints: Option<CheckpointReport>,
+}
+
+impl Summary {
+    /// Sums up what a run of `session` came to.
+    pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
+        let threads = session.spec().threads;
+        Summary {
+            task: session.problem().task().into(),
+            solver: session.spec().solver.entry.name.into(),
+            n: session.problem().blocks(),
+            d: session.problem().dim(),
+            lambda: session.lambda(),
+            certificate: outcome.certificate,
+            cost: outcome.cost,
+            wall_seconds: session.wall_seconds(&outcome.cost),
+            stop_reason: outcome.stop_reason,
+            train_loss: losses.train,
+            test_loss: losses.test,
+            seed: session.spec().seed,
+            threads,
+            clock: session.spec().clock,
+            planes: outcome.progress.planes,
+            model: None,
+            version: env!("CARGO_PKG_VERSION"),
+            checkpoints: None,
+        }
+    }
+}

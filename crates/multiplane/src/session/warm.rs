@@ -1,0 +1,96 @@
+//! Warm starts: a finished run that another one on the same data goes on from, at the same lambda or another.
+
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::rescale::WarmStart;
+use multiplane_core::run::{Outcome, Run};
+use serde_json::Value;
+
+use super::open::Session;
+use super::options::RunOptions;
+use super::run::finish;
+use super::summary::Summary;
+use crate::error::Error;
+use crate::file::Model;
+
+/// What a run leaves for the next: planes, masses, estimates, counters. Good for the same data, task and solver.
+#[derive(Clone, Debug)]
+pub struct WarmState {
+    lambda: f64,
+    fingerprint: String,
+    /// What else defines the objective and how it is approached.
+    problem: Value,
+    /// Oracle calls made so far; budgets of the next run count from there.
+    pub oracle_calls: u64,
+    /// Training seconds so far.
+    pub seconds: f64,
+    state: Vec<u8>,
+}
+
+impl Session {
+    /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
+    /// needs. Stops of passes, calls and seconds count what this run adds. Losses are not measured at the end.
+    ///
+    /// Fails where the data is not the same, or the solver cannot go on at another lambda.
+    pub fn run_warm(
+        &self,
+        hooks: RunOptions,
+        start: Option<&WarmState>,
+        keep: bool,
+    ) -> Result<(Model, Summary, Option<WarmState>), Error> {
+        let abort = hooks.abort.clone();
+        let lambda = start.map_or(self.lambda(), |start| start.lambda);
+        let before = start.map_or((0, 0.0), |start| (start.oracle_calls, start.seconds));
+        let mut run = self.prepare_after(lambda, self.target(), hooks, before)?;
+        if let Some(start) = start {
+            self.go_on(&mut run, start)?;
+        }
+        let outcome = finish(&mut run, abort.as_deref())?;
+        let state = if keep { Some(self.state_of(&mut run, &outcome)?) } else { None };
+        let (model, summary) = self.conclude(&outcome, false)?;
+        Ok((model, summary, state))
+    }
+
+    fn state_of(&self, run: &mut Run<BoxedOracle>, outcome: &Outcome) -> Result<WarmState, Error> {
+        let mut state = Vec::new();
+        run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;
+        Ok(WarmState {
+            lambda: self.lambda(),
+            fingerprint: self.problem().fingerprint().into(),
+            problem: self.fixed_by_a_start(),
+            oracle_calls: outcome.cost.oracle_calls,
+            seconds: outcome.cost.train_seconds,
+            state,
+        })
+    }
+
+    /// The parts of the specification that a run and its warm start must share.
+    fn fixed_by_a_start(&self) -> Value {
+        let mut spec = self.spec().provenance();
+        if let Some(table) = spec.as_object_mut() {
+            table.retain(|key, _| !["lambda", "stop", "seed"].contains(&key.as_str()));
+        }
+        spec
+    }
+
+    fn go_on(&self, run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
+        if start.fingerprint != self.problem().fingerprint() {
+            return Err(Error::input("a warm start needs the data of the run that it starts from"));
+        }
+        let fixed = self.fixed_by_a_start();
+        for (key, value) in fixed.as_object().into_iter().flatten() {
+            let before = &start.problem[key];
+            if before != value {
+                return Err(Error::input(format!("a warm start cannot change {key}: it had {before}, found {value}")));
+            }
+        }
+        if start.problem.get("regularizer") != fixed.get("regularizer") {
+            return Err(Error::input("a warm start cannot change the regularizer's prior and frozen weights"));
+        }
+        run.restore(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
+        if start.lambda != self.lambda() && !run.continue_at(self.lambda(), WarmStart::KeepDual) {
+            let name = &self.spec().solver.entry.name;
+            return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! How strong the regulariser is, in the notations that people use.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::params::shown;
+
+/// How lambda is given.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Lambda {
+    /// As a number.
+    Value(f64),
+    /// As 1/n.
+    #[default]
+    OneOverN,
+    /// As C, with lambda = 1/(C n).
+    FromC(f64),
+}
+
+impl Lambda {
+    /// Returns lambda for `n` examples.
+    pub fn value(self, n: usize) -> f64 {
+        match self {
+            Lambda::Value(lambda) => lambda,
+            Lambda::OneOverN => 1.0 / n as f64,
+            Lambda::FromC(c) => 1.0 / (c * n as f64),
+        }
+    }
+}
+
+impl Serialize for Lambda {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Lambda::Value(lambda) => to.serialize_f64(*lambda),
+            Lambda::OneOverN => to.serialize_str("1/n"),
+            Lambda::FromC(c) => to.collect_str(&format_args!("c:{c}")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Lambda {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = shown(&Value::deserialize(from)?);
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        let found = match text.strip_prefix("c:") {
+            _ if text == "1/n" => Some(Lambda::OneOverN),
+            Some(c) => number(c).map(Lambda::FromC),
+            None => number(&text).map(Lambda::Value),
+        };
+        found.ok_or_else(|| D::Error::custom("must be a number > 0, `1/n`, or `c:X` with X > 0"))
+    }
+}
+
+impl JsonSchema for Lambda {
+    fn schema_name() -> Cow<'static, str> {
+        "Lambda".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::default() // any value: it says itself what it takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// lambda in its three notations; n = 4.
+    #[test]
+    fn lambda_notations() {
+        for (text, value) in [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)] {
+            assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4), value);
+        }
+        for bad in [json!(0), json!(-1.0), json!("nan"), json!("inf"), json!("c:0"), json!("2/n"), json!(null)] {
+            assert!(
+                serde_json::from_value::<Lambda>(bad.clone()).unwrap_err().to_string().contains("must be a number > 0"),
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What a run, a path or a grid is to be, read off one tree of parameters.
+
+mod choice;
+mod compatible;
+mod data;
+mod grid;
+mod lambda;
+mod oracle;
+mod outer;
+pub mod params;
+mod path;
+mod registry;
+mod regularizer;
+mod run;
+mod stop;
+mod text;
+
+pub use choice::{Choice, DEFAULT_SOLVER, SolverChoice};
+pub use data::DataSpec;
+pub use grid::{GridOptions, GridPoints, GridSpec, GridStart, Points};
+pub use lambda::Lambda;
+pub use oracle::OracleSpec;
+pub use outer::{Outer, OuterOptions};
+pub use path::{PathEnd, PathSpec};
+pub use registry::{find_solver, find_task, format_by_name};
+pub use regularizer::RegularizerSpec;
+pub use run::{RunSpec, check_threads};
+pub use stop::StopSpec;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Tasks, solvers and formats by name.
+
+use multiplane_core::solvers::{self, SolverEntry};
+use multiplane_tasks::data::{self, FORMATS, Format};
+use multiplane_tasks::entry::TaskEntry;
+use multiplane_tasks::registry::{self, TASKS};
+
+use crate::error::Error;
+use crate::suggest;
+
+/// Finds the format of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn format_by_name(name: &str) -> Result<Format, Error> {
+    data::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("format", name, FORMATS.iter().map(|format| format.name))))
+}
+
+/// Finds the task of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
+    registry::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))))
+}
+
+/// Finds the solver of this name.
+///
+/// # Errors
+///
+/// The names that are near, where there is none of this one.
+pub fn find_solver(name: &str) -> Result<&'static SolverEntry, Error> {
+    solvers::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("solver", name, solvers::SOLVERS.iter().map(|entry| entry.name))))
+}

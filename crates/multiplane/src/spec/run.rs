@@ -1,0 +1,193 @@
+//! `RunSpec`: everything that defines a training run, as one tree. A file, dotted overrides and flags all end here.
+
+use multiplane_core::clock::ClockKind;
+use multiplane_core::divide::MAX_THREADS;
+use multiplane_core::parameter::{self, ParameterError, require};
+use multiplane_core::run::StopReason;
+use multiplane_tasks::entry::TaskEntry;
+use multiplane_tasks::registry as tasks;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::choice::{Choice, SolverChoice};
+use super::data::DataSpec;
+use super::lambda::Lambda;
+use super::oracle::OracleSpec;
+use super::params::{overlay, params_of};
+use super::registry::find_task;
+use super::regularizer::RegularizerSpec;
+use super::stop::StopSpec;
+use crate::error::Error;
+
+/// A training run.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    /// Where the examples come from.
+    pub data: DataSpec,
+    /// The task.
+    pub task: Choice,
+    /// Wrappers around its oracle.
+    pub oracle: OracleSpec,
+    /// The solver.
+    pub solver: SolverChoice,
+    /// Strength of the regulariser.
+    pub lambda: Lambda,
+    /// Prior weights and frozen weights.
+    pub regularizer: RegularizerSpec,
+    /// When to stop.
+    pub stop: StopSpec,
+    /// Seed of all chance.
+    pub seed: u64,
+    /// Threads for gap passes, batch steps, evaluation and prediction. No bit of the result depends on it.
+    pub threads: usize,
+    /// Which clock measures training.
+    pub clock: ClockKind,
+}
+
+/// The parameters of a run but for those of its task and its solver, which registries know.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Fields {
+    /// Where the examples come from.
+    data: DataSpec,
+    /// Wrappers around the oracle.
+    oracle: OracleSpec,
+    /// Strength of the regulariser.
+    lambda: Lambda,
+    /// Prior weights and frozen weights.
+    regularizer: RegularizerSpec,
+    /// When to stop.
+    stop: StopSpec,
+    /// Seed of all chance.
+    seed: u64,
+    /// Threads.
+    threads: usize,
+    /// Which clock measures training.
+    clock: ClockKind,
+    /// A task, kept for its registry.
+    task: Value,
+    /// A solver, kept for its registry.
+    solver: Value,
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Fields {
+            data: DataSpec::default(),
+            oracle: OracleSpec::default(),
+            lambda: Lambda::default(),
+            regularizer: RegularizerSpec::default(),
+            stop: StopSpec::default(),
+            seed: 0,
+            threads: 1,
+            clock: ClockKind::default(),
+            task: Value::Null,
+            solver: Value::Null,
+        }
+    }
+}
+
+impl Fields {
+    fn read(tree: &Map<String, Value>) -> Result<Fields, Error> {
+        let mut base = Map::new();
+        overlay(&mut base, &Value::Object(tree.clone()), &params_of::<Fields>(), "").map_err(Error::Input)?;
+        let fields: Fields = parameter::read(&Value::Object(base))?;
+        fields.oracle.validate().map_err(|error| error.under("oracle"))?;
+        fields.stop.validate().map_err(|error| error.under("stop"))?;
+        check_threads(fields.threads)?;
+        Ok(fields)
+    }
+}
+
+impl RunSpec {
+    /// Reads a tree: `task` is required, everything else has a default.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name, or a parameter with its value and the rule that it breaks.
+    pub fn from_tree(tree: &Map<String, Value>) -> Result<RunSpec, Error> {
+        match tree.get("task") {
+            Some(task) => RunSpec::for_task(tree, Choice::task(task)?),
+            None => {
+                let known = tasks::TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+                Err(Error::input(format!("no task given: expected one of {known}")))
+            }
+        }
+    }
+
+    /// As [`from_tree`](RunSpec::from_tree), for a task that need not be in the registry.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
+        let Fields { data, oracle, lambda, regularizer, mut stop, seed, threads, clock, solver, .. } =
+            Fields::read(tree)?;
+        let solver = SolverChoice::parse(&solver)?;
+        if !stop.is_given() {
+            stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry.has_dual) };
+        }
+        Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock })
+    }
+
+    /// Looks up the registry's line of the task.
+    ///
+    /// # Errors
+    ///
+    /// For a task that is not in the registry.
+    pub fn task_entry(&self) -> Result<&'static TaskEntry, Error> {
+        find_task(&self.task.name)
+    }
+
+    /// Returns the stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut
+    /// short) goes on: not the one that ended it, and none where they were the defaults.
+    pub fn stops_beside_new(&self, reason: Option<StopReason>) -> StopSpec {
+        if self.stop == StopSpec::usual(self.solver.entry.has_dual) {
+            return StopSpec::default();
+        }
+        self.stop.clone().without(reason)
+    }
+
+    /// Writes the whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.
+    pub fn to_tree(&self) -> Value {
+        let mut tree = self.provenance();
+        tree["task"] = self.task.table();
+        tree["data"] = json!(self.data);
+        tree["threads"] = json!(self.threads);
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = json!(self.regularizer);
+        }
+        tree
+    }
+
+    /// Writes what defines the run beside its data, of which the model file has a fingerprint: no path, fold, output or
+    /// thread count, nor how this machine runs an external program. Goes into the model file.
+    pub fn provenance(&self) -> Value {
+        let mut task = self.task.clone();
+        task.params.retain(|key, _| !tasks::local_parameters(&task.name).contains(&key.as_str()));
+        let mut tree = json!({
+            "task": task.table(),
+            "oracle": self.oracle,
+            "solver": self.solver.table(),
+            "lambda": self.lambda,
+            "stop": self.stop,
+            "seed": self.seed,
+            "clock": self.clock,
+        });
+        if self.regularizer != RegularizerSpec::default() {
+            tree["regularizer"] = self.regularizer.provenance();
+        }
+        tree
+    }
+}
+
+/// Refuses a number of threads that cannot be meant.
+///
+/// # Errors
+///
+/// The number, and the rule.
+pub fn check_threads(threads: usize) -> Result<(), ParameterError> {
+    require(threads > 0, "threads", threads, "must be at least 1")?;
+    require(threads <= MAX_THREADS, "threads", threads, &format!("must be at most {MAX_THREADS}"))
+}

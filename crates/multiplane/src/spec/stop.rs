@@ -1,0 +1,67 @@
+//! When a run stops.
+
+use multiplane_core::parameter::{ParameterError, require};
+use multiplane_core::run::{GapTarget, StopReason};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::text;
+
+/// When to stop; the first that is reached counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StopSpec {
+    /// The duality gap: a number, or percent of the primal as in `1%`.
+    #[serde(with = "text::gap")]
+    #[schemars(with = "Value")]
+    pub gap: Option<GapTarget>,
+    /// Whether a gap that is only an estimate, as the oracle is a heuristic, ends the run as well.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
+    /// Oracle calls / n.
+    pub passes: Option<f64>,
+    /// Oracle calls.
+    pub calls: Option<u64>,
+    /// Training seconds.
+    pub seconds: Option<f64>,
+}
+
+impl StopSpec {
+    /// Returns the stops of a run that names none.
+    pub fn usual(has_dual: bool) -> Self {
+        StopSpec { gap: has_dual.then_some(GapTarget::Percent(1.0)), passes: Some(1000.0), ..StopSpec::default() }
+    }
+
+    /// Whether anything but an interrupt would end the run.
+    pub fn is_given(&self) -> bool {
+        self.gap.is_some() || self.has_budget()
+    }
+
+    /// Whether anything but gap and interrupt would.
+    pub fn has_budget(&self) -> bool {
+        self.passes.is_some() || self.calls.is_some() || self.seconds.is_some()
+    }
+
+    /// Returns the stops without the one that is `reason`.
+    pub(super) fn without(mut self, reason: Option<StopReason>) -> Self {
+        match reason {
+            Some(StopReason::Gap) => self.gap = None,
+            Some(StopReason::Passes) => self.passes = None,
+            Some(StopReason::Calls) => self.calls = None,
+            Some(StopReason::Seconds) => self.seconds = None,
+            Some(StopReason::Interrupt) | None => {}
+        }
+        self
+    }
+
+    /// Checks what the types cannot say.
+    pub(super) fn validate(&self) -> Result<(), ParameterError> {
+        for (name, limit) in [("passes", self.passes), ("seconds", self.seconds)] {
+            if let Some(limit) = limit {
+                require(limit > 0.0, name, limit, "must be greater than 0")?;
+            }
+        }
+        require(self.calls != Some(0), "calls", 0, "must be at least 1")
+    }
+}

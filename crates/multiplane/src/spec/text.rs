@@ -1,0 +1,76 @@
+//! Fields that users may write in several ways: how they are read, and the one way in which they are written.
+
+use multiplane_core::run::GapTarget;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::Value;
+
+use super::params::shown;
+
+/// Splits a list, or text with commas, into its items.
+fn items<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        Value::Array(items) => Some(items.iter().map(shown).collect()),
+        other => Some(shown(&other).split(',').map(str::to_string).collect()),
+    })
+}
+
+/// Reads weights by names and ranges.
+pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    Ok(items(from)?.map(|items| items.iter().map(|item| item.trim().to_string()).collect()))
+}
+
+/// Reads fold numbers: one, a list, or text such as `0,3`.
+pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
+    let Some(items) = items(from)? else { return Ok(None) };
+    let folds: Result<Vec<u32>, _> = items.iter().map(|item| item.trim().parse()).collect();
+    match folds {
+        Ok(mut folds) if !folds.is_empty() => {
+            folds.sort_unstable();
+            folds.dedup();
+            Ok(Some(folds))
+        }
+        _ => Err(D::Error::custom("must be fold numbers as in 0,3")),
+    }
+}
+
+/// Reads a number, also one that is written as text.
+pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let text = shown(&Value::deserialize(from)?);
+    text.trim().parse().map_err(|_| D::Error::custom("must be a number"))
+}
+
+/// The schema of what [`number`] reads.
+pub(super) fn number_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["number", "string"] })
+}
+
+/// A gap as a user writes it: a number, or percent as in `1%`.
+pub(super) mod gap {
+    use super::*;
+
+    pub(in super::super) fn serialize<S: Serializer>(gap: &Option<GapTarget>, to: S) -> Result<S::Ok, S::Error> {
+        match gap {
+            None => to.serialize_none(),
+            Some(GapTarget::Absolute(gap)) => to.serialize_f64(*gap),
+            Some(GapTarget::Percent(percent)) => to.collect_str(&format_args!("{percent}%")),
+        }
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<GapTarget>, D::Error> {
+        let value = Value::deserialize(from)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let text = shown(&value);
+        let number = text.strip_suffix('%');
+        match number.unwrap_or(&text).trim().parse::<f64>() {
+            Ok(gap) if gap.is_finite() && gap >= 0.0 => {
+                Ok(Some(if number.is_some() { GapTarget::Percent(gap) } else { GapTarget::Absolute(gap) }))
+            }
+            _ => Err(D::Error::custom("must be a number >= 0, or percent as in 1%")),
+        }
+    }
+}
