@@ -6,22 +6,10 @@ use multiplane::observe::Record;
 use multiplane::{Error, Evaluation};
 
 use crate::chart::{Chart, Series};
-use crate::commands::demo::{DELAY_US, Leg, Sample, TARGET, write_file};
+use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
 use crate::letters::draw_word;
 use crate::report::{Report, Section};
 use crate::terminal::number;
-
-/// All that the demo found.
-pub(crate) struct Findings {
-    /// Single letters on the test set.
-    pub(crate) letters: Evaluation,
-    /// The chain on the test set.
-    pub(crate) words: Evaluation,
-    /// The runs of the chain.
-    pub(crate) legs: Vec<Leg>,
-    /// Some predictions.
-    pub(crate) samples: Vec<Sample>,
-}
 
 const COLUMNS: [&str; 8] = ["solver", "oracle", "passes", "oracle calls", "seconds", "primal", "dual", "certified gap"];
 

@@ -5,6 +5,7 @@ mod axis;
 mod chart;
 mod commands;
 mod demo_report;
+mod findings;
 mod infer_watch;
 mod interrupt;
 mod letters;

@@ -182,3 +182,33 @@ fn bad_input_is_refused() {
     let ran = scratch.run("predict --model model --data two.conll");
     assert!(ran.code == Some(2) && ran.stderr.contains("the data has 2 columns"), "{}", ran.stderr);
 }
+
+/// A model of text is used on files whose first line no format is known by, as it is itself trained with the format
+/// named: the tags are parts of speech, and a first line may look like one of another format. Tagged rows likewise.
+#[test]
+fn models_know_their_format() {
+    let rows = |folds: std::ops::Range<usize>| {
+        let sentence = |k: usize| format!("the DT\ncat{k} NN\nsees VB\n{k}:30 CD\n\n");
+        folds.map(sentence).collect::<String>()
+    };
+    let time_first = format!("12:30 CD\nthe DT\n\n{}", rows(0..3));
+    let scratch = Scratch::new().with("train", rows(0..40)).with("test", rows(40..50)).with("time", time_first);
+    let train = "train --task chain --data train --passes 5 --quiet --clock work --out model --checkpoint c";
+    assert_eq!(scratch.run(train).code, Some(2), "a training file has to be known");
+    scratch.succeed(&format!("{train} --format conll"));
+    for data in ["train", "test", "time"] {
+        let given = scratch.json(&format!("evaluate --model model --data {data} --format conll"));
+        assert_eq!(scratch.json(&format!("evaluate --model model --data {data}")), given, "{data}");
+        let predicted = scratch.succeed(&format!("predict --model model --data {data}")).stdout;
+        assert_eq!(predicted.lines().count() as f64, given["n"].as_f64().unwrap(), "{data}");
+    }
+    assert_eq!(scratch.json("verify --model model --data train")["verified"], true);
+    assert_eq!(scratch.json("verify --model model --data train --checkpoint c")["verified"], true);
+    let ran = scratch.run("predict --model model --data missing");
+    assert_eq!((ran.code, ran.stderr.contains("missing: found no such file")), (Some(2), true), "{}", ran.stderr);
+
+    // Numbers for tags: such rows are taken for LIBSVM text, but not by a model of sequences.
+    scratch.write("rows", "1 qid:1 1:1\n2 qid:1 2:1\n1 qid:2 1:1\n2 qid:2 2:1\n");
+    scratch.succeed("train --task chain --data rows --format hmm --passes 5 --quiet --out tagged");
+    assert_eq!(scratch.succeed("predict --model tagged --data rows").stdout, "1 2\n1 2\n");
+}

@@ -37,7 +37,7 @@ pub use file::{
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;
-pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
+pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
@@ -45,8 +45,8 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, RunOptions, Session, Summary, Verified, WarmState, needs_data, read_data,
-    read_prior, read_task_data, verify, weights_sha256,
+    CheckpointReport, Checkpointer, RunOptions, Session, Summary, Verified, WarmState, model_format, needs_data,
+    read_data, read_prior, read_task_data, verify, weights_sha256,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,

@@ -139,9 +139,9 @@ fn other_loops_are_refused() {
     let (of_path, of_grid, of_run) = (saved(Some(&path())), saved(Some(&some_grid)), saved(None));
     let finer = Outer::Path(PathSpec { eps: 0.1, lambda_min: 0.02, kappa: 0.9 });
     for (from, to, message) in [
-        (&of_path, None, "the checkpoint of a path, not of a training run: `multiplane path --resume`"),
-        (&of_grid, None, "the checkpoint of a grid, not of a training run: `multiplane path --resume`"),
-        (&of_run, Some(&path()), "the checkpoint of a training run, not of a path: `multiplane train --resume`"),
+        (&of_path, None, "the checkpoint of a path, not of a training run"),
+        (&of_grid, None, "the checkpoint of a grid, not of a training run"),
+        (&of_run, Some(&path()), "the checkpoint of a training run, not of a path"),
         (&of_run, Some(&some_grid), "the checkpoint of a training run, not of a grid"),
         (&of_grid, Some(&path()), "the checkpoint of a grid, not of a path"),
         (&of_path, Some(&some_grid), "the checkpoint of a path, not of a grid"),

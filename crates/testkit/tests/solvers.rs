@@ -1,11 +1,11 @@
 //! Every registered solver against the contract, on random small problems with optima from an independent solver.
 
+use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::point::Part;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
@@ -167,14 +167,14 @@ fn budgets_are_kept() {
     let entry = find("mp-bcfw").unwrap();
     let go = |stop| run(entry, (entry.preset)(), &problem, 0.1, 0, stop).0;
     let calls = go(Stop { calls: Some(7), ..Stop::default() });
-    assert_eq!((calls.counts.oracle_calls, calls.stop_reason), (7, StopReason::Calls));
+    assert_eq!((calls.cost.oracle_calls, calls.stop_reason), (7, StopReason::Calls));
     let passes = go(Stop { passes: Some(3.0), ..Stop::default() });
-    assert_eq!((passes.counts.oracle_calls, passes.stop_reason), (3 * problem.blocks() as u64, StopReason::Passes));
+    assert_eq!((passes.cost.oracle_calls, passes.stop_reason), (3 * problem.blocks() as u64, StopReason::Passes));
     let seconds = go(Stop { seconds: Some(1e-4), ..Stop::default() });
-    assert!(seconds.stop_reason == StopReason::Seconds && seconds.train_seconds < 2e-4);
+    assert!(seconds.stop_reason == StopReason::Seconds && seconds.cost.train_seconds < 2e-4);
     let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let interrupt = go(Stop { interrupt: Some(flag), ..Stop::default() });
-    assert_eq!((interrupt.counts.oracle_calls, interrupt.stop_reason), (0, StopReason::Interrupt));
+    assert_eq!((interrupt.cost.oracle_calls, interrupt.stop_reason), (0, StopReason::Interrupt));
 }
 
 /// Every combination of order, step, planes kept and averaging: brackets hold the optimum, F never falls.
@@ -238,7 +238,7 @@ fn recombined_planes_keep_the_limit() {
             solver.step(&mut ctx).unwrap();
             let progress = solver.progress();
             for part in &solver.dual_points()[0].parts {
-                let Part::Masses { planes, .. } = part else {
+                let CertificatePart::Masses { planes, .. } = part else {
                     assert!(progress.planes.unwrap() <= 2.0, "{step}, step {round}: {progress:?}");
                     continue;
                 };

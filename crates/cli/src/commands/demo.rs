@@ -12,12 +12,13 @@ use multiplane::dataset::Dataset;
 use multiplane::observe::{Observer, Record};
 use multiplane::run::StopReason;
 use multiplane::synth::{single_letters, synthetic_words};
-use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary, data::Words, durable_write};
+use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary, data::Words};
 use serde_json::{Value, json};
 
 use crate::args::DemoArgs;
 use crate::commands::done::Done;
-use crate::demo_report::{self, Findings};
+use crate::demo_report;
+use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::print;
@@ -26,24 +27,8 @@ use crate::terminal::print;
 const TRAIN: usize = 500;
 /// Test words.
 const TEST: usize = 300;
-/// The gap at which every chain run stops.
-pub(crate) const TARGET: f64 = 0.02;
-/// What one call costs more in the costly runs, in microseconds.
-pub(crate) const DELAY_US: f64 = 300.0;
 /// No run trains longer than this, in seconds.
 const LIMIT_SECONDS: f64 = 12.0;
-
-/// One training run of the demo.
-pub(crate) struct Leg {
-    /// The solver.
-    pub(crate) solver: &'static str,
-    /// Delay of each oracle call, in microseconds.
-    pub(crate) delay_us: f64,
-    /// How it ended.
-    pub(crate) summary: Summary,
-    /// What it went through.
-    pub(crate) records: Vec<Record>,
-}
 
 /// Keeps records for later.
 struct Keep(Arc<Mutex<Vec<Record>>>);
@@ -160,23 +145,6 @@ fn save_records(dir: &Path, leg: &Leg) -> Result<(), Error> {
     }
     let kind = if leg.delay_us > 0.0 { "costly" } else { "fast" };
     write_file(dir, &format!("{}-{kind}.jsonl", leg.solver), &lines)
-}
-
-/// Writes one of the demo's files.
-pub(crate) fn write_file(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
-    let path = dir.join(name);
-    durable_write(&path, text.as_bytes())
-        .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))
-}
-
-/// A word of the test set with its prediction.
-pub(crate) struct Sample {
-    /// Images of the letters.
-    pub(crate) pixels: Vec<[bool; 128]>,
-    /// The word.
-    pub(crate) truth: String,
-    /// What the chain reads.
-    pub(crate) predicted: String,
 }
 
 /// Three test words of at most eight letters, the last one misread if any is.

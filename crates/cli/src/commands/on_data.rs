@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use multiplane::entry::TaskEntry;
-use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem};
+use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, model_format};
 use serde_json::{Map, Value};
 
 use crate::args::OnData;
@@ -124,6 +124,10 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     let format = on.format.as_deref().map(multiplane::format_by_name).transpose()?.or(format);
     let entry = multiplane::find_task(&model.info.provenance.task)?;
     need_data(entry, on.data.as_deref())?;
+    let format = match (format, &on.data) {
+        (None, Some(path)) => model_format(model, path)?,
+        (format, _) => format,
+    };
     let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
     if own_folds && folds.is_none() {
         data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use multiplane::{
-    Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, read_prior,
+    Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, model_format,
+    read_prior,
 };
 use serde_json::{Value, json};
 
@@ -120,8 +121,10 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
     spec.data.path = args.on.data.clone();
     spec.task.params.extend(local_parameters(&args.on, model)?);
-    if let Some(format) = &args.on.format {
-        spec.data.format = Some(format_by_name(format)?);
+    match (&args.on.format, &args.on.data) {
+        (Some(format), _) => spec.data.format = Some(format_by_name(format)?),
+        (None, Some(path)) if spec.data.format.is_none() => spec.data.format = model_format(model, path)?,
+        _ => {}
     }
     let provenance = |mut spec: Value| {
         spec["stop"] = Value::Null;

@@ -7,5 +7,5 @@ mod schema;
 
 pub(crate) use error::not_negative;
 pub use error::{ParameterError, require};
-pub use read::{check_types, read, shown};
+pub use read::{read, shown};
 pub use schema::{Param, ParamKind, ValueKind, Variant, from_schema, params_of};

@@ -13,14 +13,13 @@ pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// Reads `value` as a `T`. Types are checked against the schema first, as serde does not say where inside of a choice
-/// it was.
+/// Reads `value` as a `T`. Where inside of a choice serde refuses a value it does not say: there the types of the schema
+/// do.
 ///
 /// # Errors
 ///
 /// The parameter that `T` does not take, its value, and the rule.
 pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, ParameterError> {
-    check_types(value, &params_of::<T>())?;
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path: Vec<&Segment> = error.path().iter().collect();
         let at = path.iter().try_fold(value, |value, segment| match segment {
@@ -29,32 +28,28 @@ pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, Parame
             _ => None,
         });
         let name = if path.is_empty() { String::new() } else { error.path().to_string() };
-        ParameterError::new(name, shown(at.unwrap_or(value)), error.inner().to_string())
+        let inside = |path: &str| path.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let mut mistyped = mistyped(value, &params_of::<T>()).into_iter();
+        let mistyped = mistyped.find(|other| name.is_empty() || inside(&other.path));
+        mistyped.unwrap_or_else(|| ParameterError::new(name, shown(at.unwrap_or(value)), error.inner().to_string()))
     })
 }
 
-/// Refuses a value of a type that its parameter cannot have.
-///
-/// # Errors
-///
-/// The first such parameter, its value, and the rule.
-pub fn check_types(value: &Value, params: &[Param]) -> Result<(), ParameterError> {
-    for param in params {
-        let Some(value) = value.get(&param.name) else { continue };
-        let found = match &param.kind {
-            ParamKind::Value(kind) => {
-                kind.broken_rule(value).map_or(Ok(()), |rule| Err(ParameterError::new("", shown(value), rule)))
-            }
-            ParamKind::Table(params) => check_types(value, params),
-            ParamKind::Choice(variants) => {
-                let name = value["name"].as_str();
-                let chosen = variants.iter().find(|variant| Some(variant.name.as_str()) == name);
-                chosen.map_or(Ok(()), |variant| check_types(value, &variant.params))
-            }
-        };
-        found.map_err(|error| error.under(&param.name))?;
-    }
-    Ok(())
+/// Lists the values of a type that the schema does not give their parameters.
+fn mistyped(value: &Value, params: &[Param]) -> Vec<ParameterError> {
+    let of = |param: &Param, value: &Value| match &param.kind {
+        ParamKind::Value(kind) => {
+            kind.broken_rule(value).map(|rule| ParameterError::new("", shown(value), rule)).into_iter().collect()
+        }
+        ParamKind::Table(params) => mistyped(value, params),
+        ParamKind::Choice(variants) => {
+            let name = value["name"].as_str();
+            let chosen = variants.iter().find(|variant| Some(variant.name.as_str()) == name);
+            chosen.map_or(Vec::new(), |variant| mistyped(value, &variant.params))
+        }
+    };
+    let found = params.iter().filter_map(|param| Some((param, of(param, value.get(&param.name)?))));
+    found.flat_map(|(param, errors)| errors.into_iter().map(|error| error.under(&param.name))).collect()
 }
 
 #[cfg(test)]

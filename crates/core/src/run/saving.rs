@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Best, Run};
+use super::driver::Run;
+use super::outcome::Best;
+use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
-use crate::point::DualPoint;
 use crate::rng::Rng;
-use crate::state::{self, StateError, expect, finite};
+use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
 #[derive(Serialize, Deserialize)]
@@ -28,6 +29,10 @@ impl<O: MaxOracle> Run<O> {
     /// Appends to `out` everything that decides how the run goes on. Call it between steps and before
     /// [`outcome`](Run::outcome), whose evaluation an undisturbed run would not have made. Stops the training
     /// clock, which the next step lets run again; changes nothing else.
+    ///
+    /// # Errors
+    ///
+    /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
         self.clock.pause();
         // Named one by one: a new field must be thought about here.
@@ -72,17 +77,18 @@ impl<O: MaxOracle> Run<O> {
 
     /// Goes on from where a run of the same problem, solver and clock was saved. The error says why it cannot, and
     /// then nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no state of a run of this problem, solver and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
         let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
-        let fault = expect(ledger.clock.kind() == self.clock.kind(), "the clock")
-            .or_else(|| expect(ledger.best.as_ref().is_none_or(sound), "the best weights"))
-            .or_else(|| expect(finite(&numbers), "the times"));
-        if let Some(fault) = fault {
-            return Err(StateError::new(format!("the state does not fit: {fault}")));
-        }
+        ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
+        ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
+        ensure(finite(&numbers), "the times")?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
@@ -108,7 +114,7 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// The dual points that the solver stands on; see [`Solver::dual_points`](crate::solver::Solver::dual_points).
-    pub fn dual_points(&self) -> Vec<DualPoint<'_>> {
+    pub fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         self.solver.dual_points()
     }
 }

@@ -2,13 +2,19 @@
 
 use std::path::Path;
 
-use multiplane_tasks::data::{self, Format};
+use multiplane_tasks::data::{self, Format, conll, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
 use crate::error::Error;
+use crate::file::{Model, Provenance};
+use crate::spec::find_task;
 
 /// Reads a data set and selects its folds.
+///
+/// # Errors
+///
+/// [`Error::Input`] where the file cannot be read, or has no such folds.
 pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
     let data = data::read(path, format)?;
     match folds {
@@ -23,6 +29,10 @@ pub fn needs_data(task: &TaskEntry) -> bool {
 }
 
 /// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
+///
+/// # Errors
+///
+/// [`Error::Input`] where the file cannot be read, has no such folds, or is needed and not named.
 pub fn read_task_data(
     task: &TaskEntry,
     path: Option<&Path>,
@@ -38,4 +48,29 @@ pub fn read_task_data(
         (None, Some(make)) => Ok(make()),
         (None, None) => Err(Error::input("no data given")),
     }
+}
+
+/// Tells the format of a file that a model is used on: what its content says, if the model's task reads that, or else
+/// what the model was trained on, as far as its vocabulary gives that away. Returns nothing where neither is known.
+///
+/// # Errors
+///
+/// For a model of an unknown task.
+pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error> {
+    let Provenance { task, vocabulary, .. } = &model.info.provenance;
+    let readable = find_task(task)?.formats;
+    let guessed = if path.is_file() { guess(path).ok() } else { None };
+    let is_readable = |format: &Format| readable.contains(format);
+    if guessed.as_ref().is_some_and(is_readable) {
+        return Ok(guessed);
+    }
+    let is_letter = |label: &String| matches!(label.as_bytes(), [b'a'..=b'z']);
+    let known: Format = match readable {
+        [only] => only,
+        _ if vocabulary.dictionary.is_some() => &conll::FORMAT, // features with names are made of text
+        _ if !vocabulary.labels.iter().all(is_letter) => &hmm::FORMAT,
+        _ if guessed.is_none() => &letter::FORMAT,
+        _ => return Ok(guessed), // what it holds is told best by the task that does not read it
+    };
+    Ok(Some(known).filter(is_readable))
 }

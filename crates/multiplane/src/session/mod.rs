@@ -13,7 +13,7 @@ mod verify;
 mod warm;
 
 pub use checkpointer::{CheckpointReport, Checkpointer};
-pub use data::{needs_data, read_data, read_task_data};
+pub use data::{model_format, needs_data, read_data, read_task_data};
 pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
