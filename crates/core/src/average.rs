@@ -9,7 +9,7 @@ use crate::linalg;
 use crate::parameter::{ParameterError, require};
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
-use crate::state::{expect, finite};
+use crate::state::{StateError, ensure, finite};
 
 /// Whether the corner of a step came from the oracle or from cached planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,10 +94,10 @@ impl MovingAverage {
         (!self.free.is_empty()).then_some((self.free.as_slice(), self.circ))
     }
 
-    /// What is wrong with an average that was restored, for `dim` weights.
-    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+    /// Refuses an average that was restored and does not fit `dim` weights.
+    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
         let length = self.free.is_empty() || self.free.len() == dim;
-        expect(length && finite(&self.free) && self.circ.is_finite() && self.rate.is_finite(), "the moving average")
+        ensure(length && finite(&self.free) && self.circ.is_finite() && self.rate.is_finite(), "the moving average")
     }
 
     /// Writes the averaged free weights into `out` and returns their dual value; `None` before the first iterate.
@@ -147,11 +147,11 @@ impl Averages {
         Averages { exact: empty.clone(), approximate: empty }
     }
 
-    /// What is wrong with averages that were restored, for `dim` weights.
-    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+    /// Refuses averages that were restored and do not fit `dim` weights.
+    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
         let sound =
             |average: &Average| average.lag.len() == dim && finite(&average.lag) && average.lag_circ.is_finite();
-        expect(sound(&self.exact) && sound(&self.approximate), "the averages")
+        ensure(sound(&self.exact) && sound(&self.approximate), "the averages")
     }
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.

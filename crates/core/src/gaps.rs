@@ -1,6 +1,6 @@
 //! What is known of the block gaps: the one table that orders, caches and block solves read.
 
-use crate::state::expect;
+use crate::state::{StateError, ensure};
 
 /// What is known of the block gaps.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -135,10 +135,10 @@ impl GapTable {
         *self = GapTable { mean_exact: self.mean_exact, ..GapTable::new(self.exact.len()) };
     }
 
-    /// What is wrong with a table that was restored, for `blocks` blocks.
-    pub(crate) fn fault(&self, blocks: usize) -> Option<String> {
+    /// Refuses a table that was restored and does not fit `blocks` blocks.
+    pub(crate) fn check(&self, blocks: usize) -> Result<(), StateError> {
         let lengths = [self.exact.len(), self.exact_grown.len(), self.kept_grown.len()];
-        expect(lengths == [blocks; 3], "the number of gaps")
+        ensure(lengths == [blocks; 3], "the number of gaps")
     }
 }
 

@@ -4,12 +4,12 @@
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
 use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
+use crate::certificate::{CertificatePart, DualCertificate};
 use crate::linalg;
 use crate::metric::Metric;
 use crate::plane::Star;
-use crate::point::{DualPoint, Part};
 use crate::regularizer::{Constraint, Regularizer};
-use crate::state::{expect, finite};
+use crate::state::{StateError, ensure, finite};
 
 /// Weights, dual value and averages.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -215,13 +215,13 @@ impl Iterate {
     }
 
     /// The averaged points, where averages are kept: sums of planes and dual values.
-    pub fn averaged_points(&self) -> Vec<DualPoint<'static>> {
+    pub fn averaged_points(&self) -> Vec<DualCertificate<'static>> {
         let point = |mut phi: Vec<f64>, circ: f64, value: f64| {
             if let Some(prior) = self.regularizer.prior() {
                 linalg::axpy(-1.0, prior, &mut phi);
             }
             linalg::scale(-self.lambda(), &mut phi);
-            DualPoint { value, parts: vec![Part::Sum(phi, circ)] }
+            DualCertificate { value, parts: vec![CertificatePart::Sum(phi, circ)] }
         };
         let mut free = Vec::new();
         let best = |averages: &Averages| averages.best(self.free(), self.circ, &self.regularizer, &mut free);
@@ -231,15 +231,15 @@ impl Iterate {
         weighted.into_iter().chain(recent).collect()
     }
 
-    /// What is wrong with an iterate that was restored, for `dim` weights.
-    pub(crate) fn fault(&self, dim: usize) -> Option<String> {
+    /// Refuses an iterate that was restored and does not fit `dim` weights.
+    pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
         let sound = |weights: &[f64]| weights.len() == dim && finite(weights);
-        expect(sound(&self.weights) && sound(self.free()), "the weights")
-            .or_else(|| expect(self.free.is_some() == self.regularizer.constraints().is_some(), "the free weights"))
-            .or_else(|| expect(self.circ.is_finite() && self.value.is_finite(), "the dual value"))
-            .or_else(|| self.regularizer.fault(dim))
-            .or_else(|| self.averages.as_ref()?.fault(dim))
-            .or_else(|| self.recent.as_ref()?.fault(dim))
+        ensure(sound(&self.weights) && sound(self.free()), "the weights")?;
+        ensure(self.free.is_some() == self.regularizer.constraints().is_some(), "the free weights")?;
+        ensure(self.circ.is_finite() && self.value.is_finite(), "the dual value")?;
+        ensure(self.regularizer.fault(dim).is_none(), "the regulariser")?;
+        self.averages.as_ref().map_or(Ok(()), |averages| averages.check(dim))?;
+        self.recent.as_ref().map_or(Ok(()), |recent| recent.check(dim))
     }
 
     /// Writes the answer so far into `out`, the averaged point where averages are kept, and returns that point's

@@ -46,13 +46,14 @@
 //! # Layers
 //!
 //! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`point`], [`regularizer`],
+//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`certificate`], [`regularizer`],
 //! [`oracle`], [`example`], [`task`], [`task_oracle`], [`executor`], [`lookahead`], [`context`], [`average`],
 //! { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] }, [`rescale`], [`solver`], [`observe`],
 //! [`run`], [`solvers`]. A test keeps the order.
 
 pub mod average;
 pub mod cache;
+pub mod certificate;
 pub mod clock;
 pub mod context;
 pub mod divide;
@@ -69,8 +70,8 @@ pub mod observe;
 pub mod oracle;
 pub mod order;
 pub mod parameter;
+pub mod path;
 pub mod plane;
-pub mod point;
 pub mod qp;
 pub mod regularizer;
 pub mod rescale;

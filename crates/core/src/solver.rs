@@ -1,8 +1,8 @@
 //! What a solver is: a policy that takes one small step at a time in a context ([`Ctx`]).
 
+use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::point::DualPoint;
 use crate::rescale::Rescale;
 use crate::state::StateError;
 
@@ -77,7 +77,7 @@ pub trait Solver<O: MaxOracle + ?Sized> {
 
     /// The points that the solver's dual values stand on: the present one, then an averaged one where averages are
     /// kept; none for solvers without a dual.
-    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         Vec::new()
     }
 }

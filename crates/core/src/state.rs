@@ -7,44 +7,67 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Why bytes are no state of what is to be restored.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct StateError(String);
-
-impl StateError {
-    /// With this reason.
-    pub fn new(reason: impl Into<String>) -> Self {
-        StateError(reason.into())
-    }
+/// Why bytes are no state of what is to be restored, or a state has no bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// The encoding failed.
+    #[error("the state cannot be written: {0}")]
+    Unwritable(String),
+    /// The bytes are not of this type.
+    #[error("the state cannot be read: {0}")]
+    Unreadable(String),
+    /// There are so many bytes too many.
+    #[error("{0} bytes are left over behind the state")]
+    Leftover(usize),
+    /// The state is of another problem or solver, or was damaged; says what does not fit.
+    #[error("the state does not fit: {0}")]
+    Misfit(String),
 }
 
 /// Appends a state to `out`.
+///
+/// # Errors
+///
+/// [`StateError::Unwritable`].
 pub fn encode<T: Serialize>(state: &T, out: &mut Vec<u8>) -> Result<(), StateError> {
-    *out = postcard::to_extend(state, std::mem::take(out)).map_err(|error| StateError::new(error.to_string()))?;
+    let bytes = postcard::to_extend(state, std::mem::take(out));
+    *out = bytes.map_err(|error| StateError::Unwritable(error.to_string()))?;
     Ok(())
 }
 
 /// Reads a state from the front of `bytes`, and returns it with the bytes behind it.
+///
+/// # Errors
+///
+/// [`StateError::Unreadable`].
 pub fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), StateError> {
-    postcard::take_from_bytes(bytes).map_err(|error| StateError::new(format!("the state cannot be read: {error}")))
+    postcard::take_from_bytes(bytes).map_err(|error| StateError::Unreadable(error.to_string()))
 }
 
-/// Reads a state that takes up all of `bytes`; `fault` looks for what does not fit.
-pub fn decode<T: DeserializeOwned>(bytes: &[u8], fault: impl Fn(&T) -> Option<String>) -> Result<T, StateError> {
+/// Reads a state that takes up all of `bytes` and passes `check`.
+///
+/// # Errors
+///
+/// Bytes that are not of this type or too many, and what `check` says.
+pub fn decode<T: DeserializeOwned>(
+    bytes: &[u8],
+    check: impl FnOnce(&T) -> Result<(), StateError>,
+) -> Result<T, StateError> {
     let (state, rest) = decode_front(bytes)?;
     if !rest.is_empty() {
-        return Err(StateError::new(format!("{} bytes are left over behind the state", rest.len())));
+        return Err(StateError::Leftover(rest.len()));
     }
-    match fault(&state) {
-        None => Ok(state),
-        Some(fault) => Err(StateError::new(format!("the state does not fit: {fault}"))),
-    }
+    check(&state)?;
+    Ok(state)
 }
 
-/// The complaint `what` where `holds` is false: for checks of restored states.
-pub(crate) fn expect(holds: bool, what: &str) -> Option<String> {
-    (!holds).then(|| what.to_string())
+/// Refuses a restored state of which `what` does not fit, unless it `holds`.
+///
+/// # Errors
+///
+/// [`StateError::Misfit`] with `what`, where it does not hold.
+pub fn ensure(holds: bool, what: &str) -> Result<(), StateError> {
+    if holds { Ok(()) } else { Err(StateError::Misfit(what.into())) }
 }
 
 /// Whether all numbers are finite.
@@ -98,16 +121,16 @@ mod tests {
         for _ in 0..40 {
             let mut bytes = Vec::new();
             encode(&rng, &mut bytes).unwrap();
-            let mut other: Rng = decode(&bytes, |_| None).unwrap();
+            let mut other: Rng = decode(&bytes, |_| Ok(())).unwrap();
             assert_eq!(other.next_u64(), rng.next_u64());
         }
         let numbers = vec![0.1, f64::INFINITY, -0.0, f64::MIN_POSITIVE / 3.0];
         let mut bytes = Vec::new();
         encode(&numbers, &mut bytes).unwrap();
-        let back: Vec<f64> = decode(&bytes, |_| None).unwrap();
+        let back: Vec<f64> = decode(&bytes, |_| Ok(())).unwrap();
         assert!(back.iter().zip(&numbers).all(|(a, b)| a.to_bits() == b.to_bits()));
         bytes.push(0);
-        assert!(decode::<Vec<f64>>(&bytes, |_| None).is_err());
-        assert!(decode::<Vec<f64>>(&[0xff; 9], |_| None).is_err(), "a length that no memory could hold");
+        assert!(decode::<Vec<f64>>(&bytes, |_| Ok(())).is_err());
+        assert!(decode::<Vec<f64>>(&[0xff; 9], |_| Ok(())).is_err(), "a length that no memory could hold");
     }
 }

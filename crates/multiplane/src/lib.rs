@@ -37,7 +37,7 @@ pub use file::{
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;
-pub use multiplane_core::{clock, observe, oracle, plane, point, regularizer, run, solver, solvers, task};
+pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
 pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::ClockKind;
 use multiplane_core::dual::BlockDual;
 use multiplane_core::observe::{JsonLines, Observer, Record};
 use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
-use multiplane_core::point::Part;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop};
@@ -148,7 +148,7 @@ pub fn check_dual<D: BlockDual>(
     let (w, value) = dual.drift(source);
     assert!(w < 1e-10 && value < 1e-10, "{name}: drift {w} {value}");
     for part in dual.point().parts {
-        if let Part::Masses { truth, planes } = part {
+        if let CertificatePart::Masses { truth, planes } = part {
             let sum = truth + planes.iter().map(|plane| plane.mass).sum::<f64>();
             let positive = truth >= -1e-12 && planes.iter().all(|plane| plane.mass >= -1e-12);
             assert!(positive && (sum - 1.0).abs() < 1e-10, "{name}: masses {truth}, {planes:?} sum to {sum}");

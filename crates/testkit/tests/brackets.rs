@@ -1,11 +1,11 @@
 //! Certificates across solvers: all brackets of a problem overlap, and each stands on planes that exist, whatever was
 //! cached on the way.
 
+use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::clock::ClockKind;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{PlaneView, Star};
-use multiplane_core::point::{DualPoint, Mass, Part};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, Stop};
 use multiplane_core::solvers::{SOLVERS, find};
@@ -86,15 +86,15 @@ fn caches_never_change_what_is_certified() {
 }
 
 /// F of a dual point from the problem's own planes; fails where a part is no convex combination of them.
-fn value(point: &DualPoint, problem: &Small, lambda: f64, name: &str) -> f64 {
+fn value(point: &DualCertificate, problem: &Small, lambda: f64, name: &str) -> f64 {
     let mut oracle = problem.oracle();
     let mut total = vec![0.0; problem.dim];
     let mut circ = 0.0;
     for (block, part) in point.parts.iter().enumerate() {
         let (star, constant) = match part {
-            Part::Plane(plane) => dense(*plane, problem.dim),
-            Part::Sum(star, circ) => (star.clone(), *circ),
-            Part::Masses { truth, planes } => mixed(&mut oracle, problem, block, *truth, planes, name),
+            CertificatePart::Plane(plane) => dense(*plane, problem.dim),
+            CertificatePart::Sum(star, circ) => (star.clone(), *circ),
+            CertificatePart::Masses { truth, planes } => mixed(&mut oracle, problem, block, *truth, planes, name),
         };
         let blocks = if point.parts.len() == problem.blocks() { block..block + 1 } else { 0..problem.blocks() };
         below_its_hinges(&(star.clone(), constant), problem, blocks, name);

@@ -6,10 +6,11 @@ use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::path::PathPoint;
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Point, Run, Stop};
+use multiplane_core::run::{Run, Stop};
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
@@ -123,7 +124,7 @@ fn placed_planes_make_the_point() {
     }
 }
 
-fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<Point> {
+fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<PathPoint> {
     let solver = config.solver(problem.blocks(), problem.dim, 1.0);
     let mut run: Run<BoxedOracle> =
         Run::new(problem.oracle(), problem.oracle(), solver, 1.0, Stop::default()).with_clock(ClockKind::Work);
@@ -160,7 +161,7 @@ fn paths_resume_to_the_bit_after_every_step() {
             let (mut position, mut bytes) = (Vec::new(), Vec::new());
             encode(&state, &mut position).unwrap();
             run.save(&mut bytes).unwrap();
-            state = decode(&position, |_| None).unwrap();
+            state = decode(&position, |_| Ok(())).unwrap();
             run = fresh(state.lambda);
             run.restore(&bytes).unwrap_or_else(|error| panic!("{}: {error}", problem.name));
         }

@@ -1,11 +1,11 @@
 //! Every registered solver against the contract, on random small problems with optima from an independent solver.
 
+use multiplane_core::certificate::CertificatePart;
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::point::Part;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
@@ -248,7 +248,7 @@ fn recombined_planes_keep_the_limit() {
             solver.step(&mut ctx).unwrap();
             let progress = solver.progress();
             for part in &solver.dual_points()[0].parts {
-                let Part::Masses { planes, .. } = part else {
+                let CertificatePart::Masses { planes, .. } = part else {
                     assert!(progress.planes.unwrap() <= 2.0, "{step}, step {round}: {progress:?}");
                     continue;
                 };

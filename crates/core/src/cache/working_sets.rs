@@ -10,7 +10,7 @@ use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::Gram;
 use crate::regularizer::Constraint;
-use crate::state::{expect, finite};
+use crate::state::{StateError, ensure, finite};
 
 /// Planes that an example with inner products gets room for when it keeps its first.
 const USUAL_PLANES: usize = 16;
@@ -285,15 +285,15 @@ impl WorkingSets {
         (0..self.sets.len()).all(|block| (0..self.len(block)).all(|k| is_code(block, self.code(block, k))))
     }
 
-    /// What is wrong with sets that were restored, for `blocks` examples and `dim` weights.
-    pub(crate) fn fault(&self, blocks: usize, dim: usize, inner_products: bool) -> Option<String> {
+    /// Refuses sets that were restored and do not fit `blocks` examples and `dim` weights.
+    pub(crate) fn check(&self, blocks: usize, dim: usize, inner_products: bool) -> Result<(), StateError> {
         let spread = self.spread.as_ref().map(|Spread(image)| image.len());
         let planes: usize = self.sets.iter().map(|set| set.kept.len()).sum();
         let same_shape = self.sets.len() == blocks && spread == inner_products.then_some(dim);
-        expect(same_shape, "the number of examples or weights")
-            .or_else(|| expect(self.store.is_sound(), "the storage of planes"))
-            .or_else(|| expect(self.planes == planes, "the number of planes"))
-            .or_else(|| expect(self.sets.iter().all(|set| self.is_sound(set, dim)), "a plane kept"))
+        ensure(same_shape, "the number of examples or weights")?;
+        ensure(self.store.is_sound(), "the storage of planes")?;
+        ensure(self.planes == planes, "the number of planes")?;
+        ensure(self.sets.iter().all(|set| self.is_sound(set, dim)), "a plane kept")
     }
 
     fn is_sound(&self, set: &Set, dim: usize) -> bool {

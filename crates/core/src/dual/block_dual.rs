@@ -6,11 +6,12 @@ use serde::de::DeserializeOwned;
 use super::rule::StepRule;
 use crate::average::{Averaging, UpdateKind};
 use crate::cache::WorkingSets;
+use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
-use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
+use crate::state::StateError;
 use crate::step::Step;
 
 /// A dual point with the planes kept. F never falls by a step.
@@ -90,10 +91,10 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     }
 
     /// Returns the present point, laid open.
-    fn point(&self) -> DualPoint<'_>;
+    fn point(&self) -> DualCertificate<'_>;
 
-    /// What is wrong with a state that was restored, for `blocks` blocks and `dim` weights.
-    fn fault(&self, blocks: usize, dim: usize) -> Option<String>;
+    /// Refuses a state that was restored and do not fit `blocks` blocks and `dim` weights.
+    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError>;
 }
 
 /// A block in hand: its corner is chosen, the next thing is a step.

@@ -6,12 +6,12 @@
 
 use super::block::{Block, add_blocks};
 use crate::average::{Averaging, UpdateKind};
+use crate::certificate::{CertificatePart, DualCertificate};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
-use crate::point::{DualPoint, Part};
 use crate::regularizer::Regularizer;
-use crate::state::expect;
+use crate::state::{StateError, ensure};
 use crate::step::Step;
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
@@ -190,16 +190,16 @@ impl DualState {
     }
 
     /// The present point, laid open.
-    pub fn point(&self) -> DualPoint<'_> {
-        let parts = self.blocks.iter().map(|block| Part::Plane(block.view())).collect();
-        DualPoint { value: self.value(), parts }
+    pub fn point(&self) -> DualCertificate<'_> {
+        let parts = self.blocks.iter().map(|block| CertificatePart::Plane(block.view())).collect();
+        DualCertificate { value: self.value(), parts }
     }
 
-    /// What is wrong with a state that was restored, for `blocks` blocks and `dim` weights.
-    pub(crate) fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
-        expect(self.blocks.len() == blocks && self.position.len() == dim, "the number of blocks or weights")
-            .or_else(|| expect(self.blocks.iter().all(|block| block.is_sound(dim)), "a block's plane"))
-            .or_else(|| self.iterate.fault(dim))
+    /// Refuses a state that was restored and does not fit `blocks` blocks and `dim` weights.
+    pub(crate) fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+        ensure(self.blocks.len() == blocks && self.position.len() == dim, "the number of blocks or weights")?;
+        ensure(self.blocks.iter().all(|block| block.is_sound(dim)), "a block's plane")?;
+        self.iterate.check(dim)
     }
 
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.

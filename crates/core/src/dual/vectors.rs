@@ -5,11 +5,12 @@ use super::rule::StepRule;
 use super::state::DualState;
 use crate::average::{Averaging, UpdateKind};
 use crate::cache::WorkingSets;
+use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
-use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
+use crate::state::StateError;
 use crate::step::Step;
 
 /// One vector per example, and the planes kept. Every step is a Frank-Wolfe step.
@@ -108,11 +109,12 @@ impl BlockDual for VectorDual {
     fn sets_mut(&mut self) -> &mut WorkingSets {
         &mut self.sets
     }
-    fn point(&self) -> DualPoint<'_> {
+    fn point(&self) -> DualCertificate<'_> {
         self.state.point()
     }
-    fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
-        self.state.fault(blocks, dim).or_else(|| self.sets.fault(blocks, dim, false))
+    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+        self.state.check(blocks, dim)?;
+        self.sets.check(blocks, dim, false)
     }
 }
 

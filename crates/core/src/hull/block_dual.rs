@@ -4,13 +4,13 @@ use super::state::HullState;
 use super::visit::HullVisit;
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
+use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use crate::dual::BlockDual;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
-use crate::point::{DualPoint, Mass, Part};
 use crate::regularizer::Regularizer;
-use crate::state::expect;
+use crate::state::{StateError, ensure};
 
 impl BlockDual for HullState {
     type Visit<'a> = HullVisit<'a>;
@@ -94,29 +94,29 @@ impl BlockDual for HullState {
     fn sets_mut(&mut self) -> &mut WorkingSets {
         &mut self.sets
     }
-    fn point(&self) -> DualPoint<'_> {
+    fn point(&self) -> DualCertificate<'_> {
         let sets = &self.sets;
         let plane = |block: usize, (k, &mass): (usize, &f64)| {
             let (plane, circ, code) = (sets.stored(block, k), sets.circ(block, k), sets.code(block, k));
-            Mass { mass, plane, circ, code }
+            WeightedPlane { mass, plane, circ, code }
         };
         let masses = |block: usize| {
             let planes = sets.alphas(block).iter().enumerate().map(|mass| plane(block, mass)).collect();
-            Part::Masses { truth: self.truths[block], planes }
+            CertificatePart::Masses { truth: self.truths[block], planes }
         };
-        DualPoint { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
+        DualCertificate { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
     }
-    fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
+    fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
         let in_simplex = |block: usize| {
             let (masses, truth) = (self.sets.alphas(block), self.truths[block]);
             let sum = masses.iter().sum::<f64>() + truth;
             truth >= -1e-6 && masses.iter().all(|&mass| mass >= -1e-6) && (sum - 1.0).abs() < 1e-6
         };
         let constrained = self.iterate.regularizer().has_nonnegative();
-        expect(self.truths.len() == blocks, "the number of blocks")
-            .or_else(|| self.sets.fault(blocks, dim, true))
-            .or_else(|| expect((0..blocks).all(in_simplex), "masses that are not in the simplex"))
-            .or_else(|| expect(self.constrained.is_some() == constrained, "the constraints"))
-            .or_else(|| self.iterate.fault(dim))
+        ensure(self.truths.len() == blocks, "the number of blocks")?;
+        self.sets.check(blocks, dim, true)?;
+        ensure((0..blocks).all(in_simplex), "masses that are not in the simplex")?;
+        ensure(self.constrained.is_some() == constrained, "the constraints")?;
+        self.iterate.check(dim)
     }
 }

@@ -8,6 +8,7 @@ use super::uniform;
 use super::weighted::Weighted;
 use crate::gaps::GapTable;
 use crate::rng::Rng;
+use crate::state::{StateError, ensure};
 
 /// The state of an order: draws the blocks of one pass after the other.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -40,8 +41,8 @@ impl BlockOrder {
         BlockOrder { blocks, rule }
     }
 
-    /// What is wrong with an order that was restored, for `blocks` blocks.
-    pub(crate) fn fault(&self, blocks: usize) -> Option<String> {
+    /// Refuses an order that was restored and does not fit `blocks` blocks.
+    pub(crate) fn check(&self, blocks: usize) -> Result<(), StateError> {
         let sound = match &self.rule {
             Rule::Uniform => true,
             Rule::Permutation(permutation) => permutation.is_sound(blocks),
@@ -49,7 +50,7 @@ impl BlockOrder {
             Rule::MaxGap(largest) => largest.is_sound(blocks),
             Rule::Shrinking(shrinking) => shrinking.is_sound(blocks),
         };
-        crate::state::expect(sound && self.blocks == blocks, "the order of visits")
+        ensure(sound && self.blocks == blocks, "the order of visits")
     }
 
     /// Starts a pass; `all` asks for one in which no block waits. Blocks that wait are booked in `gaps`.

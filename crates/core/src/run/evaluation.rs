@@ -1,6 +1,8 @@
 //! Evaluation: bounds and losses of the present answer, off the training clock, by an oracle of its own.
 
-use super::{Best, Losses, Outcome, Run, RunError, StopReason};
+use super::driver::Run;
+use super::outcome::{Best, Losses, Outcome, RunError};
+use super::stop::StopReason;
 use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{Executor, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, Record};
@@ -29,12 +31,8 @@ impl<O: MaxOracle> Run<O> {
         self.other = other;
         let known = [dual, other_dual, self.solver.progress().dual, self.dual];
         self.dual = known.into_iter().flatten().reduce(f64::max);
-        self.evaluation_calls += calls;
         // Losses come after the time is taken: whether they are measured must not change how often bounds are.
-        self.evaluation_seconds += match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => calls as f64 * self.evaluation_oracle.call_cost(),
-        };
+        self.book_evaluation(stopwatch, calls);
         let losses = match &mut self.losses {
             Some(meter) => meter(&candidate)?,
             None => Losses::default(),
@@ -47,11 +45,39 @@ impl<O: MaxOracle> Run<O> {
         }
         self.candidate = candidate;
         self.evaluated_at = Some(self.steps);
-        self.record(losses, answer)
+        let primal = self.best.as_ref().map_or(primal, |best| best.primal);
+        self.record(self.certificate(primal), losses, answer)
     }
 
-    /// P at `w` by one call per example, and whether that is proven to be no less than the true P.
-    pub(super) fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
+    /// Books `calls` of the evaluation oracle and the time since the stopwatch started, which it returns.
+    pub(crate) fn book_evaluation(&mut self, stopwatch: Stopwatch, calls: u64) -> f64 {
+        let seconds = match self.clock.kind() {
+            ClockKind::Wall => stopwatch.seconds(),
+            ClockKind::Work => calls as f64 * self.evaluation_oracle.call_cost(),
+        };
+        self.evaluation_calls += calls;
+        self.evaluation_seconds += seconds;
+        seconds
+    }
+
+    /// Returns whether evaluation has taken no longer than training, so that bounds may be looked at.
+    pub(crate) fn may_evaluate(&self) -> bool {
+        self.evaluation_seconds <= self.clock.now()
+    }
+
+    /// Moves an evaluation of `n` calls to training. A training oracle with a delay would have taken longer.
+    pub(crate) fn book_as_training(&mut self, seconds: f64) {
+        let calls = self.evaluation_oracle.blocks() as u64;
+        self.evaluation_calls -= calls;
+        self.evaluation_seconds -= seconds;
+        let seconds = seconds + calls as f64 * (self.oracle.call_cost() - self.evaluation_oracle.call_cost());
+        self.counts.oracle_calls += calls;
+        self.counts.oracle_seconds += seconds;
+        self.clock.credit(seconds);
+    }
+
+    /// Returns P at `w` by one call per example, and whether that is proven to be no less than the true P.
+    pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
         let blocks = self.evaluation_oracle.blocks();
         let mut alone = Sequential::new(&mut self.evaluation_oracle, &mut self.plane);
         let evaluation_executor: &mut dyn Executor = match &mut self.evaluation_executor {
@@ -63,18 +89,24 @@ impl<O: MaxOracle> Run<O> {
         if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
     }
 
-    pub(super) fn record(&mut self, losses: Losses, answer: Option<&'static str>) -> Result<(), RunError> {
-        let Some(best) = &self.best else { return Ok(()) };
+    /// Tells the observers of an evaluation.
+    pub(crate) fn record(
+        &mut self,
+        certificate: Certificate,
+        losses: Losses,
+        answer: Option<&'static str>,
+    ) -> Result<(), RunError> {
         let progress = self.solver.progress();
+        let cost = self.cost();
         let record = Record {
-            pass: self.passes(),
+            pass: cost.passes,
             iterations: progress.iterations,
             approximate_passes: progress.approximate_passes,
-            oracle_calls: self.counts.oracle_calls,
-            cached_steps: self.counts.cached_steps,
-            seconds: self.clock.now(),
-            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
-            certificate: Certificate::new(best.primal, self.dual, self.is_certified()),
+            oracle_calls: cost.oracle_calls,
+            cached_steps: cost.cached_steps,
+            seconds: cost.train_seconds,
+            oracle_seconds: cost.oracle_seconds,
+            certificate,
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -87,18 +119,27 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
-    /// The certificate of the run so far. Evaluates once more if the solver has moved since the last time.
+    /// Returns the bounds of the best weights evaluated so far, whose primal value is `primal`.
+    fn certificate(&self, primal: f64) -> Certificate {
+        Certificate::new(primal, self.dual, self.is_certified())
+    }
+
+    /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time.
+    ///
+    /// # Errors
+    ///
+    /// An evaluation that failed.
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
         if self.evaluated_at != Some(self.steps) {
             self.evaluate()?;
         }
-        Ok(self.standing(stop_reason))
+        Ok(self.outcome_so_far(stop_reason))
     }
 
-    /// What the run has come to, without another call of the oracle: for those who cannot wait. Before the first
+    /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
     /// evaluation that is the solver's present answer, of which the primal value is not known: infinite.
-    pub fn standing(&mut self, stop_reason: StopReason) -> Outcome {
+    pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
         let best = self.best.clone().unwrap_or_else(|| {
             let mut w = Vec::new();
@@ -107,7 +148,7 @@ impl<O: MaxOracle> Run<O> {
         });
         Outcome {
             w: best.w,
-            certificate: Certificate::new(best.primal, self.dual, self.is_certified()),
+            certificate: self.certificate(best.primal),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Best, Run};
+use super::driver::Run;
+use super::outcome::Best;
+use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
-use crate::point::DualPoint;
 use crate::rng::Rng;
-use crate::state::{self, StateError, expect, finite};
+use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
 #[derive(Serialize, Deserialize)]
@@ -77,12 +78,9 @@ impl<O: MaxOracle> Run<O> {
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
         let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
-        let fault = expect(ledger.clock.kind() == self.clock.kind(), "the clock")
-            .or_else(|| expect(ledger.best.as_ref().is_none_or(sound), "the best weights"))
-            .or_else(|| expect(finite(&numbers), "the times"));
-        if let Some(fault) = fault {
-            return Err(StateError::new(format!("the state does not fit: {fault}")));
-        }
+        ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
+        ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
+        ensure(finite(&numbers), "the times")?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
@@ -108,7 +106,7 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// The dual points that the solver stands on; see [`Solver::dual_points`](crate::solver::Solver::dual_points).
-    pub fn dual_points(&self) -> Vec<DualPoint<'_>> {
+    pub fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         self.solver.dual_points()
     }
 }

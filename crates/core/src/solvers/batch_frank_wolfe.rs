@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::average::{Averaging, UpdateKind};
+use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::DualState;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::plane::Plane;
-use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
-use crate::state::{self, StateError, expect, finite};
+use crate::state::{self, StateError, ensure, finite};
 
 /// Parameters of batch Frank-Wolfe: it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -71,12 +71,12 @@ pub struct BatchFrankWolfeSolver {
 }
 
 impl BatchFrankWolfeSolver {
-    /// What does not fit in a state that is to take the place of `fresh`.
-    fn fault(&self, fresh: &Self) -> Option<String> {
+    /// Refuses a state that cannot take the place of `fresh`.
+    fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let dim = fresh.sum.len();
         let sum = self.sum.len() == dim && finite(&self.sum) && self.sum_circ.is_finite();
-        expect(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")
-            .or_else(|| self.dual.fault(1, dim))
+        ensure(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")?;
+        self.dual.check(1, dim)
     }
 }
 
@@ -118,11 +118,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
     }
 
     fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.fault(self))?;
+        *self = state::decode(state, |other: &Self| other.check(self))?;
         Ok(())
     }
 
-    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         vec![self.dual.point()]
     }
 }

@@ -18,7 +18,7 @@ use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
-use crate::state::{self, StateError, expect, finite};
+use crate::state::{self, StateError, ensure, finite};
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -109,15 +109,15 @@ pub struct SubgradientSolver {
 }
 
 impl SubgradientSolver {
-    /// What does not fit in a state that is to take the place of `fresh`.
-    fn fault(&self, fresh: &Self) -> Option<String> {
+    /// Refuses a state that cannot take the place of `fresh`.
+    fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let dim = fresh.weights.len();
         let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
         let sum = self.weighted_sum.as_deref().is_none_or(sound);
-        expect(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")
-            .or_else(|| expect(self.regularizer == fresh.regularizer, "the regulariser"))
-            .or_else(|| expect(sound(&self.scaled) && sound(&self.weights) && sum, "the weights"))
-            .or_else(|| self.order.fault(self.blocks))
+        ensure(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")?;
+        ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
+        ensure(sound(&self.scaled) && sound(&self.weights) && sum, "the weights")?;
+        self.order.check(self.blocks)
     }
 
     /// Adds the prior and goes back to the nearest allowed weights.
@@ -186,7 +186,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     }
 
     fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.fault(self))?;
+        *self = state::decode(state, |other: &Self| other.check(self))?;
         Ok(())
     }
 }

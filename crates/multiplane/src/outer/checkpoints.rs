@@ -2,8 +2,9 @@
 //! the state of the run.
 
 use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::path::PathRun;
 use multiplane_core::run::{Run, StopReason};
-use multiplane_core::state;
+use multiplane_core::state::{self, StateError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -86,18 +87,18 @@ impl Session {
     }
 
     /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of
-    /// the regulariser at a position, `fault` what is wrong with one.
+    /// the regulariser at a position, `check` refuses one that does not fit.
     pub(crate) fn restore_position<T: DeserializeOwned>(
         &self,
         saver: &mut LoopCheckpoints,
         run: &mut Run<BoxedOracle>,
-        fault: impl Fn(&T) -> Option<String>,
+        check: impl FnOnce(&T) -> Result<(), StateError>,
         lambda: impl Fn(&T) -> f64,
     ) -> Result<Option<T>, Error> {
         let Some(checkpoint) = saver.resume.take() else { return Ok(None) };
-        let unsound = |error: state::StateError| Error::input(format!("the checkpoint: {error}"));
-        let at: T = state::decode(&checkpoint.outer, fault).map_err(unsound)?;
-        run.continue_with(self.solver(lambda(&at)), lambda(&at));
+        let unsound = |error: StateError| Error::input(format!("the checkpoint: {error}"));
+        let at: T = state::decode(&checkpoint.outer, check).map_err(unsound)?;
+        PathRun::new(run).continue_with(self.solver(lambda(&at)), lambda(&at));
         run.restore(&checkpoint.state).map_err(unsound)?;
         Ok(Some(at))
     }

@@ -4,8 +4,10 @@
 
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::parameter::ParameterError;
-use multiplane_core::run::{GapTarget, Outcome, Run, RunError, Search, Sought, StopReason};
+use multiplane_core::path::{LambdaSearch, PathRun, SearchStep};
+use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason};
 use multiplane_core::solvers::SolverEntry;
+use multiplane_core::state::{StateError, ensure};
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -33,7 +35,7 @@ struct Position {
     /// Its points in the order in which they are trained; none before they are known.
     lambdas: Vec<f64>,
     /// Where the search for the first of them stands, where that has to be sought.
-    search: Search,
+    search: LambdaSearch,
     /// The points trained, and their weights.
     rows: Vec<(Breakpoint, Vec<f64>)>,
     /// Whether the run has moved on to the point after those.
@@ -49,15 +51,15 @@ impl Position {
             GridPoints::Even { count, from: Some(from), to } => even(*count, *from, *to),
             GridPoints::Even { from: None, .. } => Vec::new(),
         };
-        Position { lambdas, search: Search::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
+        Position { lambdas, search: LambdaSearch::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
     }
 
     /// What is wrong with one that was read, for `dim` weights.
-    fn fault(&self, dim: usize) -> Option<String> {
+    fn check(&self, dim: usize) -> Result<(), StateError> {
         let positive = |lambda: &f64| lambda.is_finite() && *lambda > 0.0;
         let sound = self.lambdas.iter().chain([&self.lambda]).all(positive);
         let fits = self.rows.len() <= self.lambdas.len() && self.rows.iter().all(|(_, w)| w.len() == dim);
-        (!(sound && fits)).then(|| "the position on the grid".into())
+        ensure(sound && fits, "the position on the grid")
     }
 }
 
@@ -84,8 +86,8 @@ impl Session {
                 "solver `{name}` cannot start warm: expected warm_start none, or one of {known}"
             )));
         }
-        let fault = |at: &Position| at.fault(dim);
-        let resumed = self.restore_position(&mut saver, &mut run, fault, |at| at.lambda)?;
+        let check = |at: &Position| at.check(dim);
+        let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.lambda)?;
         let mut at = resumed.unwrap_or_else(|| Position::new(spec));
         let cut = loop {
             let reason = match at.lambdas.len() {
@@ -124,9 +126,9 @@ impl Session {
             let lambda = at.lambdas[at.rows.len()];
             match spec.warm_start.filter(|_| !at.rows.is_empty()) {
                 Some(start) => {
-                    run.continue_at(lambda, start);
+                    PathRun::new(run).continue_at(lambda, start);
                 }
-                None => run.continue_with(self.solver(lambda), lambda),
+                None => PathRun::new(run).continue_with(self.solver(lambda), lambda),
             }
             at.begun = true;
         }
@@ -158,15 +160,17 @@ impl Session {
         run: &mut Run<BoxedOracle>,
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
-        let sought = run.seek_start(spec.start_gap, &mut at.search).map_err(|error| match error {
+        let sought = PathRun::new(run).search(spec.start_gap, &mut at.search).map_err(|error| match error {
             RunError::Unsupported(reason) => Error::input(format!("{reason}; or say where the grid begins")),
             other => other.into(),
         })?;
         let from = match sought {
-            Sought::Under => return Ok(None),
-            Sought::Spent(reason) => return Ok(Some(reason)),
-            Sought::Zero => return Err(Error::input("w = 0 is optimal at every lambda: there is nothing to search")),
-            Sought::Start(point) => point.lambda,
+            SearchStep::Running => return Ok(None),
+            SearchStep::OutOfBudget(reason) => return Ok(Some(reason)),
+            SearchStep::Zero => {
+                return Err(Error::input("w = 0 is optimal at every lambda: there is nothing to search"));
+            }
+            SearchStep::Start(point) => point.lambda,
         };
         if from <= to {
             let rule = format!("a path begins at lambda = {from:.6}, expected a number below that");

@@ -6,8 +6,10 @@
 
 use multiplane_core::observe::Certificate;
 use multiplane_core::oracle::MaxOracle;
-use multiplane_core::run::{Point, Run};
+use multiplane_core::path::PathPoint;
+use multiplane_core::run::Run;
 use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use multiplane_core::state::{StateError, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::position::{PathState, PathStep};
@@ -18,7 +20,7 @@ use crate::session::{RunOptions, Session};
 use crate::spec::{Outer, PathEnd, PathSpec};
 
 /// Who is handed the breakpoints, with the run that has just reached them.
-pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, Point) -> Result<(), Error> + 'a;
+pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, PathPoint) -> Result<(), Error> + 'a;
 
 /// Follows the path with a run of any oracle, from where `state` stands, and hands every breakpoint over. The run's
 /// own stops end it early; what was handed over is certified down to `state.next`.
@@ -68,13 +70,13 @@ struct Position {
 
 impl Position {
     /// What is wrong with one that was read, for `dim` weights.
-    fn fault(&self, dim: usize) -> Option<String> {
+    fn check(&self, dim: usize) -> Result<(), StateError> {
         let rows = self.points.len();
         let fits = self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
         let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
         let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
         let begun = self.state.next.is_some() == (rows > 0);
-        (!(fits && sound && falling && begun)).then(|| "the position on the path".into())
+        ensure(fits && sound && falling && begun, "the position on the path")
     }
 }
 
@@ -97,8 +99,8 @@ impl Session {
                 "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
             )));
         }
-        let fault = |at: &Position| at.fault(self.problem().dim());
-        let resumed = self.restore_position(&mut saver, &mut run, fault, |at| at.state.lambda)?;
+        let check = |at: &Position| at.check(self.problem().dim());
+        let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
         let end = loop {
             let step = at.state.advance(&mut run, spec).map_err(|error| saver.with_newest(error))?;

@@ -2,8 +2,9 @@
 
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::parameter::ParameterError;
+use multiplane_core::path::{GapProgress, LambdaSearch, PathPoint, PathRun, SearchStep};
 use multiplane_core::rescale::WarmStart;
-use multiplane_core::run::{Approach, Point, Run, RunError, Search, Sought};
+use multiplane_core::run::{Run, RunError};
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ pub struct PathState {
     /// The lambda at which the run stands.
     pub lambda: f64,
     /// Where the search for the first breakpoint stands, or stood.
-    search: Search,
+    search: LambdaSearch,
     /// The nearest that the run has come to the target at this lambda.
     nearest: Option<Nearest>,
 }
@@ -46,7 +47,7 @@ pub enum PathStep {
     /// It goes on.
     Under,
     /// A breakpoint.
-    Point(Point),
+    Point(PathPoint),
     /// Nothing was done: the path has ended.
     Ended(PathEnd),
 }
@@ -54,7 +55,7 @@ pub enum PathStep {
 impl PathState {
     /// Before the first breakpoint.
     pub fn new() -> Self {
-        PathState { breakpoints: 0, next: None, lambda: 1.0, search: Search::new(), nearest: None }
+        PathState { breakpoints: 0, next: None, lambda: 1.0, search: LambdaSearch::new(), nearest: None }
     }
 
     /// Takes the path one step further; between steps a run may be saved, and this state with it.
@@ -69,7 +70,7 @@ impl PathState {
             Some(next) if next <= spec.lambda_min => Ok(PathStep::Ended(PathEnd::LambdaMin)),
             Some(next) => {
                 if self.lambda != next {
-                    run.continue_at(next, WarmStart::KeepPrimal);
+                    PathRun::new(run).continue_at(next, WarmStart::KeepPrimal);
                 }
                 self.approach(run, spec)
             }
@@ -80,12 +81,12 @@ impl PathState {
 
     /// On the way to the first breakpoint.
     fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        let start = match run.seek_start(spec.target(), &mut self.search).map_err(unsupported)? {
-            Sought::Under => return Ok(PathStep::Under),
-            Sought::Spent(reason) => return Ok(PathStep::Ended(reason.into())),
-            Sought::Start(point) => point,
+        let start = match PathRun::new(run).search(spec.target(), &mut self.search).map_err(unsupported)? {
+            SearchStep::Running => return Ok(PathStep::Under),
+            SearchStep::OutOfBudget(reason) => return Ok(PathStep::Ended(reason.into())),
+            SearchStep::Start(point) => point,
             // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
-            Sought::Zero => run.point_at(spec.lambda_min).map_err(unsupported)?,
+            SearchStep::Zero => PathRun::new(run).point_at(spec.lambda_min).map_err(unsupported)?,
         };
         if start.lambda < spec.lambda_min {
             let rule = format!("the path begins at lambda = {:.6}, expected a number below that", start.lambda);
@@ -105,16 +106,16 @@ impl PathState {
         if (self.breakpoints + 1).saturating_mul(run.dim()) > MAX_DIM {
             return Ok(PathStep::Ended(PathEnd::Size));
         }
-        match run.approach(spec.target()).map_err(unsupported)? {
-            Approach::Under => Ok(PathStep::Under),
-            Approach::Missed(point) => self.miss(&point, spec),
-            Approach::Reached(point) => self.pass(point, spec),
-            Approach::Spent(reason) => Ok(PathStep::Ended(reason.into())),
+        match PathRun::new(run).approach(spec.target()).map_err(unsupported)? {
+            GapProgress::Running => Ok(PathStep::Under),
+            GapProgress::AboveTarget(point) => self.miss(&point, spec),
+            GapProgress::Reached(point) => self.pass(point, spec),
+            GapProgress::OutOfBudget(reason) => Ok(PathStep::Ended(reason.into())),
         }
     }
 
     /// Takes note of a breakpoint. Fails where the next one would be the same number.
-    fn pass(&mut self, point: Point, spec: &PathSpec) -> Result<PathStep, Error> {
+    fn pass(&mut self, point: PathPoint, spec: &PathSpec) -> Result<PathStep, Error> {
         let next = (point.lambda * point.reach(spec.eps)).max(spec.lambda_min);
         if next >= point.lambda && point.lambda > spec.lambda_min {
             let error = too_small(
@@ -134,7 +135,7 @@ impl PathState {
     }
 
     /// Takes note of a gap that is too wide. Fails where neither gap nor dual have moved for long, but for rounding.
-    fn miss(&mut self, point: &Point, spec: &PathSpec) -> Result<PathStep, Error> {
+    fn miss(&mut self, point: &PathPoint, spec: &PathSpec) -> Result<PathStep, Error> {
         let (gap, dual) = (point.gap(), point.dual);
         match &mut self.nearest {
             Some(nearest) if gap >= nearest.gap => {
@@ -163,7 +164,7 @@ impl Default for PathState {
 }
 
 /// That 64-bit numbers do not reach as far as eps asks.
-fn too_small(spec: &PathSpec, point: &Point, what: &str) -> String {
+fn too_small(spec: &PathSpec, point: &PathPoint, what: &str) -> String {
     let (eps, lambda, gap) = (spec.eps, point.lambda, point.gap());
     format!("eps = {eps:e} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
 }
@@ -179,15 +180,15 @@ fn unsupported(error: RunError) -> Error {
 mod tests {
     use super::*;
 
-    fn point(primal: f64, dual: f64) -> Point {
-        Point { lambda: 2.0, w: Vec::new(), primal, dual, score: 0.5 }
+    fn point(primal: f64, dual: f64) -> PathPoint {
+        PathPoint { lambda: 2.0, w: Vec::new(), primal, dual, score: 0.5 }
     }
 
     /// A run that neither closes its gap nor raises its dual is stopped, one that does either is not, however slowly.
     #[test]
     fn idle_runs_are_stopped() {
         let spec = PathSpec { eps: 1e-13, ..PathSpec::default() };
-        let ends = |at: &dyn Fn(u32) -> Point| {
+        let ends = |at: &dyn Fn(u32) -> PathPoint| {
             let mut state = PathState::new();
             (0..1000).find_map(|check| state.miss(&at(check), &spec).err())
         };

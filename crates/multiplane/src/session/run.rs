@@ -64,7 +64,7 @@ pub(crate) fn finish(
 ) -> Result<Outcome, Error> {
     let aborted = || abort.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
     match run.to_end() {
-        Err(RunError::Oracle(_)) if aborted() => Ok(run.standing(StopReason::Interrupt)),
+        Err(RunError::Oracle(_)) if aborted() => Ok(run.outcome_so_far(StopReason::Interrupt)),
         other => Ok(other?),
     }
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::plane::{PlaneView, Star};
-use multiplane_core::point::{DualPoint, Mass, Part};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::reference::careful_sum;
@@ -34,7 +34,7 @@ pub struct Verified {
 /// Checks the dual points of a restored run: that every part is a convex combination of planes of its examples (or
 /// could be: no plane may lie above its hinge at `w`, at 0 and elsewhere), and that F is what the solver says. `w` is in
 /// the layout of files.
-pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualPoint<'_>], w: &[f64]) -> Verified {
+pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>], w: &[f64]) -> Verified {
     let mut found = Verified::default();
     let probes = probes(&problem.from_file_layout(w));
     let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
@@ -121,7 +121,7 @@ impl Check<'_> {
     }
 
     /// F of a point, its parts checked on the way.
-    fn point(&mut self, point: &DualPoint<'_>) -> f64 {
+    fn point(&mut self, point: &DualCertificate<'_>) -> f64 {
         let n = self.problem.blocks();
         let whole = point.parts.len() == n;
         if !whole && point.parts.len() != 1 {
@@ -131,16 +131,16 @@ impl Check<'_> {
             let name = if whole { format!("example {block}") } else { "the sum of all examples".into() };
             let blocks = if whole { block..block + 1 } else { 0..n };
             match part {
-                Part::Plane(plane) => {
+                CertificatePart::Plane(plane) => {
                     self.bound(&entries(*plane), plane.circ, blocks, &name);
                     self.add(1.0, &entries(*plane), plane.circ);
                 }
-                Part::Sum(star, circ) => {
+                CertificatePart::Sum(star, circ) => {
                     let star: Vec<(usize, f64)> = star.iter().copied().enumerate().collect();
                     self.bound(&star, *circ, blocks, &name);
                     self.add(1.0, &star, *circ);
                 }
-                Part::Masses { truth, planes } => {
+                CertificatePart::Masses { truth, planes } => {
                     let sum = careful_sum(planes.iter().map(|plane| plane.mass)) + truth;
                     let least = planes.iter().map(|plane| plane.mass).fold(*truth, f64::min);
                     if (sum - 1.0).abs() > TOLERANCE || least < 0.0 {
@@ -163,7 +163,7 @@ impl Check<'_> {
 
     /// The plane that `code` says, held against what is kept of it; without a usable code the plane kept, held against
     /// the hinge.
-    fn plane(&mut self, block: usize, kept: &Mass<'_>, name: &str) -> (Vec<(usize, f64)>, f64) {
+    fn plane(&mut self, block: usize, kept: &WeightedPlane<'_>, name: &str) -> (Vec<(usize, f64)>, f64) {
         let mut rebuilt = BTreeMap::<usize, f64>::new();
         let places = self.places;
         let mut add = |k: usize, value| *rebuilt.entry(places[k]).or_default() += value;

@@ -1,6 +1,7 @@
 //! Warm starts: a finished run that another one on the same data goes on from, at the same lambda or another.
 
 use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::path::PathRun;
 use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Outcome, Run};
 use serde_json::Value;
@@ -89,7 +90,7 @@ impl Session {
             return Err(Error::input("a warm start cannot change the regularizer's prior and frozen weights"));
         }
         run.restore(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
-        if start.lambda != self.lambda() && !run.continue_at(self.lambda(), WarmStart::KeepDual) {
+        if start.lambda != self.lambda() && !PathRun::new(run).continue_at(self.lambda(), WarmStart::KeepDual) {
             let name = &self.spec().solver.entry.name;
             return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));
         }

@@ -3,17 +3,17 @@
 use super::config::BlockFrankWolfe;
 use super::solver::BlockFrankWolfeSolver;
 use crate::cache::Recombine;
+use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, StepRule, VectorDual};
 use crate::hull::HullState;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
-use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, expect};
+use crate::state::{self, StateError, ensure};
 
 impl BlockFrankWolfe {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
@@ -71,13 +71,13 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
             None => code.is_empty(),
         };
         *self = state::decode(state, |other: &Self| {
-            let known = || other.dual.sets().has_only(is_code);
-            other.fault(self).or_else(|| expect(known(), "a labelling that the oracle does not know"))
+            other.check(self)?;
+            ensure(other.dual.sets().has_only(is_code), "a labelling that the oracle does not know")
         })?;
         Ok(())
     }
 
-    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
         [self.dual.point()].into_iter().chain(self.dual.iterate().averaged_points()).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::state::expect;
+use crate::state::{StateError, ensure};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
@@ -300,8 +300,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.dual.sets_mut().prune(block, oldest, limit);
     }
 
-    /// What does not fit in a state that is to take the place of `fresh`.
-    pub(super) fn fault(&self, fresh: &Self) -> Option<String> {
+    /// Refuses a state that cannot take the place of `fresh`.
+    pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let (n, dim) = (fresh.gaps.blocks(), fresh.dual.weights().len());
         let same_regularizer = self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer();
         let kept = |block: usize| self.dual.sets().len(block);
@@ -309,12 +309,12 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             (Some(batch), Some(_)) => self.pass != Some(Pass::Gap) || batch.is_sound(self.visited, dim, kept),
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
-        expect(self.config == fresh.config, "the parameters")
-            .or_else(|| expect(self.visited < self.length && self.length <= n, "the number of examples"))
-            .or_else(|| self.gaps.fault(n))
-            .or_else(|| self.dual.fault(n, dim))
-            .or_else(|| expect(same_regularizer, "the regulariser"))
-            .or_else(|| self.order.fault(n))
-            .or_else(|| expect(batch, "the corners of a gap pass"))
+        ensure(self.config == fresh.config, "the parameters")?;
+        ensure(self.visited < self.length && self.length <= n, "the number of examples")?;
+        self.gaps.check(n)?;
+        self.dual.check(n, dim)?;
+        ensure(same_regularizer, "the regulariser")?;
+        self.order.check(n)?;
+        ensure(batch, "the corners of a gap pass")
     }
 }

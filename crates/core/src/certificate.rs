@@ -4,32 +4,32 @@ use crate::plane::PlaneView;
 
 /// A dual-feasible point: planes whose sum gives w and F.
 #[derive(Clone, Debug)]
-pub struct DualPoint<'a> {
+pub struct DualCertificate<'a> {
     /// F as the solver has it on its books.
     pub value: f64,
     /// One part per example in their order, or a single one for the sum of all examples' planes.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<CertificatePart<'a>>,
 }
 
 /// What a dual point consists of.
 #[derive(Clone, Debug)]
-pub enum Part<'a> {
+pub enum CertificatePart<'a> {
     /// A plane that is said to be a convex combination of an example's planes; of which was not remembered.
     Plane(PlaneView<'a>),
     /// A plane that nobody keeps in one place: its linear part, all coordinates, and its constant part.
     Sum(Vec<f64>, f64),
     /// Masses on the truth (whose plane is zero) and on all planes kept, some of them 0.
     Masses {
-        /// Mass on the truth.
+        /// WeightedPlane on the truth.
         truth: f64,
         /// The planes with their masses.
-        planes: Vec<Mass<'a>>,
+        planes: Vec<WeightedPlane<'a>>,
     },
 }
 
 /// A plane kept, with or without mass.
 #[derive(Clone, Copy, Debug)]
-pub struct Mass<'a> {
+pub struct WeightedPlane<'a> {
     /// How much.
     pub mass: f64,
     /// The plane, where its numbers are stored; else only its code says what it is.

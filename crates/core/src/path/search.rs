@@ -6,15 +6,13 @@
 //! bisection between such bounds. Costs n calls for the masses and n for each trial, all of them training. The search
 //! goes in units between which a run may be saved.
 
-use std::sync::atomic::Ordering;
-
 use serde::{Deserialize, Serialize};
 
-use super::continuation::{CANNOT_RESCALE, NOT_PROVEN};
-use super::{Point, Run, RunError, StopReason};
-use crate::context::Ctx;
+use super::path_run::{CANNOT_RESCALE, NOT_PROVEN, PathRun};
+use super::point::PathPoint;
 use crate::linalg;
 use crate::oracle::MaxOracle;
+use crate::run::{RunError, StopReason};
 
 /// How near the start of a path comes to the smallest lambda at which its point is good enough, relative.
 const START_TOLERANCE: f64 = 1e-3;
@@ -24,7 +22,7 @@ const MOST_TRIALS: usize = 200;
 
 /// Where the search for the start of a path stands; the solver's state belongs to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Search {
+pub enum LambdaSearch {
     /// So many examples are on the oracle's answers at w = 0.
     Place(usize),
     /// The largest mu that will do lies between these.
@@ -47,108 +45,109 @@ pub enum Search {
 
 /// What a unit of the search came to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sought {
+pub enum SearchStep {
     /// It goes on.
-    Under,
+    Running,
     /// The path begins here.
-    Start(Point),
+    Start(PathPoint),
     /// w(phi) is 0, and so it is optimal at every lambda.
     Zero,
     /// Nothing was done: a budget is spent.
-    Spent(StopReason),
+    OutOfBudget(StopReason),
 }
 
-impl Search {
+impl LambdaSearch {
     /// Before the first call.
     pub fn new() -> Self {
-        Search::Place(0)
+        LambdaSearch::Place(0)
     }
 }
 
-impl Default for Search {
+impl Default for LambdaSearch {
     fn default() -> Self {
-        Search::new()
+        LambdaSearch::new()
     }
 }
 
-impl<O: MaxOracle> Run<O> {
+impl<O: MaxOracle> PathRun<'_, O> {
     /// Takes the search for the start of a path, with a point of a gap of at most `gap`, one unit further: places an
     /// example, or tries a lambda.
     ///
-    /// Fails where the solver cannot change lambda, the regulariser has a prior mean, or the oracle proves nothing.
-    pub fn seek_start(&mut self, gap: f64, search: &mut Search) -> Result<Sought, RunError> {
+    /// # Errors
+    ///
+    /// A solver that cannot change lambda, a regulariser with a prior mean, an oracle that proves nothing or fails.
+    pub fn search(&mut self, gap: f64, search: &mut LambdaSearch) -> Result<SearchStep, RunError> {
         match *search {
-            Search::Place(block) if block < self.oracle.blocks() => self.place(block, search),
-            Search::Place(_) => self.first_trial(gap, search),
-            Search::Bisect { low, high, trials } => {
-                if let Some(reason) = self.spent() {
-                    return Ok(Sought::Spent(reason));
+            LambdaSearch::Place(block) if block < self.run.blocks() => self.place(block, search),
+            LambdaSearch::Place(_) => self.first_trial(gap, search),
+            LambdaSearch::Bisect { low, high, trials } => {
+                if let Some(reason) = self.run.spent() {
+                    return Ok(SearchStep::OutOfBudget(reason));
                 }
                 *search = self.bisect(gap, (low, high), trials)?;
-                Ok(Sought::Under)
+                Ok(SearchStep::Running)
             }
-            Search::Confirm { mu, trials } => {
+            LambdaSearch::Confirm { mu, trials } => {
                 let point = self.point_at(1.0 / mu)?;
                 if point.gap() <= gap {
-                    return Ok(Sought::Start(point));
+                    return Ok(SearchStep::Start(point));
                 }
                 if trials + 1 == MOST_TRIALS {
                     return Err(NOT_PROVEN);
                 }
                 // By rounding, or where the oracle only gives bounds.
-                *search = Search::Confirm { mu: mu * (1.0 - START_TOLERANCE), trials: trials + 1 };
-                Ok(Sought::Under)
+                *search = LambdaSearch::Confirm { mu: mu * (1.0 - START_TOLERANCE), trials: trials + 1 };
+                Ok(SearchStep::Running)
             }
         }
     }
 
     /// Puts an example on the oracle's answer at w = 0.
-    fn place(&mut self, block: usize, search: &mut Search) -> Result<Sought, RunError> {
-        if self.regularizer.prior().is_some() {
+    fn place(&mut self, block: usize, search: &mut LambdaSearch) -> Result<SearchStep, RunError> {
+        if self.run.regularizer().prior().is_some() {
             return Err(RunError::Unsupported("a path needs a regulariser without a prior mean"));
         }
-        if self.stop.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Ok(Sought::Spent(StopReason::Interrupt));
+        if self.run.is_interrupted() {
+            return Ok(SearchStep::OutOfBudget(StopReason::Interrupt));
         }
-        let blocks = self.oracle.blocks();
-        if block == 0 || self.candidate.len() != self.oracle.dim() {
-            self.candidate.clear();
-            self.candidate.resize(self.oracle.dim(), 0.0); // once, and again where the run was restored
+        let (blocks, dim) = (self.run.blocks(), self.run.dim());
+        let (solver, mut ctx, (origin, plane)) = self.run.parts();
+        if block == 0 || origin.len() != dim {
+            origin.clear();
+            origin.resize(dim, 0.0); // once, and again where the run was restored
         }
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_lookahead(self.lookahead.as_mut());
-        let Some(solver) = self.solver.rescaling() else { return Err(CANNOT_RESCALE) };
+        let Some(solver) = solver.rescaling() else { return Err(CANNOT_RESCALE) };
         ctx.resume();
-        ctx.maximize_ahead(block..blocks, &self.candidate, &mut self.plane)?;
-        solver.place(block, &mut self.plane, &mut ctx);
-        self.clock.pause();
-        *search = Search::Place(block + 1);
-        Ok(Sought::Under)
+        ctx.maximize_ahead(block..blocks, origin, plane)?;
+        solver.place(block, plane, &mut ctx);
+        self.run.pause();
+        *search = LambdaSearch::Place(block + 1);
+        Ok(SearchStep::Running)
     }
 
-    fn first_trial(&mut self, gap: f64, search: &mut Search) -> Result<Sought, RunError> {
-        if let Some(reason) = self.spent() {
-            return Ok(Sought::Spent(reason));
+    fn first_trial(&mut self, gap: f64, search: &mut LambdaSearch) -> Result<SearchStep, RunError> {
+        if let Some(reason) = self.run.spent() {
+            return Ok(SearchStep::OutOfBudget(reason));
         }
         let start = self.point_at(1.0)?;
         let square = linalg::sum_squares(&start.w);
         if square == 0.0 {
-            return Ok(Sought::Zero);
+            return Ok(SearchStep::Zero);
         }
         // As a function of mu the gap is at least |w|^2 mu - circ, w being that at mu = 1.
         let circ = start.dual + 0.5 * square;
-        *search = Search::Bisect { low: 0.0, high: (gap + circ) / square, trials: 0 };
-        Ok(Sought::Under)
+        *search = LambdaSearch::Bisect { low: 0.0, high: (gap + circ) / square, trials: 0 };
+        Ok(SearchStep::Running)
     }
 
-    fn bisect(&mut self, gap: f64, (low, high): (f64, f64), trials: usize) -> Result<Search, RunError> {
+    fn bisect(&mut self, gap: f64, (low, high): (f64, f64), trials: usize) -> Result<LambdaSearch, RunError> {
         let mu = if low == 0.0 { high } else { f64::sqrt(low * high) };
         let point = self.point_at(1.0 / mu)?;
         let (low, high) = if point.gap() > gap { (f64::max(low, mu * gap / point.gap()), mu) } else { (mu, high) };
         let near = low > 0.0 && high <= low * (1.0 + START_TOLERANCE);
         Ok(match near || trials + 1 == MOST_TRIALS {
-            true => Search::Confirm { mu: low, trials: 0 },
-            false => Search::Bisect { low, high, trials: trials + 1 },
+            true => LambdaSearch::Confirm { mu: low, trials: 0 },
+            false => LambdaSearch::Bisect { low, high, trials: trials + 1 },
         })
     }
 }

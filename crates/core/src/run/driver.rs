@@ -1,127 +1,63 @@
-//! The driver: steps a solver until a budget is spent or the gap is small enough, and evaluates bounds aside.
-//!
-//! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
-//! is which iterate to save and when to stop.
-
-mod continuation;
-mod evaluation;
-mod saving;
-mod start;
-mod stop;
-
-pub use continuation::{Approach, Point};
-pub use start::{Search, Sought};
-pub use stop::{GapTarget, Stop, StopReason};
+//! A run under way: the loop around a solver, its budgets, and when bounds are looked at.
 
 use std::sync::atomic::Ordering;
 
+use super::outcome::{Best, LossMeter, Outcome, RunError};
+use super::stop::{Stop, StopReason};
 use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
 use crate::lookahead::Lookahead;
-use crate::observe::{Certificate, Observer, RunCost, Tick};
-use crate::oracle::{MaxOracle, OracleError};
+use crate::observe::{Observer, RunCost, Tick};
+use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
-use crate::solver::{Progress, Solver};
+use crate::solver::Solver;
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
+
+/// An oracle slower than this is worth a tick per step, in seconds.
+const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
 /// By how much F may exceed P, relative, where rounding is the reason.
 const ROUNDING: f64 = 1e-9;
 
 /// Whether weak duality leaves room for these values of P and F.
-fn is_possible(primal: f64, dual: f64) -> bool {
+pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
     dual <= primal + ROUNDING * (1.0 + primal.abs())
-}
-
-/// An oracle slower than this is worth a tick per step, in seconds.
-const SLOW_ORACLE_SECONDS: f64 = 1e-4;
-
-/// Why a run failed.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The oracle gave no usable answer.
-    #[error(transparent)]
-    Oracle(#[from] OracleError),
-    /// What was asked for needs more than this solver, oracle or regulariser offers.
-    #[error("{0}")]
-    Unsupported(&'static str),
-    /// The objective overflowed.
-    #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
-    NotFinite(f64),
-    /// A record could not be written.
-    #[error("the record could not be written: {0}")]
-    Record(#[from] std::io::Error),
-}
-
-/// Measures mean task losses of predictions at `w`.
-pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Losses, OracleError>>;
-
-/// Mean task losses of predictions.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Losses {
-    /// On the training set.
-    pub train: Option<f64>,
-    /// On the test set.
-    pub test: Option<f64>,
-}
-
-/// What a run arrives at.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// The weights with the lowest primal value seen.
-    pub w: Vec<f64>,
-    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds.
-    pub certificate: Certificate,
-    /// Why the run ended.
-    pub stop_reason: StopReason,
-    /// What it took.
-    pub cost: RunCost,
-    /// Iterations, approximate passes, planes.
-    pub progress: Progress,
-}
-
-/// The iterate to save.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Best {
-    w: Vec<f64>,
-    primal: f64,
-    proven: bool,
 }
 
 /// A solver on a problem, under way.
 pub struct Run<O> {
-    oracle: O,
-    evaluation_oracle: O,
-    lookahead: Option<Lookahead>,
-    evaluation_executor: Option<Box<dyn Executor>>,
-    solver: Box<dyn Solver<O>>,
-    regularizer: Regularizer,
-    stop: Stop,
-    rng: Rng,
-    clock: Clock,
-    counts: Counts,
-    observers: Vec<Box<dyn Observer>>,
-    losses: Option<LossMeter>,
-    best: Option<Best>,
-    dual: Option<f64>,
-    evaluation_calls: u64,
-    evaluation_seconds: f64,
-    evaluated_at: Option<u64>,
-    steps: u64,
-    candidate: Vec<f64>,
-    other: Vec<f64>,
-    plane: Plane,
-    batch: Vec<BatchItem>,
+    pub(super) oracle: O,
+    pub(super) evaluation_oracle: O,
+    pub(super) lookahead: Option<Lookahead>,
+    pub(super) evaluation_executor: Option<Box<dyn Executor>>,
+    pub(super) solver: Box<dyn Solver<O>>,
+    pub(super) regularizer: Regularizer,
+    pub(super) stop: Stop,
+    pub(super) rng: Rng,
+    pub(super) clock: Clock,
+    pub(super) counts: Counts,
+    pub(super) observers: Vec<Box<dyn Observer>>,
+    pub(super) losses: Option<LossMeter>,
+    pub(super) best: Option<Best>,
+    pub(super) dual: Option<f64>,
+    pub(super) evaluation_calls: u64,
+    pub(super) evaluation_seconds: f64,
+    pub(super) evaluated_at: Option<u64>,
+    pub(super) steps: u64,
+    pub(super) candidate: Vec<f64>,
+    pub(super) other: Vec<f64>,
+    pub(super) plane: Plane,
+    pub(super) batch: Vec<BatchItem>,
 }
 
 impl<O: MaxOracle> Run<O> {
-    /// A run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
-    /// one of
-    /// the same problem, evaluates bounds and its calls are not counted as training.
+    /// Returns a run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
+    /// one of the same problem, evaluates bounds, and its calls are not counted as training.
     pub fn new(
         oracle: O,
         evaluation_oracle: O,
@@ -218,20 +154,37 @@ impl<O: MaxOracle> Run<O> {
         Ok(None)
     }
 
+    /// Takes the run apart into the solver, the context that it steps in, and two buffers.
+    pub(crate) fn parts(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
+        let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
+        let buffers = (&mut self.candidate, &mut self.plane);
+        (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
+    }
+
     /// Takes one step; returns whether it ended an outer iteration.
-    fn step(&mut self) -> Result<bool, RunError> {
+    pub(crate) fn step(&mut self) -> Result<bool, RunError> {
         self.clock.resume();
-        let mut ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts)
-            .with_lookahead(self.lookahead.as_mut());
-        let report = self.solver.step(&mut ctx)?;
+        let (solver, mut ctx, _) = self.parts();
+        let report = solver.step(&mut ctx)?;
         self.steps += 1;
         Ok(report.iteration_ended)
     }
 
-    fn spent(&self) -> Option<StopReason> {
+    /// Returns whether the run was asked to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.stop.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Stops the training clock until the next step.
+    pub(crate) fn pause(&mut self) {
+        self.clock.pause();
+    }
+
+    /// Returns the budget that is spent, if one is.
+    pub(crate) fn spent(&self) -> Option<StopReason> {
         let calls = self.counts.oracle_calls;
         let stop = &self.stop;
-        if stop.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+        if self.is_interrupted() {
             Some(StopReason::Interrupt)
         } else if stop.passes.is_some_and(|passes| calls as f64 >= passes * self.oracle.blocks() as f64) {
             Some(StopReason::Passes)
@@ -244,7 +197,7 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    fn gap_reached(&self) -> bool {
+    pub(super) fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
             (Some(target), Some(best), Some(dual)) => {
                 (self.is_certified() || self.stop.estimated) && best.primal - dual <= target.at(best.primal)
@@ -255,14 +208,14 @@ impl<O: MaxOracle> Run<O> {
 
     /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
     /// disprove what the oracle says of its answers.
-    fn is_certified(&self) -> bool {
+    pub(super) fn is_certified(&self) -> bool {
         match (&self.best, self.dual) {
             (Some(best), Some(dual)) => best.proven && is_possible(best.primal, dual),
             _ => false,
         }
     }
 
-    fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         if self.observers.is_empty() {
             return;
         }
@@ -280,6 +233,56 @@ impl<O: MaxOracle> Run<O> {
     pub fn is_tick(&self) -> bool {
         let slow = self.counts.oracle_seconds > SLOW_ORACLE_SECONDS * self.counts.oracle_calls as f64;
         slow || self.steps.is_multiple_of(TICK_STEPS)
+    }
+
+    /// Returns the length d of w.
+    pub fn dim(&self) -> usize {
+        self.oracle.dim()
+    }
+
+    /// Returns the number of examples n.
+    pub(crate) fn blocks(&self) -> usize {
+        self.oracle.blocks()
+    }
+
+    /// Returns the regulariser.
+    pub(crate) fn regularizer(&self) -> &Regularizer {
+        &self.regularizer
+    }
+
+    /// Returns the strength of the regulariser.
+    pub fn lambda(&self) -> f64 {
+        self.regularizer.lambda()
+    }
+
+    /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
+    pub(crate) fn move_to(&mut self, lambda: f64, solver: Option<Box<dyn Solver<O>>>) {
+        self.clock.pause();
+        if let Some(solver) = solver {
+            self.solver = solver;
+        }
+        self.regularizer = self.regularizer.with_lambda(lambda);
+        (self.best, self.dual, self.evaluated_at) = (None, None, None);
+        self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
+    }
+
+    /// Returns what the run took so far.
+    pub fn cost(&self) -> RunCost {
+        RunCost {
+            oracle_calls: self.counts.oracle_calls,
+            evaluation_calls: self.evaluation_calls,
+            cached_steps: self.counts.cached_steps,
+            passes: self.passes(),
+            iterations: Some(self.solver.progress().iterations),
+            train_seconds: self.clock.now(),
+            // Sampled times can overshoot; more than all the time there was cannot be true.
+            oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
+        }
+    }
+
+    /// Returns the planes kept, mean per example.
+    pub fn planes(&self) -> Option<f64> {
+        self.solver.progress().planes
     }
 
     /// Oracle calls / n so far.

@@ -1,0 +1,133 @@
+//! Moves of a run from one lambda to another, and toward a gap that is certified at the point itself.
+//!
+//! Counts, clock and chance go on; bounds begin anew with every lambda. A check of the gap at w(phi) costs n evaluation
+//! calls. One that only says "not yet" is evaluation. One that is passed decides where the path goes on, so its
+//! calls and its time are moved to training.
+
+use super::point::PathPoint;
+use crate::clock::Stopwatch;
+use crate::observe::Certificate;
+use crate::oracle::MaxOracle;
+use crate::rescale::WarmStart;
+use crate::run::{Losses, Run, RunError, StopReason, is_possible};
+use crate::solver::Solver;
+
+/// The solver cannot change lambda.
+pub(super) const CANNOT_RESCALE: RunError = RunError::Unsupported(
+    "the solver cannot go on at another lambda: expected one of the block-coordinate Frank-Wolfe family",
+);
+
+/// The oracle certifies nothing.
+pub(super) const NOT_PROVEN: RunError =
+    RunError::Unsupported("the oracle is only a heuristic here: a path needs gaps that are proven");
+
+/// What weak duality rules out.
+const CONTRADICTED: RunError = RunError::Unsupported(
+    "the dual value exceeds the primal value: the oracle's answers are not what it says of them (`multiplane check` \
+     looks for the reason)",
+);
+
+/// What a step toward a gap came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GapProgress {
+    /// The gap was not looked at.
+    Running,
+    /// It is still too wide.
+    AboveTarget(PathPoint),
+    /// It is small enough.
+    Reached(PathPoint),
+    /// Nothing was done: a budget is spent.
+    OutOfBudget(StopReason),
+}
+
+/// A run in the hands of an outer loop over lambdas.
+pub struct PathRun<'a, O> {
+    pub(super) run: &'a mut Run<O>,
+}
+
+impl<'a, O: MaxOracle> PathRun<'a, O> {
+    /// Takes a run in hand; it may be let go and taken again between any two calls.
+    pub fn new(run: &'a mut Run<O>) -> Self {
+        PathRun { run }
+    }
+
+    /// Goes on at `lambda` from the present point, with new bounds. `false`, and nothing done, where the solver
+    /// cannot.
+    pub fn continue_at(&mut self, lambda: f64, start: WarmStart) -> bool {
+        let (solver, mut ctx, _) = self.run.parts();
+        let Some(solver) = solver.rescaling() else { return false };
+        ctx.resume();
+        solver.rescale(lambda, start, &mut ctx);
+        self.run.move_to(lambda, None);
+        true
+    }
+
+    /// Goes on at `lambda` with another solver, one that has not begun, and new bounds.
+    pub fn continue_with(&mut self, solver: Box<dyn Solver<O>>, lambda: f64) {
+        self.run.move_to(lambda, Some(solver));
+    }
+
+    /// Goes to `lambda` with the same masses and measures the gap there: training, as it leads somewhere.
+    ///
+    /// # Errors
+    ///
+    /// A solver that cannot change lambda, an oracle that proves nothing or contradicts itself or fails.
+    pub fn point_at(&mut self, lambda: f64) -> Result<PathPoint, RunError> {
+        if !self.continue_at(lambda, WarmStart::KeepDual) {
+            return Err(CANNOT_RESCALE);
+        }
+        let (point, seconds) = self.check()?;
+        self.run.book_as_training(seconds);
+        Ok(point)
+    }
+
+    /// Takes one step (after looking at the budgets) toward a w(phi) with a gap of at most `gap`, and looks at the gap
+    /// after an outer iteration (less often where looking takes longer than training). Budgets are those of the run; a
+    /// gap among its stops plays no part.
+    ///
+    /// # Errors
+    ///
+    /// As [`point_at`](PathRun::point_at).
+    pub fn approach(&mut self, gap: f64) -> Result<GapProgress, RunError> {
+        if let Some(reason) = self.run.spent() {
+            self.run.pause();
+            return Ok(GapProgress::OutOfBudget(reason));
+        }
+        let mut progress = GapProgress::Running;
+        if self.run.step()? && self.run.may_evaluate() {
+            let (point, seconds) = self.check()?;
+            let reached = point.gap() <= gap;
+            if reached {
+                self.run.book_as_training(seconds);
+            }
+            let certificate = Certificate::new(point.primal, Some(point.dual), true);
+            self.run.record(certificate, Losses::default(), None)?;
+            if reached {
+                return Ok(GapProgress::Reached(point));
+            }
+            progress = GapProgress::AboveTarget(point);
+        }
+        self.run.tick();
+        Ok(progress)
+    }
+
+    /// The certificate of w(phi) as it is now, and the seconds that it took; booked as evaluation.
+    fn check(&mut self) -> Result<(PathPoint, f64), RunError> {
+        let run = &mut *self.run;
+        run.pause();
+        let stopwatch = Stopwatch::start();
+        let mut w = Vec::new();
+        let Some(solver) = run.parts().0.rescaling() else { return Err(CANNOT_RESCALE) };
+        let dual = solver.point(&mut w);
+        let (primal, proven) = run.primal(&w)?;
+        if !proven {
+            return Err(NOT_PROVEN);
+        }
+        if !is_possible(primal, dual) {
+            return Err(CONTRADICTED);
+        }
+        let seconds = run.book_evaluation(stopwatch, run.blocks() as u64);
+        let score = dual - run.regularizer().penalty(&w);
+        Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, seconds))
+    }
+}

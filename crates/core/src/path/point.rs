@@ -1,0 +1,30 @@
+//! A certified point of a path.
+
+/// A point w(phi) with its certificate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// `w(phi)`.
+    pub w: Vec<f64>,
+    /// `P(w)` by one call per example.
+    pub primal: f64,
+    /// `F(phi)`.
+    pub dual: f64,
+    /// `sum_i score(phi^i; w)`, by which the gap grows when w is kept: at `rho lambda` it is `gap + (1 - rho)` times
+    /// this. Without a prior it is `F - lambda/2 |w|^2`.
+    pub score: f64,
+}
+
+impl PathPoint {
+    /// Returns `P - F`: exact, as both belong to this point.
+    pub fn gap(&self) -> f64 {
+        self.primal - self.dual
+    }
+
+    /// Returns the smallest share of lambda at which w is still good to `gap`; 0 where it is for every lambda.
+    pub fn reach(&self, gap: f64) -> f64 {
+        let room = gap - self.gap();
+        if self.score <= room { 0.0 } else { 1.0 - room / self.score }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a run arrives at, and why one fails.
+
+use super::stop::StopReason;
+use crate::observe::{Certificate, RunCost};
+use crate::oracle::OracleError;
+use crate::solver::Progress;
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The oracle gave no usable answer.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// What was asked for needs more than this solver, oracle or regulariser offers.
+    #[error("{0}")]
+    Unsupported(&'static str),
+    /// The objective overflowed.
+    #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
+    NotFinite(f64),
+    /// A record could not be written.
+    #[error("the record could not be written: {0}")]
+    Record(#[from] std::io::Error),
+}
+
+/// Measures mean task losses of predictions at `w`.
+pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Losses, OracleError>>;
+
+/// Mean task losses of predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Losses {
+    /// On the training set.
+    pub train: Option<f64>,
+    /// On the test set.
+    pub test: Option<f64>,
+}
+
+/// What a run arrives at.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The weights with the lowest primal value seen.
+    pub w: Vec<f64>,
+    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds.
+    pub certificate: Certificate,
+    /// Why the run ended.
+    pub stop_reason: StopReason,
+    /// What it took.
+    pub cost: RunCost,
+    /// Iterations, approximate passes, planes.
+    pub progress: Progress,
+}
+
+/// The iterate to save.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Best {
+    pub(super) w: Vec<f64>,
+    pub(super) primal: f64,
+    pub(super) proven: bool,
+}
