@@ -31,6 +31,10 @@ pub struct Unfilled {
 ///
 /// Fails with the first slot, in their order, that cannot be filled; a panic of `fill` is such a failure. Slots
 /// before that one are filled, slots after it may be. There must be a worker.
+///
+/// # Errors
+///
+/// The first slot, in their order, that could not be filled, and why: a failure of `fill` or its panic.
 pub fn divide<S: Send, T: Send>(
     workers: &mut [S],
     slots: &mut [T],

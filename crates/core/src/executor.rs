@@ -63,8 +63,9 @@ pub trait Executor {
 
     /// Answers every question of `batch` at `w`. Answers are checked ([`check_answer`]).
     ///
-    /// Fails with the first question, in the order of the batch, that gets no usable answer; the questions before it
-    /// are answered.
+    /// # Errors
+    ///
+    /// The first question, in the order of the batch, that gets no usable answer; the questions before it are answered.
     fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered>;
 }
 
@@ -144,6 +145,10 @@ const EVALUATION_BATCH: usize = 4096;
 /// The sum of the hinges of all `blocks` at `w`, and whether it is proven to be no less than the true one.
 ///
 /// `batch` is scratch.
+///
+/// # Errors
+///
+/// The first block, in their order, that gets no usable answer.
 pub fn sum_of_hinges(
     executor: &mut dyn Executor,
     blocks: usize,

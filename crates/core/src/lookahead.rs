@@ -74,6 +74,10 @@ impl Lookahead {
     }
 
     /// Hands out the next answer.
+    ///
+    /// # Errors
+    ///
+    /// The failure that the fetched answers end with, where it is its turn.
     pub fn take(&mut self, out: &mut Plane) -> Result<Quality, OracleError> {
         if let Some(next) = self.ready.next() {
             let answer = &mut self.answers[next];

@@ -94,6 +94,10 @@ pub struct Tick {
 /// Somebody who watches a run. Nothing that an observer does reaches the solver.
 pub trait Observer {
     /// Bounds were evaluated.
+    ///
+    /// # Errors
+    ///
+    /// A record that could not be written; it ends the run.
     fn evaluated(&mut self, record: &Record) -> io::Result<()>;
 
     /// What follows is at this lambda: a path or grid moves on.

@@ -48,6 +48,10 @@ pub struct Decisions {
 /// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
 pub trait Solver<O: MaxOracle + ?Sized> {
     /// Takes one step.
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle.
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError>;
 
     /// Writes the weights that the solver would answer with now, and returns the dual value of the point that
@@ -69,10 +73,18 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     fn progress(&self) -> Progress;
 
     /// Appends to `out` everything that decides the solver's future.
+    ///
+    /// # Errors
+    ///
+    /// A state that cannot be encoded.
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError>;
 
     /// Goes on from where a solver of the same parameters and problem was saved; the error says why it cannot, and
     /// then nothing has changed. `oracle` is asked whether it knows the labellings that are kept.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no state of such a solver on this problem.
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError>;
 
     /// The points that the solver's dual values stand on: the present one, then an averaged one where averages are

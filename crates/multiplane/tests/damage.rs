@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use multiplane::certificate::{CertificatePart, WeightedPlane};
 use multiplane::dataset::{Dataset, synthetic_words};
-use multiplane::point::{Mass, Part};
 use multiplane::{Checkpoint, Checkpointer, Model, ModelFile, Outputs, PathSpec, RunOptions, RunSpec, Session, verify};
 use serde_json::json;
 
@@ -104,14 +104,14 @@ fn faults_are_found() {
             let mut point = run.dual_points().remove(0);
             match (fault, &mut point.parts[2]) {
                 (0, _) => point.value *= 1.0 + 1e-6,
-                (1, Part::Plane(part)) => *part = plane.view(),
-                (1, Part::Masses { planes, .. }) => planes[0].circ += 1e-6,
-                (2, Part::Masses { truth, .. }) => *truth += 1e-3,
-                (3, Part::Masses { planes, .. }) => planes[0].code = &other[..planes[0].code.len()],
-                (4, Part::Masses { planes, .. }) => {
+                (1, CertificatePart::Plane(part)) => *part = plane.view(),
+                (1, CertificatePart::Masses { planes, .. }) => planes[0].circ += 1e-6,
+                (2, CertificatePart::Masses { truth, .. }) => *truth += 1e-3,
+                (3, CertificatePart::Masses { planes, .. }) => planes[0].code = &other[..planes[0].code.len()],
+                (4, CertificatePart::Masses { planes, .. }) => {
                     let extra = planes[0];
                     planes[0].mass += 1.5;
-                    planes.push(Mass { mass: -1.5, ..extra });
+                    planes.push(WeightedPlane { mass: -1.5, ..extra });
                 }
                 _ => unreachable!(),
             }

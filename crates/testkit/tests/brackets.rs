@@ -110,7 +110,7 @@ fn mixed(
     problem: &Small,
     block: usize,
     truth: f64,
-    planes: &[Mass],
+    planes: &[WeightedPlane],
     name: &str,
 ) -> DensePlane {
     let sum = truth + planes.iter().map(|plane| plane.mass).sum::<f64>();

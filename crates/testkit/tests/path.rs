@@ -170,7 +170,7 @@ fn paths_resume_to_the_bit_after_every_step() {
 }
 
 /// The path's answer at `lambda`: its weights and a dual value there.
-fn answer(points: &[Point], lambda: f64) -> (Vec<f64>, f64) {
+fn answer(points: &[PathPoint], lambda: f64) -> (Vec<f64>, f64) {
     let k = points.partition_point(|point| point.lambda >= lambda).max(1) - 1;
     let point = &points[k];
     let ratio = point.lambda / lambda;

@@ -94,6 +94,10 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     fn point(&self) -> DualCertificate<'_>;
 
     /// Refuses a state that was restored and do not fit `blocks` blocks and `dim` weights.
+    ///
+    /// # Errors
+    ///
+    /// What does not fit.
     fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError>;
 }
 

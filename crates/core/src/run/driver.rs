@@ -124,6 +124,10 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// Runs to the end.
+    ///
+    /// # Errors
+    ///
+    /// An oracle that fails, an objective that overflows, a record that cannot be written.
     pub fn to_end(&mut self) -> Result<Outcome, RunError> {
         loop {
             if let Some(reason) = self.advance()? {
@@ -134,6 +138,10 @@ impl<O: MaxOracle> Run<O> {
 
     /// Takes one step (after looking at the budgets) and evaluates bounds where that is due. Returns why the
     /// run is over, once it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_end`](Run::to_end).
     pub fn advance(&mut self) -> Result<Option<StopReason>, RunError> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));

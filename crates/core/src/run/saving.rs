@@ -29,6 +29,10 @@ impl<O: MaxOracle> Run<O> {
     /// Appends to `out` everything that decides how the run goes on. Call it between steps and before
     /// [`outcome`](Run::outcome), whose evaluation an undisturbed run would not have made. Stops the training
     /// clock, which the next step lets run again; changes nothing else.
+    ///
+    /// # Errors
+    ///
+    /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
         self.clock.pause();
         // Named one by one: a new field must be thought about here.
@@ -73,6 +77,10 @@ impl<O: MaxOracle> Run<O> {
 
     /// Goes on from where a run of the same problem, solver and clock was saved. The error says why it cannot, and
     /// then nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no state of a run of this problem, solver and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
