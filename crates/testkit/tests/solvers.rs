@@ -22,6 +22,17 @@ fn passes(passes: f64) -> Stop {
     Stop { passes: Some(passes), ..Stop::default() }
 }
 
+/// What the registry declares of a solver is true of it.
+#[test]
+fn declarations_are_true() {
+    for entry in SOLVERS {
+        let mut solver = entry.build(&(entry.preset)(), 2, 3, 1.0.into()).unwrap();
+        let mut w = Vec::new();
+        assert_eq!(solver.answer(&mut w).is_some(), entry.has_dual, "{}", entry.name);
+        assert_eq!(solver.rescaling().is_some(), entry.continues, "{}", entry.name);
+    }
+}
+
 /// Brackets hold the optimum, F never falls, gaps are P - F, and 1e-2 is reached (O(1/k) methods are slow).
 #[test]
 fn all_solvers_keep_the_contract() {

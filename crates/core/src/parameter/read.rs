@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(read::<BlockFrankWolfe>(&tree).unwrap_err().to_string(), text);
         }
         let error = read::<BlockFrankWolfe>(&json!({"planes": {"name": "none of them"}})).unwrap_err();
-        assert_eq!(error.path, "planes");
+        assert_eq!((error.path.as_str(), error.value.as_str()), ("planes.name", "none of them"));
         assert_eq!(read::<BlockFrankWolfe>(&json!({"gap_check": 3})).unwrap().gap_check, 3);
     }
 }

@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 /// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. The mode follows
 /// the umask. Whatever fails, `path` holds either its old content or all of the new one. Devices are written to
 /// directly.
+///
+/// # Errors
+///
+/// Whatever the system says; then the old content is still there.
 pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     durable_replace(path, &[bytes], None)
 }
@@ -34,7 +38,11 @@ pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Pa
     File::open(directory_of(path))?.sync_all()
 }
 
-/// Whether `path` could be written, without touching what is there.
+/// Finds out whether `path` could be written, without touching what is there.
+///
+/// # Errors
+///
+/// Why it could not be written.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));

@@ -61,7 +61,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path); // one that stays blocks nobody
+        let _ = fs::remove_file(&self.path); // one that stays blocks no other process
     }
 }
 

@@ -138,8 +138,12 @@ impl PathModel {
         &self.w[k * self.dim()..][..self.dim()]
     }
 
-    /// The row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last one
+    /// Finds the row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last one
     /// down to the end of the path, the first one (to be scaled by `lambdas[0] / lambda`) above it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where nothing answers for `lambda`.
     pub fn row_at(&self, lambda: f64) -> Result<usize, Error> {
         let last = self.lambdas.len() - 1;
         if !(lambda.is_finite() && lambda > 0.0) {
@@ -159,9 +163,13 @@ impl PathModel {
         Ok(self.lambdas.partition_point(|own| *own >= lambda).saturating_sub(1).min(last))
     }
 
-    /// The model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
+    /// Returns the model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
     /// the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
     /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and 0 at 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`row_at`](PathModel::row_at).
     pub fn at(&self, lambda: f64) -> Result<Model, Error> {
         let k = self.row_at(lambda)?;
         let (own, mut w) = (self.lambdas[k], self.row(k).to_vec());
@@ -187,7 +195,11 @@ impl PathModel {
         Ok(Model { w, info: ModelInfo { format, version, ..info } })
     }
 
-    /// The file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
+    /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let info = PathInfo { checksum: container::zero_checksum(), ..self.info.clone() };
         let rows = self.lambdas.len();
@@ -231,6 +243,10 @@ impl PathModel {
     }
 
     /// Writes the file; see [`durable_write`](crate::durable_write) for what that promises.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         model::save(path, &self.to_bytes()?)
     }

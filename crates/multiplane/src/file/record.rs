@@ -38,13 +38,21 @@ struct Inner {
 }
 
 impl RecordFile {
-    /// A new file, in the place of what is there. Devices are written to as they are.
+    /// Creates a new file, in the place of what is there. Devices are written to as they are.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the system says.
     pub fn create(path: &Path) -> io::Result<RecordFile> {
         let file = File::create(path)?;
         Ok(RecordFile::new(path, Inner { file, bytes: 0, hash: Sha256::new() }))
     }
 
-    /// The file as it was at `position`: what was written after that is cut off. It must be the same file.
+    /// Opens the file as it was at `position`: what was written after that is cut off.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where it cannot be opened, or is another file.
     pub fn reopen(position: &RecordPosition) -> Result<RecordFile, Error> {
         let path = &position.path;
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));

@@ -70,28 +70,32 @@ fn encoded(position: &impl Serialize) -> Result<Vec<u8>, Error> {
 }
 
 impl Session {
-    /// The one who keeps checkpoints of `outer`, and the hooks without those that are the keeper's. Refuses to resume
-    /// the checkpoint of anything else.
-    pub(crate) fn keeper(&self, outer: Outer, mut hooks: RunOptions) -> Result<(LoopCheckpoints, RunOptions), Error> {
-        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
+    /// Prepares the checkpoints of `outer`, and returns the options without those that are theirs. Refuses to resume the
+    /// checkpoint of anything else.
+    pub(crate) fn loop_checkpoints(
+        &self,
+        outer: Outer,
+        mut options: RunOptions,
+    ) -> Result<(LoopCheckpoints, RunOptions), Error> {
+        let (checkpointer, resume) = (options.checkpointer.take(), options.resume.take());
         if let Some(checkpoint) = &resume {
             self.check_data(&checkpoint.info)?;
             checkpoint.info.check_outer(Some(&outer))?;
         }
         let info = CheckpointInfo { outer: Some(outer), ..self.checkpoint_info() };
-        Ok((LoopCheckpoints { checkpointer, info, resume }, hooks))
+        Ok((LoopCheckpoints { checkpointer, info, resume }, options))
     }
 
     /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of
     /// the regulariser at a position, `check` refuses one that does not fit.
     pub(crate) fn restore_position<T: DeserializeOwned>(
         &self,
-        keeper: &mut LoopCheckpoints,
+        saver: &mut LoopCheckpoints,
         run: &mut Run<BoxedOracle>,
         check: impl FnOnce(&T) -> Result<(), StateError>,
         lambda: impl Fn(&T) -> f64,
     ) -> Result<Option<T>, Error> {
-        let Some(checkpoint) = keeper.resume.take() else { return Ok(None) };
+        let Some(checkpoint) = saver.resume.take() else { return Ok(None) };
         let unsound = |error: StateError| Error::input(format!("the checkpoint: {error}"));
         let at: T = state::decode(&checkpoint.outer, check).map_err(unsound)?;
         PathRun::new(run).continue_with(self.solver(lambda(&at)), lambda(&at));

@@ -36,7 +36,11 @@ pub struct CrossValidation {
     pub best_lambda: f64,
 }
 
-/// A fold for each of `n` examples: `k` folds whose sizes differ by at most one, the same for the same seed.
+/// Draws a fold for each of `n` examples: `k` folds whose sizes differ by at most one, the same for the same seed.
+///
+/// # Errors
+///
+/// [`Error::Input`] unless `k` is between 2 and `n`.
 pub fn assign_folds(n: usize, k: usize, seed: u64) -> Result<Vec<u32>, Error> {
     if k < 2 || k > n {
         return Err(Error::input(format!("{k} folds of {n} examples: expected between 2 and {n}")));
@@ -48,6 +52,11 @@ pub fn assign_folds(n: usize, k: usize, seed: u64) -> Result<Vec<u32>, Error> {
 
 /// Trains on all folds but one, in turn, and measures task losses on the one left out at each of `lambdas` (which the
 /// path must reach, or the grid contain). `folds` names every example's fold; see [`assign_folds`].
+///
+/// # Errors
+///
+/// [`Error::Input`] where folds, data and lambdas do not fit together, [`Error::Failed`] where a fold was cut short, and
+/// those of the loop.
 pub fn cross_validate(
     spec: &RunSpec,
     data: &Dataset,
@@ -69,10 +78,10 @@ pub fn cross_validate(
     for &fold in &names {
         let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
         let session = Session::on(spec.clone(), data.subset(&kept), Some(data.subset(&left_out)))?;
-        let hooks = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
+        let options = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
         let (model, _) = match outer {
-            Outer::Path(path) => session.path(path, hooks)?,
-            Outer::Grid(grid) => session.grid(grid, hooks)?,
+            Outer::Path(path) => session.path(path, options)?,
+            Outer::Grid(grid) => session.grid(grid, options)?,
         };
         if model.info.stop_reason != PathEnd::LambdaMin {
             return Err(Error::failed(format!("cross-validation: fold {fold} was cut short")));

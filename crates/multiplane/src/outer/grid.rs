@@ -66,15 +66,20 @@ impl Position {
 impl Session {
     /// Trains at every point of a grid; lambda and gap of the specification play no part, its other stops hold for
     /// all points together. A point that they cut short is the last, with the gap that it reached.
-    pub fn grid(&self, spec: &GridSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the checkpoint is
+    /// not of this grid, [`Error::Failed`] where the run fails.
+    pub fn grid(&self, spec: &GridSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("grid"))?;
         let (count, dim) = (spec.points.count(), self.problem().dim());
         if count.saturating_mul(dim) > MAX_DIM {
             return Err(Error::input(format!("a grid of {count} points with {dim} weights: too large")));
         }
-        let (mut keeper, hooks) = self.keeper(Outer::Grid(spec.clone()), hooks)?;
+        let (mut saver, options) = self.loop_checkpoints(Outer::Grid(spec.clone()), options)?;
         let SolverEntry { name, has_dual, continues, .. } = *self.spec().solver.entry;
-        let mut run = self.prepare(1.0, Some(spec.gap).filter(|_| has_dual), hooks)?;
+        let mut run = self.prepare(1.0, Some(spec.gap).filter(|_| has_dual), options)?;
         if spec.warm_start.is_some() && !continues {
             let known = continuing();
             return Err(Error::input(format!(
@@ -82,7 +87,7 @@ impl Session {
             )));
         }
         let check = |at: &Position| at.check(dim);
-        let resumed = self.restore_position(&mut keeper, &mut run, check, |at| at.lambda)?;
+        let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.lambda)?;
         let mut at = resumed.unwrap_or_else(|| Position::new(spec));
         let cut = loop {
             let reason = match at.lambdas.len() {
@@ -91,16 +96,16 @@ impl Session {
                 _ => self.step(spec, &mut at, &mut run),
             };
             at.lambda = run.lambda();
-            match reason.map_err(|error| keeper.with_newest(error))? {
-                None => keeper.look(&mut run, &at),
+            match reason.map_err(|error| saver.with_newest(error))? {
+                None => saver.look(&mut run, &at),
                 reason => break reason,
             }
         };
         let end = cut.map_or(PathEnd::LambdaMin, PathEnd::from);
         // Before the outcome of a point that was cut short: its evaluation is none that a longer run would make.
-        let checkpoints = keeper.last(&mut run, &at, end);
+        let checkpoints = saver.last(&mut run, &at, end);
         if at.lambdas.is_empty() {
-            return Err(keeper.without_point(no_start(end)));
+            return Err(saver.without_point(no_start(end)));
         }
         if let Some(reason) = cut {
             self.end_point(&mut at, run.outcome(reason)?)?;

@@ -25,7 +25,9 @@ pub type OnPoint<'a, O> = dyn FnMut(&Run<O>, PathPoint) -> Result<(), Error> + '
 /// Follows the path with a run of any oracle, from where `state` stands, and hands every breakpoint over. The run's
 /// own stops end it early; what was handed over is certified down to `state.next`.
 ///
-/// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
+/// # Errors
+///
+/// Where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
 /// `lambda_min`.
 pub fn follow<O: MaxOracle>(
     run: &mut Run<O>,
@@ -81,10 +83,15 @@ impl Position {
 impl Session {
     /// Follows the regularisation path; lambda and gap of the specification play no part, its other stops end the
     /// path early.
-    pub fn path(&self, spec: &PathSpec, hooks: RunOptions) -> Result<(PathModel, PathSummary), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parameter`] where `spec` breaks a rule, [`Error::Input`] where the solver cannot do it or the checkpoint is
+    /// not of this path, [`Error::Failed`] where the run fails.
+    pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
-        let (mut keeper, hooks) = self.keeper(Outer::Path(*spec), hooks)?;
-        let mut run = self.prepare(1.0, None, hooks)?;
+        let (mut saver, options) = self.loop_checkpoints(Outer::Path(*spec), options)?;
+        let mut run = self.prepare(1.0, None, options)?;
         let SolverEntry { name, continues, .. } = *self.spec().solver.entry;
         if !continues {
             let known = continuing();
@@ -93,10 +100,10 @@ impl Session {
             )));
         }
         let check = |at: &Position| at.check(self.problem().dim());
-        let resumed = self.restore_position(&mut keeper, &mut run, check, |at| at.state.lambda)?;
+        let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
         let end = loop {
-            let step = at.state.advance(&mut run, spec).map_err(|error| keeper.with_newest(error))?;
+            let step = at.state.advance(&mut run, spec).map_err(|error| saver.with_newest(error))?;
             match step {
                 PathStep::Under => {}
                 PathStep::Point(point) => {
@@ -108,11 +115,11 @@ impl Session {
                 }
                 PathStep::Ended(end) => break end,
             }
-            keeper.look(&mut run, &at);
+            saver.look(&mut run, &at);
         };
-        let checkpoints = keeper.last(&mut run, &at, end);
+        let checkpoints = saver.last(&mut run, &at, end);
         if at.points.is_empty() {
-            return Err(keeper.without_point(no_start(end)));
+            return Err(saver.without_point(no_start(end)));
         }
         let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
         let model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);

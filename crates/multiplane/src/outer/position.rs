@@ -60,7 +60,9 @@ impl PathState {
 
     /// Takes the path one step further; between steps a run may be saved, and this state with it.
     ///
-    /// Fails where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
+    /// # Errors
+    ///
+    /// Where the solver cannot change lambda, the oracle proves nothing, or the path has no lambda above
     /// `lambda_min`.
     pub fn advance<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
         let step = match self.next {

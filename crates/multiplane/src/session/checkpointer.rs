@@ -48,9 +48,13 @@ pub struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Checkpoints go to `path`, every so many wall seconds (`None`: every minute, or less often where writing takes
+    /// Prepares checkpoints that go to `path`, every so many wall seconds (`None`: every minute, or less often where writing takes
     /// long). `outputs` says where the run's outputs go and how far they are; `warn` hears of failures that training
-    /// survives. Refused where another process writes there. Takes the lock until it is dropped.
+    /// survives. Takes the lock until it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where `every` is no time, or nothing can be written there, or another process writes there.
     pub fn open(
         path: &Path,
         every: Option<f64>,

@@ -29,6 +29,10 @@ pub struct Session {
 
 impl Session {
     /// Reads the data that `spec` names and opens the task on it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the data cannot be read or does not fit the specification.
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let entry = spec.task_entry()?;
@@ -41,6 +45,10 @@ impl Session {
     }
 
     /// Opens the task on data that was read already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the data does not fit the specification.
     pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
@@ -53,8 +61,12 @@ impl Session {
         Session::over(spec, problem, test, stopwatch)
     }
 
-    /// A run on a task that is not in the registry, such as one that lives in another language; the specification
+    /// Prepares a run on a task that is not in the registry, such as one that lives in another language; the specification
     /// is [`RunSpec::for_task`]'s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the specification does not fit the task.
     pub fn on_problem(
         spec: RunSpec,
         problem: Arc<dyn Problem>,
@@ -95,7 +107,11 @@ impl Session {
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
-    /// those that the task declares. The error says what does not fit.
+    /// those that the task declares.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with what does not fit.
     pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
         let (lambda, dim) = (self.lambda(), self.problem.dim());
         let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
@@ -136,7 +152,11 @@ impl Session {
         &self.spec
     }
 
-    /// Refuses a checkpoint of a run on other data. For those who want to know before they touch an output.
+    /// Refuses a checkpoint of a run on other data. To be called before an output is touched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] that names the data.
     pub fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
         let fingerprint = |problem: &Arc<dyn Problem>| problem.fingerprint().to_string();
         let pairs = [

@@ -11,7 +11,7 @@ use crate::file::Checkpoint;
 /// What a caller adds to a run; nothing here changes its result.
 #[derive(Default)]
 pub struct RunOptions {
-    /// Those who watch.
+    /// What watches the run.
     pub observers: Vec<Box<dyn Observer>>,
     /// Set it to stop the run.
     pub interrupt: Option<Arc<AtomicBool>>,

@@ -1,4 +1,4 @@
-//! From a [`Session`] to a run: oracles and those who answer for them, solver, stops, observers.
+//! From a [`Session`] to a run: oracles and their executors, solver, stops, observers.
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Threads};
@@ -20,9 +20,9 @@ impl Session {
         &self,
         lambda: f64,
         gap: Option<GapTarget>,
-        hooks: RunOptions,
+        options: RunOptions,
     ) -> Result<Run<BoxedOracle>, Error> {
-        self.prepare_after(lambda, gap, hooks, (0, 0.0))
+        self.prepare_after(lambda, gap, options, (0, 0.0))
     }
 
     /// As [`prepare`](Session::prepare); budgets count what comes after so many calls and seconds.
@@ -30,7 +30,7 @@ impl Session {
         &self,
         lambda: f64,
         gap: Option<GapTarget>,
-        hooks: RunOptions,
+        options: RunOptions,
         (calls, seconds): (u64, f64),
     ) -> Result<Run<BoxedOracle>, Error> {
         let stop = Stop {
@@ -39,10 +39,10 @@ impl Session {
             passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
-            interrupt: hooks.interrupt,
+            interrupt: options.interrupt,
         };
         let abortable = |oracle: BoxedOracle| -> BoxedOracle {
-            match &hooks.abort {
+            match &options.abort {
                 Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
                 None => oracle,
             }
@@ -55,10 +55,10 @@ impl Session {
         if let Some((training, judging)) = self.executors(&abortable)? {
             run = run.with_executors(training, judging);
         }
-        for observer in hooks.observers {
+        for observer in options.observers {
             run = run.with_observer(observer);
         }
-        if hooks.losses {
+        if options.losses {
             run = run.with_losses(self.loss_meter());
         }
         Ok(run)

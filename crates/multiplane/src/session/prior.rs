@@ -18,8 +18,12 @@ pub fn weights_sha256(w: &[f64]) -> String {
     sha256(&[&w.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()])
 }
 
-/// The weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model of
+/// Reads the weights, in the layout of files, of a model that is to be the prior of runs on `problem`. Refuses a model of
 /// another task, of other labels or features, at several lambdas, or, with `sha256`, of other weights.
+///
+/// # Errors
+///
+/// [`Error::Input`] with what does not fit.
 pub fn read_prior(path: &Path, sha256: Option<&str>, problem: &dyn Problem) -> Result<Vec<f64>, Error> {
     weights_for(path, &load(path)?, sha256, problem)
 }

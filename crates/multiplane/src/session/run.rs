@@ -11,10 +11,14 @@ use crate::file::{Checkpoint, Model, ModelInfo};
 
 impl Session {
     /// Trains to the end.
-    pub fn run(&self, mut hooks: RunOptions) -> Result<(Model, Summary), Error> {
-        let (checkpointer, resume) = (hooks.checkpointer.take(), hooks.resume.take());
-        let abort = hooks.abort.clone();
-        let mut run = self.prepare(self.lambda(), self.target(), hooks)?;
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the checkpoint is not of this run, [`Error::Failed`] where the run fails.
+    pub fn run(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
+        let (checkpointer, resume) = (options.checkpointer.take(), options.resume.take());
+        let abort = options.abort.clone();
+        let mut run = self.prepare(self.lambda(), self.target(), options)?;
         if let Some(checkpoint) = resume {
             self.check_data(&checkpoint.info)?;
             checkpoint.info.check_outer(None)?;
@@ -39,7 +43,11 @@ impl Session {
         Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
     }
 
-    /// The run as far as a checkpoint goes, for those who want to look at it.
+    /// Restores the run as far as a checkpoint goes, to be looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the checkpoint is not of this run.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
         self.check_data(&checkpoint.info)?;
         checkpoint.info.check_outer(None)?;

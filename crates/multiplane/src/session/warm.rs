@@ -31,17 +31,19 @@ impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
     /// needs. Stops of passes, calls and seconds count what this run adds. Losses are not measured at the end.
     ///
-    /// Fails where the data is not the same, or the solver cannot go on at another lambda.
+    /// # Errors
+    ///
+    /// [`Error::Input`] where the data is not the same, or the solver cannot go on at another lambda; those of the run.
     pub fn run_warm(
         &self,
-        hooks: RunOptions,
+        options: RunOptions,
         start: Option<&WarmState>,
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
-        let abort = hooks.abort.clone();
+        let abort = options.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let before = start.map_or((0, 0.0), |start| (start.oracle_calls, start.seconds));
-        let mut run = self.prepare_after(lambda, self.target(), hooks, before)?;
+        let mut run = self.prepare_after(lambda, self.target(), options, before)?;
         if let Some(start) = start {
             self.go_on(&mut run, start)?;
         }

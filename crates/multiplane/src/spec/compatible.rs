@@ -8,8 +8,12 @@ use super::run::RunSpec;
 use crate::error::Error;
 
 impl RunSpec {
-    /// Refuses a specification that would not continue the run of `original`, naming what differs. Stops, threads
+    /// Refuses a specification that would not continue the run of `original`. Stops, threads
     /// and the place and format of the data may differ (their content is checked by its fingerprint).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with what differs, before and now.
     pub fn check_continues(&self, original: &RunSpec) -> Result<(), Error> {
         let bare = |spec: &RunSpec| {
             let mut tree = spec.provenance();
@@ -29,7 +33,11 @@ impl RunSpec {
 }
 
 impl Outer {
-    /// Refuses a loop that would not continue `original`, naming what differs.
+    /// Refuses a loop that would not continue `original`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] with what differs, before and now.
     pub fn check_continues(&self, original: &Outer) -> Result<(), Error> {
         let (name, found) = (original.name(), self.name());
         let tree = |outer: &Outer| match outer {

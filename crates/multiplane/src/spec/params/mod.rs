@@ -132,7 +132,11 @@ pub fn set_name(tree: &mut Map<String, Value>, key: &str, name: &str) {
     set(tree, key, Value::String(name.into()));
 }
 
-/// A TOML file as a tree. Numbers that are not finite and dates have no place in it.
+/// Turns a TOML file into a tree.
+///
+/// # Errors
+///
+/// The key of a number that is not finite, or of a date: they have no place in a tree.
 pub fn from_toml(table: toml::Table) -> Result<Map<String, Value>, String> {
     let mut tree = Map::new();
     for (key, value) in table {
