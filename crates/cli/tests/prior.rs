@@ -4,7 +4,7 @@ mod common;
 
 use common::refusals::assert_refused;
 use common::{Scratch, number, samples};
-use multiplane::regularizer::Sign;
+use multiplane::regularizer::Constraint;
 use multiplane::{Hooks, Model, RunSpec, Session};
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn the_command_does_what_the_library_does() {
             marks[pairs.clone()].fill(1.0);
         }
         let marks = session.problem().from_file_layout(&marks);
-        let signs = marks.iter().map(|&mark| if mark == 1.0 { Sign::Frozen } else { Sign::Free }).collect();
+        let signs = marks.iter().map(|&mark| if mark == 1.0 { Constraint::Frozen } else { Constraint::Free }).collect();
         let prior = session.problem().from_file_layout(&old);
         let (model, found) = session.with_prior(prior, signs).unwrap().run(Hooks::default()).unwrap();
         let weights = scratch.weights("new.model");

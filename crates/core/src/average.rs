@@ -147,10 +147,7 @@ impl Averages {
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
     pub fn follow(&mut self, star: Star<'_>, alpha: f64, circ: f64) {
-        self.follow_with(circ, |weight, lag| match star {
-            Star::Sparse { indices, values } => linalg::scatter_axpy(weight * alpha, indices, values, lag),
-            Star::Dense(values) => linalg::axpy(weight * alpha, values, lag),
-        });
+        self.follow_with(circ, |weight, lag| star.add_to(weight * alpha, lag));
     }
 
     /// Follows a step that `add` can repeat: it adds its first argument times the change of the free weights.
@@ -192,7 +189,7 @@ impl Averages {
         let other_value = regularizer.dual(&other, other_circ);
         linalg::axpy(-1.0, out, &mut other); // now the direction from the first to the second
         let lambda = regularizer.lambda();
-        let constrained = regularizer.signs().is_some();
+        let constrained = regularizer.constraints().is_some();
         let along = if constrained {
             let moved = |(k, (&from, &by)): (usize, (&f64, &f64))| regularizer.clip(k, from) * by;
             out.iter().zip(&other).enumerate().map(moved).sum()

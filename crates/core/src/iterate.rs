@@ -1,19 +1,21 @@
-//! The iterate: weights, their dual value, and running averages. The only code that moves weights.
+//! The iterate: weights, their dual value, and running averages. The only code that moves the weights of a dual point.
 //!
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
 use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
 use crate::linalg;
+use crate::metric::Metric;
 use crate::plane::Star;
 use crate::point::{DualPoint, Part};
-use crate::regularizer::{Regularizer, Sign};
+use crate::regularizer::{Constraint, Regularizer};
 use crate::state::{expect, finite};
 
 /// Weights, dual value and averages.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Iterate {
     regularizer: Regularizer,
+    metric: Metric,
     weights: Vec<f64>,
     /// The free weights, where there are constraints; else w is free itself.
     free: Option<Vec<f64>>,
@@ -27,11 +29,19 @@ impl Iterate {
     /// The origin: phi = 0, w = w0.
     pub fn new(dim: usize, regularizer: impl Into<Regularizer>, averaging: Averaging) -> Self {
         let regularizer = regularizer.into();
-        let free = regularizer.signs().map(|_| vec![0.0; dim]);
+        let free = regularizer.constraints().map(|_| vec![0.0; dim]);
         let averages = (averaging == Averaging::Weighted).then(|| Averages::new(dim));
         let recent = if let Averaging::Recent(config) = averaging { Some(MovingAverage::new(config)) } else { None };
-        let mut iterate =
-            Iterate { regularizer, weights: vec![0.0; dim], free, circ: 0.0, value: 0.0, averages, recent };
+        let mut iterate = Iterate {
+            regularizer,
+            metric: Metric,
+            weights: vec![0.0; dim],
+            free,
+            circ: 0.0,
+            value: 0.0,
+            averages,
+            recent,
+        };
         iterate.rebuild(|_| 0.0);
         iterate
     }
@@ -56,6 +66,16 @@ impl Iterate {
         self.free.as_deref().unwrap_or(&self.weights)
     }
 
+    /// Returns what inner products of directions are taken with.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// Returns the curvature of F along a direction of phi: its squared length over lambda.
+    pub fn curvature(&self, direction: Star<'_>) -> f64 {
+        self.metric.square(direction) / self.lambda()
+    }
+
     /// The dual value F.
     pub fn value(&self) -> f64 {
         self.value
@@ -69,17 +89,11 @@ impl Iterate {
         if let Some(averages) = &mut self.averages {
             averages.follow(star, alpha, circ);
         }
-        match star {
-            _ if self.free.is_some() => self.add_constrained(alpha, star),
-            Star::Sparse { indices, values } => {
-                linalg::scatter_axpy(alpha, indices, values, &mut self.weights);
-                0.0
-            }
-            Star::Dense(values) => {
-                linalg::axpy(alpha, values, &mut self.weights);
-                0.0
-            }
+        if self.free.is_some() {
+            return self.add_constrained(alpha, star);
         }
+        self.metric.add(alpha, star, &mut self.weights);
+        0.0
     }
 
     /// Like [`add`](Iterate::add) where nothing is constrained: `add` adds its first argument times the change of
@@ -95,18 +109,18 @@ impl Iterate {
     }
 
     fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
-        let (Some(free), Some(signs)) = (&mut self.free, self.regularizer.signs()) else { return 0.0 };
+        let (Some(free), Some(constraints)) = (&mut self.free, self.regularizer.constraints()) else { return 0.0 };
         let mut surplus = 0.0;
         let mut shift = |k: usize, by: f64| {
             let (from, to) = (free[k], free[k] + by);
             free[k] = to;
-            match signs[k] {
-                Sign::Free => self.weights[k] = to,
-                Sign::NonNegative => {
+            match constraints[k] {
+                Constraint::Free => self.weights[k] = to,
+                Constraint::NonNegative => {
                     surplus += self.regularizer.surplus(from, to);
                     self.weights[k] = to.max(0.0);
                 }
-                Sign::Frozen => {}
+                Constraint::Frozen => {}
             }
         };
         match star {
@@ -133,7 +147,7 @@ impl Iterate {
         }
         let circ = circ - self.circ;
         let slope = linalg::dot(corners, &self.weights) + circ;
-        let curvature = linalg::sum_squares(corners) / self.lambda();
+        let curvature = self.curvature(Star::Dense(corners));
         let gamma = linalg::step_length(slope, curvature, 1.0);
         if gamma > 0.0 {
             let surplus = self.add(gamma, Star::Dense(corners), gamma * circ);
@@ -221,7 +235,7 @@ impl Iterate {
     pub(crate) fn fault(&self, dim: usize) -> Option<String> {
         let sound = |weights: &[f64]| weights.len() == dim && finite(weights);
         expect(sound(&self.weights) && sound(self.free()), "the weights")
-            .or_else(|| expect(self.free.is_some() == self.regularizer.signs().is_some(), "the free weights"))
+            .or_else(|| expect(self.free.is_some() == self.regularizer.constraints().is_some(), "the free weights"))
             .or_else(|| expect(self.circ.is_finite() && self.value.is_finite(), "the dual value"))
             .or_else(|| self.regularizer.fault(dim))
             .or_else(|| self.averages.as_ref()?.fault(dim))

@@ -37,7 +37,7 @@
 //!
 //! let solver = BlockFrankWolfe::mp_bcfw().solver(2, 1, 0.1);
 //! let stop = Stop { gap: Some(1e-6.into()), ..Stop::default() };
-//! let mut run = Run::new(TwoPoints, TwoPoints, Box::new(solver), 0.1, stop);
+//! let mut run = Run::new(TwoPoints, TwoPoints, solver, 0.1, stop);
 //! let outcome = run.to_end()?;
 //! assert!(outcome.certified && outcome.gap.unwrap() <= 1e-6);
 //! # Ok::<(), multiplane_core::run::RunError>(())
@@ -59,10 +59,12 @@ pub mod divide;
 pub mod dual;
 pub mod example;
 pub mod executor;
+pub mod gaps;
 pub mod hull;
 pub mod iterate;
 pub mod linalg;
 pub mod lookahead;
+pub mod metric;
 pub mod observe;
 pub mod oracle;
 pub mod order;
@@ -77,5 +79,6 @@ pub mod run;
 pub mod solver;
 pub mod solvers;
 pub mod state;
+pub mod step;
 pub mod task;
 pub mod task_oracle;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::clock::Stopwatch;
 use crate::executor::{BatchItem, Executor, Reply};
 use crate::oracle::{OracleError, Quality};
-use crate::plane::{Plane, Star};
+use crate::plane::Plane;
 
 /// Most blocks of a batch.
 const LARGEST_BATCH: usize = 2048;
@@ -100,7 +100,5 @@ impl Lookahead {
 }
 
 fn coefficients(plane: &Plane) -> usize {
-    match plane.view().star {
-        Star::Sparse { values, .. } | Star::Dense(values) => values.len(),
-    }
+    plane.view().star.values().len()
 }

@@ -198,6 +198,39 @@ pub enum Star<'a> {
     Dense(&'a [f64]),
 }
 
+impl<'a> Star<'a> {
+    /// Returns the stored coefficients.
+    pub fn values(self) -> &'a [f64] {
+        match self {
+            Star::Sparse { values, .. } | Star::Dense(values) => values,
+        }
+    }
+
+    /// Returns `<star, w>`.
+    pub fn dot(self, w: &[f64]) -> f64 {
+        match self {
+            Star::Sparse { indices, values } => linalg::sparse_dot(indices, values, w),
+            Star::Dense(values) => linalg::dot(values, w),
+        }
+    }
+
+    /// Adds `alpha` times this to `y`: the one place where planes are added up.
+    pub fn add_to(self, alpha: f64, y: &mut [f64]) {
+        match self {
+            Star::Sparse { indices, values } => linalg::scatter_axpy(alpha, indices, values, y),
+            Star::Dense(values) => linalg::axpy(alpha, values, y),
+        }
+    }
+
+    /// Sets the coordinates at which this stores something to 0 in `y`.
+    pub fn clear_in(self, y: &mut [f64]) {
+        match self {
+            Star::Sparse { indices, .. } => indices.iter().for_each(|&index| y[index as usize] = 0.0),
+            Star::Dense(_) => y.fill(0.0),
+        }
+    }
+}
+
 /// A borrowed plane: what steps are made of, wherever the numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneView<'a> {
@@ -211,25 +244,9 @@ impl PlaneView<'_> {
     /// The plane of the ground truth: zero everywhere.
     pub const ZERO: PlaneView<'static> = PlaneView { star: Star::Sparse { indices: &[], values: &[] }, circ: 0.0 };
 
-    /// `<star, w> + circ`.
+    /// Returns `<star, w> + circ`.
     pub fn score(&self, w: &[f64]) -> f64 {
-        match self.star {
-            Star::Sparse { indices, values } => linalg::sparse_dot(indices, values, w) + self.circ,
-            Star::Dense(values) => linalg::dot(values, w) + self.circ,
-        }
-    }
-
-    /// `<star, w>`, the score without the constant part.
-    pub fn linear(&self, w: &[f64]) -> f64 {
-        PlaneView { star: self.star, circ: 0.0 }.score(w)
-    }
-
-    /// Adds `alpha` times the linear part to `y`.
-    pub fn add_to(&self, alpha: f64, y: &mut [f64]) {
-        match self.star {
-            Star::Sparse { indices, values } => linalg::scatter_axpy(alpha, indices, values, y),
-            Star::Dense(values) => linalg::axpy(alpha, values, y),
-        }
+        self.star.dot(w) + self.circ
     }
 }
 

@@ -16,7 +16,7 @@ use crate::plane::Plane;
 
 /// What a coordinate of w may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub enum Sign {
+pub enum Constraint {
     /// Any number.
     #[default]
     Free,
@@ -31,13 +31,13 @@ pub enum Sign {
 pub struct Regularizer {
     lambda: f64,
     prior: Option<Arc<[f64]>>,
-    signs: Option<Arc<[Sign]>>,
+    constraints: Option<Arc<[Constraint]>>,
 }
 
 impl From<f64> for Regularizer {
     /// `lambda/2 |w|^2`.
     fn from(lambda: f64) -> Self {
-        Regularizer { lambda, prior: None, signs: None }
+        Regularizer { lambda, prior: None, constraints: None }
     }
 }
 
@@ -49,21 +49,22 @@ impl Regularizer {
     }
 
     /// The same with constraints, one per weight.
-    pub fn with_signs(mut self, signs: impl Into<Arc<[Sign]>>) -> Self {
-        let signs = signs.into();
-        self.signs = signs.iter().any(|&sign| sign != Sign::Free).then_some(signs);
+    pub fn with_constraints(mut self, constraints: impl Into<Arc<[Constraint]>>) -> Self {
+        let constraints = constraints.into();
+        self.constraints = constraints.iter().any(|&sign| sign != Constraint::Free).then_some(constraints);
         self
     }
 
     /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`.
     pub fn with_nonnegative(self, ranges: &[Range<usize>], dim: usize) -> Self {
-        let mut signs = self.signs.as_deref().map_or_else(|| vec![Sign::Free; dim], <[Sign]>::to_vec);
+        let mut constraints =
+            self.constraints.as_deref().map_or_else(|| vec![Constraint::Free; dim], <[Constraint]>::to_vec);
         for k in ranges.iter().cloned().flatten() {
-            if signs[k] == Sign::Free {
-                signs[k] = Sign::NonNegative;
+            if constraints[k] == Constraint::Free {
+                constraints[k] = Constraint::NonNegative;
             }
         }
-        self.with_signs(signs)
+        self.with_constraints(constraints)
     }
 
     /// The same at another strength.
@@ -84,8 +85,8 @@ impl Regularizer {
                 return Some(format!("weight {k} of the prior is {}: must be finite", prior[k]));
             }
         }
-        let signs = self.signs.as_ref()?;
-        (signs.len() != dim).then(|| format!("there are {} constraints, expected {dim}", signs.len()))
+        let constraints = self.constraints.as_ref()?;
+        (constraints.len() != dim).then(|| format!("there are {} constraints, expected {dim}", constraints.len()))
     }
 
     /// Strength.
@@ -99,13 +100,13 @@ impl Regularizer {
     }
 
     /// Constraints; `None` where there are none.
-    pub fn signs(&self) -> Option<&[Sign]> {
-        self.signs.as_deref()
+    pub fn constraints(&self) -> Option<&[Constraint]> {
+        self.constraints.as_deref()
     }
 
     /// Whether some weight must stay `>= 0` (frozen ones are no concern of a solver).
-    pub fn is_signed(&self) -> bool {
-        self.signs().is_some_and(|signs| signs.contains(&Sign::NonNegative))
+    pub fn has_nonnegative(&self) -> bool {
+        self.constraints().is_some_and(|constraints| constraints.contains(&Constraint::NonNegative))
     }
 
     fn prior_at(&self, k: usize) -> f64 {
@@ -123,16 +124,16 @@ impl Regularizer {
 
     /// The weight at coordinate `k` whose free value is `free`.
     pub fn clip(&self, k: usize, free: f64) -> f64 {
-        match self.signs.as_ref().map_or(Sign::Free, |signs| signs[k]) {
-            Sign::Free => free,
-            Sign::NonNegative => free.max(0.0),
-            Sign::Frozen => self.prior_at(k),
+        match self.constraints.as_ref().map_or(Constraint::Free, |constraints| constraints[k]) {
+            Constraint::Free => free,
+            Constraint::NonNegative => free.max(0.0),
+            Constraint::Frozen => self.prior_at(k),
         }
     }
 
     /// Turns free weights into weights.
     pub fn clip_all(&self, free: &mut [f64]) {
-        if self.signs.is_some() {
+        if self.constraints.is_some() {
             free.iter_mut().enumerate().for_each(|(k, free)| *free = self.clip(k, *free));
         }
     }
@@ -147,7 +148,7 @@ impl Regularizer {
 
     /// F at the point with these free weights and constant part.
     pub fn dual(&self, free: &[f64], circ: f64) -> f64 {
-        if self.prior.is_none() && self.signs.is_none() {
+        if self.prior.is_none() && self.constraints.is_none() {
             return circ - 0.5 * self.lambda * linalg::sum_squares(free);
         }
         // Per coordinate lambda/2 (w - w0)^2 + lambda (w0 - v) w; at w = v the two cancel to (w0 - v)(w0 + v)/2.
@@ -176,10 +177,10 @@ impl Regularizer {
 
     /// Moves what frozen coordinates contribute to a plane's score into its constant part.
     pub fn fold_frozen(&self, plane: &mut Plane) {
-        if let Some(signs) = &self.signs
-            && signs.contains(&Sign::Frozen)
+        if let Some(constraints) = &self.constraints
+            && constraints.contains(&Constraint::Frozen)
         {
-            plane.fold(|k| (signs[k] == Sign::Frozen).then(|| self.prior_at(k)));
+            plane.fold(|k| (constraints[k] == Constraint::Frozen).then(|| self.prior_at(k)));
         }
     }
 }
@@ -198,9 +199,10 @@ mod tests {
             let dim = 1 + rng.below(5) as usize;
             let mut draw = |n: usize| -> Vec<f64> { (0..n).map(|_| 2.0 * rng.unit() - 1.0).collect() };
             let (prior, phi, step, tries) = (draw(dim), draw(dim), draw(dim), draw(40 * dim));
-            let signs: Vec<Sign> =
-                (0..dim).map(|_| [Sign::Free, Sign::NonNegative, Sign::Frozen][rng.below(3) as usize]).collect();
-            let regularizer = Regularizer::from(0.7).with_prior(prior.clone()).with_signs(signs.clone());
+            let constraints: Vec<Constraint> = (0..dim)
+                .map(|_| [Constraint::Free, Constraint::NonNegative, Constraint::Frozen][rng.below(3) as usize])
+                .collect();
+            let regularizer = Regularizer::from(0.7).with_prior(prior.clone()).with_constraints(constraints.clone());
             let free_at = |phi: &[f64]| {
                 let mut free = phi.to_vec();
                 regularizer.free_weights(&mut free);
@@ -221,11 +223,11 @@ mod tests {
             let moved = free_at(&moved);
             let mut model = linalg::dot(&step, &w);
             for k in 0..dim {
-                model += match signs[k] {
-                    Sign::Frozen => 0.0,
+                model += match constraints[k] {
+                    Constraint::Frozen => 0.0,
                     _ => -0.5 * step[k] * step[k] / 0.7,
                 };
-                if signs[k] == Sign::NonNegative {
+                if constraints[k] == Constraint::NonNegative {
                     model += regularizer.surplus(free[k], moved[k]);
                 }
             }

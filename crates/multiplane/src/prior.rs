@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_tasks::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,7 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
         regularizer = regularizer.with_prior(problem.from_file_layout(&w));
     }
     if let Some(Value::Array(items)) = &spec.regularizer.freeze {
-        regularizer = regularizer.with_signs(frozen(items, problem)?);
+        regularizer = regularizer.with_constraints(frozen(items, problem)?);
     }
     match regularizer.fault(problem.dim()) {
         Some(fault) => Err(Error::Input(fault)),
@@ -130,12 +130,12 @@ fn check_switches(path: &Path, model: &Model, params: &Map<String, Value>) -> Re
 }
 
 /// The constraints that freeze these blocks and ranges.
-fn frozen(items: &[Value], problem: &dyn Problem) -> Result<Vec<Sign>, Error> {
+fn frozen(items: &[Value], problem: &dyn Problem) -> Result<Vec<Constraint>, Error> {
     let mut marks = vec![0.0; problem.dim()];
     for item in items {
         marks[weights(&shown(item), problem)?].fill(1.0);
     }
-    let sign = |mark: f64| if mark == 1.0 { Sign::Frozen } else { Sign::Free };
+    let sign = |mark: f64| if mark == 1.0 { Constraint::Frozen } else { Constraint::Free };
     Ok(problem.from_file_layout(&marks).into_iter().map(sign).collect())
 }
 

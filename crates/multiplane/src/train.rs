@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use multiplane_core::clock::Stopwatch;
 use multiplane_core::observe::Observer;
 use multiplane_core::oracle::BoxedOracle;
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::{GapTarget, Losses, Outcome, Run};
 use multiplane_tasks::data::{Format, Opaque};
 use multiplane_tasks::dataset::Dataset;
@@ -149,9 +149,9 @@ impl Session {
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
     /// those that the task declares. The error says what does not fit.
-    pub fn with_prior(mut self, prior: Vec<f64>, signs: Vec<Sign>) -> Result<Session, Error> {
+    pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
         let (lambda, dim) = (self.lambda(), self.problem.dim());
-        let regularizer = Regularizer::from(lambda).with_prior(prior).with_signs(signs);
+        let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
         if let Some(fault) = regularizer.fault(dim) {
             return Err(Error::input(fault));
         }

@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use multiplane_core::clock::ClockKind;
+use multiplane_core::dual::BlockDual;
 use multiplane_core::observe::{JsonLines, Observer, Record};
-use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
+use multiplane_core::point::Part;
+use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop};
 use multiplane_core::solvers::SolverEntry;
@@ -126,8 +129,30 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
     }
 }
 
-/// The sum of a state's block gaps at the best planes: what `P - F` must equal. `block_score` is the state's.
-pub fn sum_of_gaps(problem: &Small, w: &[f64], mut block_score: impl FnMut(usize) -> f64) -> f64 {
+/// A dual point after a step: w and F are those of its blocks, masses lie in the simplex, and `P - F` is the sum of the
+/// exact block gaps.
+pub fn check_dual<D: BlockDual>(
+    problem: &Small,
+    regularizer: &Regularizer,
+    dual: &D,
+    source: &mut impl Capabilities,
+    name: &str,
+) {
+    let (w, value) = dual.drift(source);
+    assert!(w < 1e-10 && value < 1e-10, "{name}: drift {w} {value}");
+    for part in dual.point().parts {
+        if let Part::Masses { truth, planes } = part {
+            let sum = truth + planes.iter().map(|plane| plane.mass).sum::<f64>();
+            let positive = truth >= -1e-12 && planes.iter().all(|plane| plane.mass >= -1e-12);
+            assert!(positive && (sum - 1.0).abs() < 1e-10, "{name}: masses {truth}, {planes:?} sum to {sum}");
+        }
+    }
+    // Frozen coordinates are folded into constants of stored planes: scores are the same numbers.
+    let (w, mut copy) = (dual.weights(), dual.clone());
     let best = |block: usize| problem.planes[block].iter().map(|plane| score(plane, w)).fold(f64::MIN, f64::max);
-    (0..problem.blocks()).map(|block| best(block) - block_score(block)).sum()
+    let gap = |block: usize| best(block) + copy.gap_at(block, PlaneView::ZERO, source);
+    let gaps: f64 = (0..problem.blocks()).map(gap).sum();
+    let primal = problem.regularized_primal(w, regularizer);
+    let off = primal - dual.value() - gaps;
+    assert!(off.abs() <= 1e-9 * (1.0 + primal), "{name}: off by {off}");
 }

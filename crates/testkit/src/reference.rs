@@ -3,7 +3,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, ZeroConeT};
 use multiplane_core::linalg;
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 
 use crate::small::Small;
 
@@ -62,9 +62,9 @@ pub fn constrained_optimum(problem: &Small, regularizer: &Regularizer) -> f64 {
     let mut linear: Vec<f64> = prior.iter().map(|w0| -lambda * w0).collect();
     linear.extend(vec![1.0; blocks]);
     let unit = |k: usize, value: f64| (0..size).map(|j| if j == k { value } else { 0.0 }).collect::<Vec<f64>>();
-    let sign = |k: usize| regularizer.signs().map_or(Sign::Free, |signs| signs[k]);
+    let sign = |k: usize| regularizer.constraints().map_or(Constraint::Free, |constraints| constraints[k]);
     let (mut rows, mut right) = (Vec::new(), Vec::new());
-    let frozen: Vec<usize> = (0..dim).filter(|&k| sign(k) == Sign::Frozen).collect();
+    let frozen: Vec<usize> = (0..dim).filter(|&k| sign(k) == Constraint::Frozen).collect();
     for &k in &frozen {
         rows.push(unit(k, 1.0));
         right.push(prior[k]);
@@ -77,7 +77,7 @@ pub fn constrained_optimum(problem: &Small, regularizer: &Regularizer) -> f64 {
             right.push(-circ);
         }
     }
-    for k in (0..dim).filter(|&k| sign(k) == Sign::NonNegative) {
+    for k in (0..dim).filter(|&k| sign(k) == Constraint::NonNegative) {
         rows.push(unit(k, -1.0));
         right.push(0.0);
     }

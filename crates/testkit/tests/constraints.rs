@@ -2,13 +2,16 @@
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::hull::HullState;
+use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, Stop};
 use multiplane_core::solver::Solver;
-use multiplane_core::solvers::block_frank_wolfe::BlockFrankWolfe;
+use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, StepRule};
 use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
-use multiplane_testkit::contract::sum_of_gaps;
+use multiplane_testkit::contract::check_dual;
 use multiplane_testkit::reference::constrained_optimum;
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};
@@ -16,13 +19,13 @@ use serde_json::{Value, json};
 /// Random constraints on random coordinates; with a prior in two cases of three.
 fn random_regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
     let mut rng = Rng::new(seed, 5);
-    let kinds = [Sign::Free, Sign::NonNegative, Sign::NonNegative, Sign::Frozen];
-    let signs: Vec<Sign> = (0..dim).map(|_| kinds[rng.below(4) as usize]).collect();
+    let kinds = [Constraint::Free, Constraint::NonNegative, Constraint::NonNegative, Constraint::Frozen];
+    let constraints: Vec<Constraint> = (0..dim).map(|_| kinds[rng.below(4) as usize]).collect();
     let prior: Vec<f64> = (0..dim).map(|_| rng.unit() - 0.5).collect();
     let regularizer = Regularizer::from(lambda);
     match seed % 3 {
-        0 => regularizer.with_signs(signs),
-        1 => regularizer.with_prior(prior).with_signs(signs),
+        0 => regularizer.with_constraints(constraints),
+        1 => regularizer.with_prior(prior).with_constraints(constraints),
         _ => regularizer.with_prior(prior),
     }
 }
@@ -93,41 +96,33 @@ fn every_step_keeps_its_promises() {
                 step: serde_json::from_value(json!({"name": step})).unwrap(),
                 ..BlockFrankWolfe::mp_bcfw_avg()
             };
-            let mut oracle = problem.oracle();
-            let mut solver = config.solver(problem.blocks(), problem.dim, regularizer.clone());
-            let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
-            let mut counts = Counts::default();
-            let mut before = f64::NEG_INFINITY;
-            let mut answer = Vec::new();
-            for round in 0..200 {
-                let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
-                solver.step(&mut ctx).unwrap();
-                let name = format!("{step}, seed {seed}, step {round}");
-                let source = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
-                let mut copy = solver.hull().cloned();
-                let (iterate, drift) = match (solver.dual(), solver.hull()) {
-                    (Some(dual), _) => (dual.iterate(), dual.drift()),
-                    (_, Some(hull)) => (hull.iterate(), hull.drift(source)),
-                    _ => unreachable!("one of the two is there"),
-                };
-                assert!(iterate.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
-                before = iterate.value();
-                assert!(drift.0 < 1e-10 && drift.1 < 1e-10, "{name}: drift {drift:?}");
-                // Frozen coordinates are folded into constants of stored planes: scores are the same numbers.
-                let gaps = sum_of_gaps(&problem, iterate.weights(), |block| match (solver.dual(), &mut copy) {
-                    (Some(dual), _) => dual.block_score(block),
-                    (_, Some(hull)) => hull.block_score(block, source),
-                    _ => f64::NAN,
-                });
-                let primal = problem.regularized_primal(iterate.weights(), &regularizer);
-                let off = primal - iterate.value() - gaps;
-                assert!(off.abs() <= 1e-9 * (1.0 + primal), "{name}: off by {off}");
-                let value = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut answer).unwrap();
-                let averaged = problem.regularized_primal(&answer, &regularizer);
-                assert!(value <= averaged + 1e-10, "{name}: the average's dual {value} above its primal {averaged}");
-                assert_allowed(&answer, &regularizer, &name);
+            match config.step {
+                StepRule::FrankWolfe => check_steps::<VectorDual>(config, &problem, &regularizer, seed),
+                _ => check_steps::<HullState>(config, &problem, &regularizer, seed),
             }
         }
+    }
+}
+
+fn check_steps<D: BlockDual>(config: BlockFrankWolfe, problem: &Small, regularizer: &Regularizer, seed: u64) {
+    let mut oracle = problem.oracle();
+    let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, regularizer.clone());
+    let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
+    let mut counts = Counts::default();
+    let mut before = f64::NEG_INFINITY;
+    let mut answer = Vec::new();
+    for round in 0..200 {
+        let ctx = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        solver.step(ctx).unwrap();
+        let name = format!("{:?}, seed {seed}, step {round}", config.step);
+        let dual = solver.dual();
+        assert!(dual.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
+        before = dual.value();
+        check_dual(problem, regularizer, dual, ctx, &name);
+        let value = Solver::<BoxedOracle>::answer(&solver, &mut answer).unwrap();
+        let averaged = problem.regularized_primal(&answer, regularizer);
+        assert!(value <= averaged + 1e-10, "{name}: the average's dual {value} above its primal {averaged}");
+        assert_allowed(&answer, regularizer, &name);
     }
 }
 
@@ -139,7 +134,7 @@ fn faults_are_named() {
         (Regularizer::from(0.0), "lambda = 0"),
         (Regularizer::from(1.0).with_prior(vec![0.0; 3]), "3 weights, expected 2"),
         (Regularizer::from(1.0).with_prior(vec![0.0, f64::NAN]), "weight 1 of the prior is NaN"),
-        (Regularizer::from(1.0).with_signs(vec![Sign::Frozen; 1]), "1 constraints, expected 2"),
+        (Regularizer::from(1.0).with_constraints(vec![Constraint::Frozen; 1]), "1 constraints, expected 2"),
     ];
     for (regularizer, part) in cases {
         let message = (entry.build)((entry.preset)(), 1, 2, regularizer).err().unwrap();

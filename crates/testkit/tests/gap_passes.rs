@@ -2,15 +2,17 @@
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::oracle::MaxOracle;
+use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::hull::HullState;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
-use multiplane_core::regularizer::{Regularizer, Sign};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Stop};
 use multiplane_core::solver::Solver;
-use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver};
+use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, StepRule};
 use multiplane_core::solvers::find;
-use multiplane_testkit::contract::{run, sum_of_gaps};
+use multiplane_testkit::contract::{check_dual, run};
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};
@@ -91,11 +93,6 @@ fn the_optimum_is_reached_with_batch_steps() {
     }
 }
 
-fn solver(parameters: &Value, problem: &Small, regularizer: &Regularizer) -> BlockFrankWolfeSolver {
-    let config: BlockFrankWolfe = serde_json::from_value(parameters.clone()).unwrap();
-    config.solver(problem.blocks(), problem.dim, regularizer.clone())
-}
-
 /// At every step, without and with constraints and a prior: F never falls, w and F stay those of the blocks, masses
 /// stay in the simplex, `P - F` is the sum of block gaps, and a step makes at most one oracle call.
 #[test]
@@ -103,52 +100,41 @@ fn every_step_keeps_its_promises() {
     for seed in 0..6 {
         let problem = small::random(seed);
         let mut rng = Rng::new(seed, 5);
-        let kinds = [Sign::Free, Sign::NonNegative, Sign::NonNegative, Sign::Frozen];
-        let signs: Vec<Sign> = (0..problem.dim).map(|_| kinds[rng.below(4) as usize]).collect();
+        let kinds = [Constraint::Free, Constraint::NonNegative, Constraint::NonNegative, Constraint::Frozen];
+        let constraints: Vec<Constraint> = (0..problem.dim).map(|_| kinds[rng.below(4) as usize]).collect();
         let prior: Vec<f64> = (0..problem.dim).map(|_| rng.unit() - 0.5).collect();
         let plain = Regularizer::from(0.3);
-        for regularizer in
-            [plain.clone(), plain.clone().with_prior(prior.clone()), plain.with_prior(prior).with_signs(signs)]
-        {
+        for regularizer in [
+            plain.clone(),
+            plain.clone().with_prior(prior.clone()),
+            plain.with_prior(prior).with_constraints(constraints),
+        ] {
             for parameters in batch_steps(1, "weighted") {
-                let mut solver = solver(&parameters, &problem, &regularizer);
-                let mut oracle = problem.oracle();
-                let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
-                let mut before = f64::NEG_INFINITY;
-                for round in 0..80 {
-                    let name = format!("{parameters}, seed {seed}, step {round}");
-                    let calls = counts.oracle_calls;
-                    let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
-                    solver.step(&mut ctx).unwrap();
-                    assert!(counts.oracle_calls <= calls + 1, "{name}: more than one call");
-                    let source = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
-                    let mut copy = solver.hull().cloned();
-                    let (iterate, drift) = match (solver.dual(), solver.hull()) {
-                        (Some(dual), _) => (dual.iterate(), dual.drift()),
-                        (_, Some(hull)) => (hull.iterate(), hull.drift(source)),
-                        _ => unreachable!("one of the two is there"),
-                    };
-                    assert!(iterate.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
-                    before = iterate.value();
-                    assert!(drift.0 < 1e-10 && drift.1 < 1e-10, "{name}: drift {drift:?}");
-                    if let Some(hull) = solver.hull() {
-                        for block in 0..problem.blocks() {
-                            let masses = hull.sets().alphas(block);
-                            let sum = masses.iter().sum::<f64>() + hull.truth(block);
-                            assert!((sum - 1.0).abs() < 1e-11 && masses.iter().all(|&mass| mass >= 0.0), "{name}");
-                        }
-                    }
-                    let gaps = sum_of_gaps(&problem, iterate.weights(), |block| match (solver.dual(), &mut copy) {
-                        (Some(dual), _) => dual.block_score(block),
-                        (_, Some(hull)) => hull.block_score(block, source),
-                        _ => f64::NAN,
-                    });
-                    let primal = problem.regularized_primal(iterate.weights(), &regularizer);
-                    let off = primal - iterate.value() - gaps;
-                    assert!(off.abs() <= 1e-9 * (1.0 + primal), "{name}: off by {off}");
+                let config: BlockFrankWolfe = serde_json::from_value(parameters.clone()).unwrap();
+                match config.step {
+                    StepRule::FrankWolfe => check_steps::<VectorDual>(config, &problem, &regularizer, seed),
+                    _ => check_steps::<HullState>(config, &problem, &regularizer, seed),
                 }
             }
         }
+    }
+}
+
+fn check_steps<D: BlockDual>(config: BlockFrankWolfe, problem: &Small, regularizer: &Regularizer, seed: u64) {
+    let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, regularizer.clone());
+    let (mut oracle, mut rng) = (problem.oracle(), Rng::new(seed, 5));
+    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+    let mut before = f64::NEG_INFINITY;
+    for round in 0..80 {
+        let name = format!("{config:?}, seed {seed}, step {round}");
+        let calls = counts.oracle_calls;
+        solver.step(&mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts)).unwrap();
+        assert!(counts.oracle_calls <= calls + 1, "{name}: more than one call");
+        let dual = solver.dual();
+        assert!(dual.value() >= before - 1e-12 * (1.0 + before.abs()), "{name}: F fell");
+        before = dual.value();
+        let source = &mut Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        check_dual(problem, regularizer, dual, source, &name);
     }
 }
 
@@ -163,25 +149,26 @@ fn the_line_search_is_exact() {
         for step in ["frank-wolfe", "pairwise"] {
             let parameters = json!({"order": {"name": "gap"}, "step": {"name": step},
                                     "gap_check": 1, "gap_step": "batch"});
-            let mut solver = solver(&parameters, &problem, &lambda.into());
+            let config: BlockFrankWolfe = serde_json::from_value(parameters).unwrap();
+            let mut solver = config.solver(problem.blocks(), problem.dim, lambda);
             let (mut oracle, mut other) = (problem.oracle(), problem.oracle());
             let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
             let mut counts = Counts::default();
             for _ in 0..12 {
-                let mut steps = |steps: u64, solver: &mut BlockFrankWolfeSolver| {
+                let mut steps = |steps: u64, solver: &mut Box<dyn Solver<BoxedOracle>>| {
                     let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                     (0..steps).fold(false, |_, _| solver.step(&mut ctx).unwrap().iteration_ended)
                 };
                 assert!(!steps(n, &mut solver), "seed {seed}: the exact pass");
                 let (mut w, mut corner) = (Vec::new(), Plane::new());
-                let value = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut w).unwrap();
+                let value = solver.answer(&mut w).unwrap();
                 let phi: Vec<f64> = w.iter().map(|w| -lambda * w).collect();
                 let circ = value + 0.5 / lambda * phi.iter().map(|phi| phi * phi).sum::<f64>();
                 let (mut direction, mut rise) = (phi.iter().map(|phi| -phi).collect::<Vec<_>>(), -circ);
                 for block in 0..problem.blocks() {
                     other.maximize(block, &w, &mut corner).unwrap();
                     let best = if corner.view().score(&w) < 0.0 { PlaneView::ZERO } else { corner.view() };
-                    best.add_to(1.0, &mut direction);
+                    best.star.add_to(1.0, &mut direction);
                     rise += best.circ;
                 }
                 let slope = direction.iter().zip(&w).map(|(d, w)| d * w).sum::<f64>() + rise;
@@ -189,7 +176,7 @@ fn the_line_search_is_exact() {
                 let gamma = if curvature > 0.0 { (slope / curvature).clamp(0.0, 1.0) } else { 0.0 };
                 let expected = value + gamma * slope - 0.5 * gamma * gamma * curvature;
                 assert!(steps(n, &mut solver), "seed {seed}: the gap pass");
-                let after = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut w).unwrap();
+                let after = solver.answer(&mut w).unwrap();
                 assert!((after - expected).abs() < 1e-10, "{step}, seed {seed}: F is {after}, not {expected}");
                 moved += usize::from(gamma > 0.0);
             }
@@ -237,7 +224,8 @@ fn a_small_sum_of_gaps_is_measured() {
         for (below, step) in [(0.0, "pairwise"), (0.05, "pairwise"), (0.05, "frank-wolfe"), (1e-4, "solve")] {
             let parameters = json!({"order": {"name": "max-gap"}, "step": {"name": step}, "gap_check": 0,
                                     "gap_check_below": below});
-            let mut solver = solver(&parameters, &problem, &0.3.into());
+            let config: BlockFrankWolfe = serde_json::from_value(parameters).unwrap();
+            let mut solver = config.solver(problem.blocks(), problem.dim, 0.3);
             let mut oracle = problem.oracle();
             let (mut rng, mut clock) = (Rng::new(seed, 0), Clock::new(ClockKind::Work));
             let (mut counts, mut armed, mut w) = (Counts::default(), true, Vec::new());
@@ -248,7 +236,7 @@ fn a_small_sum_of_gaps_is_measured() {
                     let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
                     let ended = solver.step(&mut ctx).unwrap().iteration_ended;
                     if counts.oracle_calls == calls + n {
-                        let dual = Solver::<multiplane_core::oracle::BoxedOracle>::answer(&solver, &mut w).unwrap();
+                        let dual = solver.answer(&mut w).unwrap();
                         at_start = problem.primal(&w, 0.3) - dual;
                     }
                     if ended {

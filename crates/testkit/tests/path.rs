@@ -3,6 +3,8 @@
 use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::dual::{BlockDual, VectorDual};
+use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
@@ -12,6 +14,7 @@ use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
 use multiplane_core::state::{decode, encode};
+use multiplane_testkit::contract::check_dual;
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Careless, Declared, Small, weights};
 use serde_json::json;
@@ -35,9 +38,9 @@ struct Measured {
     score: f64,
 }
 
-fn measure(problem: &Small, solver: &BlockFrankWolfeSolver, lambda: f64) -> Measured {
+fn measure(problem: &Small, solver: &dyn Rescale<BoxedOracle>, lambda: f64) -> Measured {
     let mut w = Vec::new();
-    let dual = Rescale::<BoxedOracle>::point(solver, &mut w);
+    let dual = solver.point(&mut w);
     let primal = problem.primal(&w, lambda);
     Measured { score: dual - 0.5 * lambda * w.iter().map(|w| w * w).sum::<f64>(), primal, dual, w }
 }
@@ -51,50 +54,45 @@ fn near(a: f64, b: f64) -> bool {
 #[test]
 fn rescaling_keeps_every_promise() {
     for (number, config) in configurations().into_iter().enumerate() {
-        for seed in 0..24 {
-            let problem = small::random(seed);
-            let mut rng = Rng::new(seed, 3);
-            let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
-            let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
-            let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
-            let mut lambda = 1.0;
-            let mut solver = config.solver(problem.blocks(), problem.dim, lambda);
-            for round in 0..12 {
-                for _ in 0..1 + rng.below(20) {
-                    solver.step(&mut ctx).unwrap();
-                }
-                let before = measure(&problem, &solver, lambda);
-                let name = format!("configuration {number}, seed {seed}, round {round}");
-                let start = if rng.below(2) == 0 { WarmStart::KeepPrimal } else { WarmStart::KeepDual };
-                let rho = if start == WarmStart::KeepPrimal { 0.3 + 0.7 * rng.unit() } else { 0.3 + 2.0 * rng.unit() };
-                Rescale::<BoxedOracle>::rescale(&mut solver, rho * lambda, start, &mut ctx);
-                let after = measure(&problem, &solver, rho * lambda);
-                lambda *= rho;
-                let ratio = if start == WarmStart::KeepPrimal { 1.0 } else { 1.0 / rho };
-                let moved = before.w.iter().zip(&after.w).any(|(old, new)| !near(ratio * old, *new));
-                assert!(!moved, "{name}: w is not {ratio} times what it was");
-                if start == WarmStart::KeepPrimal {
-                    assert!(near(after.dual, rho * before.dual), "{name}: F {} not scaled", after.dual);
-                    let gap = before.primal - before.dual + (1.0 - rho) * before.score;
-                    assert!(near(after.primal - after.dual, gap), "{name}: gap is not g + (1 - rho) S = {gap}");
-                }
-                let drift = match (solver.dual(), solver.hull()) {
-                    (Some(dual), _) => dual.drift(),
-                    (_, Some(hull)) => hull.drift(&mut ctx),
-                    _ => (0.0, 0.0),
-                };
-                assert!(drift.0 < 1e-11 && drift.1 < 1e-11, "{name}: drift {drift:?}");
-                for block in 0..problem.blocks() {
-                    let Some(hull) = solver.hull() else { break };
-                    let alphas = hull.sets().alphas(block);
-                    let mass = alphas.iter().sum::<f64>() + hull.truth(block);
-                    let positive = alphas.iter().chain([&hull.truth(block)]).all(|alpha| *alpha >= -1e-12);
-                    assert!(positive && (mass - 1.0).abs() < 1e-10, "{name}: masses {alphas:?} sum to {mass}");
-                }
-                for _ in 0..10 {
-                    let other = problem.primal(&weights(&mut rng, problem.dim), lambda);
-                    assert!(after.dual <= other + 1e-12 * (1.0 + other.abs()), "{name}: F above a primal value");
-                }
+        match config.step {
+            StepRule::FrankWolfe => check_rescaling::<VectorDual>(number, config),
+            _ => check_rescaling::<HullState>(number, config),
+        }
+    }
+}
+
+fn check_rescaling<D: BlockDual>(number: usize, config: BlockFrankWolfe) {
+    for seed in 0..24 {
+        let problem = small::random(seed);
+        let mut rng = Rng::new(seed, 3);
+        let (mut oracle, mut chance) = (problem.oracle(), Rng::new(seed, 0));
+        let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+        let mut ctx = Ctx::new(&mut oracle, &mut chance, &mut clock, &mut counts);
+        let mut lambda = 1.0;
+        let mut solver = BlockFrankWolfeSolver::<D>::new(config, problem.blocks(), problem.dim, lambda.into());
+        for round in 0..12 {
+            for _ in 0..1 + rng.below(20) {
+                solver.step(&mut ctx).unwrap();
+            }
+            let before = measure(&problem, &solver, lambda);
+            let name = format!("configuration {number}, seed {seed}, round {round}");
+            let start = if rng.below(2) == 0 { WarmStart::KeepPrimal } else { WarmStart::KeepDual };
+            let rho = if start == WarmStart::KeepPrimal { 0.3 + 0.7 * rng.unit() } else { 0.3 + 2.0 * rng.unit() };
+            Rescale::<BoxedOracle>::rescale(&mut solver, rho * lambda, start, &mut ctx);
+            let after = measure(&problem, &solver, rho * lambda);
+            lambda *= rho;
+            let ratio = if start == WarmStart::KeepPrimal { 1.0 } else { 1.0 / rho };
+            let moved = before.w.iter().zip(&after.w).any(|(old, new)| !near(ratio * old, *new));
+            assert!(!moved, "{name}: w is not {ratio} times what it was");
+            if start == WarmStart::KeepPrimal {
+                assert!(near(after.dual, rho * before.dual), "{name}: F {} not scaled", after.dual);
+                let gap = before.primal - before.dual + (1.0 - rho) * before.score;
+                assert!(near(after.primal - after.dual, gap), "{name}: gap is not g + (1 - rho) S = {gap}");
+            }
+            check_dual(&problem, &lambda.into(), solver.dual(), &mut ctx, &name);
+            for _ in 0..10 {
+                let other = problem.primal(&weights(&mut rng, problem.dim), lambda);
+                assert!(after.dual <= other + 1e-12 * (1.0 + other.abs()), "{name}: F above a primal value");
             }
         }
     }
@@ -113,12 +111,12 @@ fn placed_planes_make_the_point() {
             let (mut sum, mut circ, mut plane) = (vec![0.0; problem.dim], 0.0, Plane::new());
             for block in 0..problem.blocks() {
                 ctx.maximize(block, &vec![0.0; problem.dim], &mut plane).unwrap();
-                plane.view().add_to(1.0, &mut sum);
+                plane.view().star.add_to(1.0, &mut sum);
                 circ += plane.view().circ;
-                solver.place(block, &mut plane, &mut ctx);
+                solver.rescaling().unwrap().place(block, &mut plane, &mut ctx);
             }
-            Rescale::<BoxedOracle>::rescale(&mut solver, 0.5, WarmStart::KeepDual, &mut ctx);
-            let now = measure(&problem, &solver, 0.5);
+            solver.rescaling().unwrap().rescale(0.5, WarmStart::KeepDual, &mut ctx);
+            let now = measure(&problem, solver.rescaling().unwrap(), 0.5);
             assert!(now.w.iter().zip(&sum).all(|(w, sum)| near(*w, -2.0 * sum)), "seed {seed}");
             assert!(near(now.dual, circ - sum.iter().map(|x| x * x).sum::<f64>()), "seed {seed}");
         }
@@ -128,8 +126,7 @@ fn placed_planes_make_the_point() {
 fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<Point> {
     let solver = config.solver(problem.blocks(), problem.dim, 1.0);
     let mut run: Run<BoxedOracle> =
-        Run::new(problem.oracle(), problem.oracle(), Box::new(solver), 1.0, Stop::default())
-            .with_clock(ClockKind::Work);
+        Run::new(problem.oracle(), problem.oracle(), solver, 1.0, Stop::default()).with_clock(ClockKind::Work);
     let mut points = Vec::new();
     let mut state = PathState::new();
     let end = follow(&mut run, spec, &mut state, &mut |_, point| {
@@ -151,8 +148,7 @@ fn paths_resume_to_the_bit_after_every_step() {
         let spec = PathSpec { eps: 0.2, lambda_min: 1e-2, kappa: 0.7 };
         let fresh = |lambda: f64| -> Run<BoxedOracle> {
             let solver = config.solver(problem.blocks(), problem.dim, lambda);
-            Run::new(problem.oracle(), problem.oracle(), Box::new(solver), lambda, Stop::default())
-                .with_clock(ClockKind::Work)
+            Run::new(problem.oracle(), problem.oracle(), solver, lambda, Stop::default()).with_clock(ClockKind::Work)
         };
         let (mut run, mut state, mut points) = (fresh(1.0), PathState::new(), Vec::new());
         loop {

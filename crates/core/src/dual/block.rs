@@ -32,15 +32,6 @@ impl Block {
         if self.dense { Star::Dense(values) } else { Star::Sparse { indices: &self.indices, values } }
     }
 
-    /// Adds `alpha` times the linear part to `y`.
-    pub(super) fn add_to(&self, alpha: f64, y: &mut [f64]) {
-        if self.dense {
-            linalg::axpy(alpha, &self.values, y);
-        } else {
-            linalg::scatter_axpy(alpha, &self.indices, &self.values, y);
-        }
-    }
-
     pub(super) fn is_sound(&self, dim: usize) -> bool {
         let coordinates = if self.dense {
             self.values.len() == dim
@@ -60,7 +51,7 @@ impl Block {
 /// Adds the linear parts of all blocks to `sum` and returns the sum of their constant parts.
 pub(super) fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
     for block in blocks {
-        block.add_to(1.0, sum);
+        block.view().star.add_to(1.0, sum);
     }
     blocks.iter().map(|block| block.circ).sum()
 }

@@ -1,11 +1,13 @@
 //! The block with the largest last seen gap (the deterministic rule of Osokin et al. 2016). A tournament tree:
 //! O(1) a draw, O(log n) an update. Blocks not seen yet come first, in order.
 
+use crate::gaps::GapTable;
+
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Largest {
     /// A heap-shaped tree of winners, leaves at `leaves..`; entries are blocks.
     winners: Vec<u32>,
-    gaps: Vec<f64>,
+    blocks: usize,
     leaves: usize,
     unseen: usize,
 }
@@ -17,13 +19,13 @@ impl Largest {
         for node in (1..leaves).rev() {
             winners[node] = winners[2 * node]; // places past the last block lose to every block
         }
-        Largest { winners, gaps: vec![0.0; blocks], leaves, unseen: blocks }
+        Largest { winners, blocks, leaves, unseen: blocks }
     }
 
     pub(super) fn is_sound(&self, blocks: usize) -> bool {
         let leaves = blocks.next_power_of_two();
         let winner = self.winners.get(1).is_some_and(|&block| (block as usize) < blocks);
-        self.gaps.len() == blocks
+        self.blocks == blocks
             && (self.leaves, self.winners.len()) == (leaves, 2 * leaves)
             && self.unseen <= blocks
             && (leaves == 1 || winner)
@@ -32,23 +34,23 @@ impl Largest {
     pub(super) fn next(&mut self) -> usize {
         if self.unseen > 0 {
             self.unseen -= 1;
-            return self.gaps.len() - 1 - self.unseen;
+            return self.blocks - 1 - self.unseen;
         }
         if self.leaves == 1 { 0 } else { self.winners[1] as usize }
     }
 
-    pub(super) fn observe(&mut self, block: usize, gap: f64) {
-        self.gaps[block] = if gap.is_finite() { gap } else { 0.0 };
+    /// Brings the winners up to date after the gap of `block` has changed.
+    pub(super) fn observe(&mut self, block: usize, gaps: &GapTable) {
         let mut node = (self.leaves + block) / 2;
         while node > 0 {
             let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            self.winners[node] = if self.gap(right) > self.gap(left) { right } else { left };
+            self.winners[node] = if self.gap(right, gaps) > self.gap(left, gaps) { right } else { left };
             node /= 2;
         }
     }
 
-    fn gap(&self, block: u32) -> f64 {
-        self.gaps.get(block as usize).copied().unwrap_or(f64::NEG_INFINITY)
+    fn gap(&self, block: u32, gaps: &GapTable) -> f64 {
+        if (block as usize) < self.blocks { gaps.exact(block as usize) } else { f64::NEG_INFINITY }
     }
 }
 
@@ -62,16 +64,22 @@ mod tests {
     fn finds_the_largest() {
         for blocks in [1usize, 2, 3, 5, 8, 13] {
             let mut rng = Rng::new(blocks as u64, 0);
-            let mut largest = Largest::new(blocks);
+            let (mut largest, mut table) = (Largest::new(blocks), GapTable::new(blocks));
+            let mut gaps = vec![0.0; blocks];
             for block in 0..blocks {
                 assert_eq!(largest.next(), block, "unseen blocks come first");
-                largest.observe(block, rng.unit());
+                gaps[block] = rng.unit();
+                table.learn(block, gaps[block], 0.0);
+                largest.observe(block, &table);
             }
             for _ in 0..200 {
-                largest.observe(rng.below(blocks as u64) as usize, rng.unit());
-                let best = largest.gaps.iter().copied().fold(0.0, f64::max);
+                let block = rng.below(blocks as u64) as usize;
+                gaps[block] = rng.unit();
+                table.learn(block, gaps[block], 0.0);
+                largest.observe(block, &table);
+                let best = gaps.iter().copied().fold(0.0, f64::max);
                 let found = largest.next();
-                assert_eq!(largest.gaps[found], best);
+                assert_eq!(gaps[found], best);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR). O(n) a pass, O(1) a draw.
 
 use super::permutation::Permutation;
+use crate::gaps::GapTable;
 use crate::rng::Rng;
 
 /// Parameters of shrinking.
@@ -21,43 +22,30 @@ impl Default for Shrinking {
     }
 }
 
-/// A gap of zero grows from this share of the threshold.
-const SMALLEST: f64 = 1.0 / 64.0;
-
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ShrinkingOrder {
     config: Shrinking,
-    /// Last seen gap by block, grown while left out; infinite before the first call.
-    gaps: Vec<f64>,
     permutation: Permutation,
 }
 
 impl ShrinkingOrder {
     pub(super) fn new(config: Shrinking, blocks: usize) -> Self {
-        ShrinkingOrder { config, gaps: vec![f64::INFINITY; blocks], permutation: Permutation::new(blocks) }
+        ShrinkingOrder { config, permutation: Permutation::new(blocks) }
     }
 
     pub(super) fn is_sound(&self, blocks: usize) -> bool {
-        self.gaps.len() == blocks && self.permutation.is_sound(blocks)
+        self.permutation.is_sound(blocks)
     }
 
     /// Starts a pass over the blocks that are not left out, or over `all`.
-    pub(super) fn begin(&mut self, rng: &mut Rng, all: bool) {
+    pub(super) fn begin(&mut self, rng: &mut Rng, gaps: &mut GapTable, all: bool) {
         self.permutation.begin(rng);
         if all {
             return;
         }
-        let known = self.gaps.iter().filter(|gap| gap.is_finite());
-        let (sum, count) = known.fold((0.0, 0usize), |(sum, count), gap| (sum + gap, count + 1));
-        let threshold = self.config.skip_below * sum / count.max(1) as f64;
-        let (gaps, aging) = (&mut self.gaps, self.config.aging);
-        self.permutation.retain(|block| {
-            let keep = gaps[block] >= threshold;
-            if !keep {
-                gaps[block] = aging * gaps[block].max(SMALLEST * threshold);
-            }
-            keep
-        });
+        let threshold = gaps.share_of_mean(self.config.skip_below);
+        let aging = self.config.aging;
+        self.permutation.retain(|block| !gaps.waits_for_call(block, threshold, aging));
     }
 
     pub(super) fn next(&mut self) -> usize {
@@ -71,10 +59,6 @@ impl ShrinkingOrder {
     pub(super) fn length(&self) -> usize {
         self.permutation.length()
     }
-
-    pub(super) fn observe(&mut self, block: usize, gap: f64) {
-        self.gaps[block] = gap.max(0.0);
-    }
 }
 
 #[cfg(test)]
@@ -86,18 +70,19 @@ mod tests {
     fn small_gaps_wait_and_come_back() {
         let mut rng = Rng::new(0, 0);
         let mut order = ShrinkingOrder::new(Shrinking::default(), 20);
+        let mut gaps = GapTable::new(20);
         let mut waited = 0;
         for pass in 0..12 {
-            order.begin(&mut rng, false);
+            order.begin(&mut rng, &mut gaps, false);
             let visited: Vec<usize> = (0..order.length()).map(|_| order.next()).collect();
             let small = visited.iter().filter(|&&block| block >= 5).count();
             assert!(pass > 0 || small == 15, "the first pass visits all");
             assert!((0..5).all(|block| visited.contains(&block)), "large gaps are visited in every pass");
             waited += usize::from(small == 0);
-            visited.iter().for_each(|&block| order.observe(block, if block < 5 { 1.0 } else { 0.0 }));
+            visited.iter().for_each(|&block| gaps.learn(block, if block < 5 { 1.0 } else { 0.0 }, 0.0));
         }
         assert!((6..12).contains(&waited), "small gaps waited {waited} passes of 11");
-        order.begin(&mut rng, true);
+        order.begin(&mut rng, &mut gaps, true);
         assert_eq!(order.length(), 20);
     }
 }

@@ -1,7 +1,8 @@
 //! Solving a simplex QP to a given gap by pairwise steps.
 
-use super::{NO_MASS, QpStep, ROUNDING, SimplexQp};
+use super::simplex::{NO_MASS, ROUNDING, SimplexQp};
 use crate::linalg;
+use crate::step::Step;
 
 /// What block solves work on; reuse it, it keeps its memory.
 #[derive(Clone, Debug, Default)]
@@ -55,11 +56,11 @@ fn extremes(scores: &[f64], alphas: &[f64]) -> (usize, usize) {
 
 impl SimplexQp<'_> {
     /// Pairwise steps until the gap over these vertices is at most `tolerance`, or `max_steps` are made.
-    pub fn solve(&mut self, tolerance: f64, max_steps: usize, work: &mut SolveBuffers) -> QpStep {
-        if self.signed.is_none() {
+    pub fn solve(&mut self, tolerance: f64, max_steps: usize, work: &mut SolveBuffers) -> Step {
+        if self.constrained.is_none() {
             return self.solve_on_copies(tolerance, max_steps, work);
         }
-        let mut total = QpStep::default();
+        let mut total = Step::default();
         for _ in 0..max_steps {
             let (to, from) = (self.best(), self.worst());
             // max - min over the active bounds max - mean.
@@ -78,14 +79,14 @@ impl SimplexQp<'_> {
 
     /// The steps of [`solve`](SimplexQp::solve) on a square copy of G with the truth as its last vertex:
     /// no cases inside the loop, and rows that lie together.
-    fn solve_on_copies(&mut self, tolerance: f64, max_steps: usize, work: &mut SolveBuffers) -> QpStep {
+    fn solve_on_copies(&mut self, tolerance: f64, max_steps: usize, work: &mut SolveBuffers) -> Step {
         let truth = self.scores.len();
         work.fill(self);
         let SolveBuffers { gram, scores, alphas } = work;
         let (gram, scores, alphas) = (&gram[..], &mut scores[..], &mut alphas[..]);
         let size = truth + 1;
         let per_lambda = 1.0 / self.lambda;
-        let mut total = QpStep::default();
+        let mut total = Step::default();
         for _ in 0..max_steps {
             let (to, from) = extremes(scores, alphas);
             let slope = scores[to] - scores[from];

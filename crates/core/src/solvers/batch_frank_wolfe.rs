@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::average::{Averaging, UpdateKind};
 use crate::context::Ctx;
 use crate::dual::DualState;
-use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::plane::{Plane, PlaneView, Star};
+use crate::plane::Plane;
 use crate::point::DualPoint;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
@@ -28,9 +27,14 @@ impl BatchFrankWolfe {
         None
     }
 
-    /// A solver for `blocks` examples and `dim` weights.
-    pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> BatchFrankWolfeSolver {
-        BatchFrankWolfeSolver {
+    /// Builds a solver for `blocks` examples and `dim` weights.
+    pub fn solver<O: MaxOracle + ?Sized>(
+        self,
+        blocks: usize,
+        dim: usize,
+        regularizer: impl Into<Regularizer>,
+    ) -> Box<dyn Solver<O>> {
+        Box::new(BatchFrankWolfeSolver {
             blocks,
             dual: DualState::new(1, dim, regularizer, Averaging::None),
             corner: Plane::new(),
@@ -39,7 +43,7 @@ impl BatchFrankWolfe {
             joint: Plane::new(),
             visited: 0,
             iterations: 0,
-        }
+        })
     }
 }
 
@@ -66,14 +70,6 @@ impl BatchFrankWolfeSolver {
         expect(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")
             .or_else(|| self.dual.fault(1, dim))
     }
-
-    fn add_to_sum(&mut self, corner: PlaneView<'_>) {
-        match corner.star {
-            Star::Sparse { indices, values } => linalg::scatter_axpy(1.0, indices, values, &mut self.sum),
-            Star::Dense(values) => linalg::axpy(1.0, values, &mut self.sum),
-        }
-        self.sum_circ += corner.circ;
-    }
 }
 
 impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
@@ -83,13 +79,13 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
             self.sum.fill(0.0);
             self.sum_circ = 0.0;
         }
-        let mut corner = std::mem::take(&mut self.corner);
-        ctx.maximize_ahead(self.visited..self.blocks, self.dual.weights(), &mut corner)?;
-        self.dual.iterate().regularizer().fold_frozen(&mut corner);
-        if corner.view().score(self.dual.weights()) > 0.0 {
-            self.add_to_sum(corner.view());
+        ctx.maximize_ahead(self.visited..self.blocks, self.dual.weights(), &mut self.corner)?;
+        self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+        let corner = self.corner.view();
+        if corner.score(self.dual.weights()) > 0.0 {
+            corner.star.add_to(1.0, &mut self.sum);
+            self.sum_circ += corner.circ;
         }
-        self.corner = corner;
         self.visited += 1;
         if self.visited < self.blocks {
             return Ok(StepReport::default());

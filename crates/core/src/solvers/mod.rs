@@ -54,7 +54,7 @@ macro_rules! solvers {
                 if let Some(fault) = regularizer.fault(dim) {
                     return Err(fault);
                 }
-                Ok(Box::new(config.solver(blocks, dim, regularizer)))
+                Ok(config.solver(blocks, dim, regularizer))
             },
         }),*];
     };

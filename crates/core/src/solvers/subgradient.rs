@@ -1,6 +1,6 @@
 //! Stochastic subgradient descent (SSG), the baseline without a dual: `w <- (1 - 1/t) w - n p_star / (lambda t)`.
 //!
-//! Kept as `z = t (w - w0)`, so that a visit is `z -= n p_star / lambda` and one O(d) scaling. It has no certificate;
+//! Kept as `z = t (w - w0)`, so that a visit is `z -= n p_star / lambda` and one O(d) scaling. It has no certificate.
 //! Where weights are constrained, w is projected after every step. `ssg-avg` answers with `2/(k(k+1)) sum_t t w_t` (Lacoste-Julien et al. 2013).
 
 use schemars::JsonSchema;
@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::average::Averaging;
 use crate::context::Ctx;
+use crate::gaps::GapTable;
 use crate::linalg;
+use crate::metric::Metric;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::{Order, Visits};
-use crate::plane::{Plane, Star};
+use crate::order::{BlockOrder, Order};
+use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
 use crate::state::{self, StateError, expect, finite};
@@ -46,22 +48,27 @@ impl Subgradient {
         recent.then(|| "averaging = recent: this solver takes none or weighted".into())
     }
 
-    /// A solver with these parameters for `blocks` examples and `dim` weights.
-    pub fn solver(self, blocks: usize, dim: usize, regularizer: impl Into<Regularizer>) -> SubgradientSolver {
+    /// Builds a solver with these parameters for `blocks` examples and `dim` weights.
+    pub fn solver<O: MaxOracle + ?Sized>(
+        self,
+        blocks: usize,
+        dim: usize,
+        regularizer: impl Into<Regularizer>,
+    ) -> Box<dyn Solver<O>> {
         let regularizer = regularizer.into();
         let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
         regularizer.clip_all(&mut weights);
-        SubgradientSolver {
+        Box::new(SubgradientSolver {
             blocks,
             rate: blocks as f64 / regularizer.lambda(),
             scaled: vec![0.0; dim],
             weights,
             regularizer,
             weighted_sum: (self.averaging == Averaging::Weighted).then(|| vec![0.0; dim]),
-            visits: Visits::new(self.order, blocks),
+            order: BlockOrder::new(self.order, blocks),
             corner: Plane::new(),
             steps: 0,
-        }
+        })
     }
 }
 
@@ -77,7 +84,7 @@ pub struct SubgradientSolver {
     weights: Vec<f64>,
     /// `sum_t t w_t`.
     weighted_sum: Option<Vec<f64>>,
-    visits: Visits,
+    order: BlockOrder,
     #[serde(skip)]
     corner: Plane,
     steps: u64,
@@ -92,7 +99,7 @@ impl SubgradientSolver {
         expect(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")
             .or_else(|| expect(self.regularizer == fresh.regularizer, "the regulariser"))
             .or_else(|| expect(sound(&self.scaled) && sound(&self.weights) && sum, "the weights"))
-            .or_else(|| self.visits.fault(self.blocks))
+            .or_else(|| self.order.fault(self.blocks))
     }
 
     /// Adds the prior and goes back to the nearest allowed weights.
@@ -113,25 +120,20 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let blocks = self.blocks as u64;
         if self.steps.is_multiple_of(blocks) {
-            self.visits.begin_pass(ctx.rng, true);
+            self.order.begin_pass(ctx.rng, &mut GapTable::new(0), true);
         }
-        let block = self.visits.next(ctx.rng);
+        let block = self.order.next(ctx.rng);
         ctx.maximize(block, &self.weights, &mut self.corner)?;
         let corner = self.corner.view();
         if corner.score(&self.weights) > 0.0 {
-            match corner.star {
-                Star::Sparse { indices, values } => {
-                    linalg::scatter_axpy(-self.rate, indices, values, &mut self.scaled);
-                }
-                Star::Dense(values) => linalg::axpy(-self.rate, values, &mut self.scaled),
-            }
+            Metric.add(-self.rate, corner.star, &mut self.scaled);
         }
         self.steps += 1;
         let shrink = 1.0 / self.steps as f64;
         for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
             *w = shrink * z;
         }
-        if self.regularizer.prior().is_some() || self.regularizer.signs().is_some() {
+        if self.regularizer.prior().is_some() || self.regularizer.constraints().is_some() {
             self.project();
         }
         if let Some(sum) = &mut self.weighted_sum {

@@ -195,8 +195,8 @@ mod tests {
             routes[usize::from(difference.keys.is_empty())] += usize::from(difference.moves.len() > 1);
             difference.keys.clear();
             let mut rest = vec![0.0; x.columns() * labels as usize];
-            expected.view().add_to(1.0, &mut rest);
-            found.view().add_to(-1.0, &mut rest);
+            expected.view().star.add_to(1.0, &mut rest);
+            found.view().star.add_to(-1.0, &mut rest);
             assert!(rest.iter().all(|value| *value == 0.0), "seed {seed}: {found:?}, expected {expected:?}");
         }
         assert!(routes.iter().all(|count| *count > 50), "one way was hardly taken: {routes:?}");

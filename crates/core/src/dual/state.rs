@@ -4,8 +4,7 @@
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
-mod block;
-
+use super::block::{Block, add_blocks};
 use crate::average::{Averaging, UpdateKind};
 use crate::iterate::Iterate;
 use crate::linalg;
@@ -13,21 +12,10 @@ use crate::plane::{PlaneView, Star};
 use crate::point::{DualPoint, Part};
 use crate::regularizer::Regularizer;
 use crate::state::expect;
-use block::{Block, add_blocks};
+use crate::step::Step;
 
 /// Share of the dimension above which a block is stored dense: then index-value pairs cost more than zeros.
 const DENSE_FILL: f64 = 0.6;
-
-/// What a step did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Step {
-    /// Score of the corner minus score of the block before the step: the block gap where the corner is the best.
-    pub gap: f64,
-    /// Length of the step along the direction.
-    pub gamma: f64,
-    /// Rise of F, at least 0.
-    pub gain: f64,
-}
 
 /// Weights, per-example planes and their sums.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -46,6 +34,11 @@ impl DualState {
     /// The iterate.
     pub fn iterate(&self) -> &Iterate {
         &self.iterate
+    }
+
+    /// Returns the iterate, to end an outer iteration with.
+    pub fn iterate_mut(&mut self) -> &mut Iterate {
+        &mut self.iterate
     }
 
     /// The origin: every block on its truth.
@@ -104,7 +97,7 @@ impl DualState {
         let direction = here.along(&self.direction);
         let slope_circ = corner.circ - here.circ;
         let slope = PlaneView { star: direction, circ: slope_circ }.score(self.iterate.weights());
-        let curvature = linalg::sum_squares(&self.direction) / self.iterate.lambda();
+        let curvature = self.iterate.curvature(direction);
         let gamma = linalg::step_length(slope, curvature, 1.0);
         if gamma == 0.0 {
             self.forget_untouched(block, touched);
@@ -194,11 +187,6 @@ impl DualState {
                 block.values.extend_from_slice(values);
             }
         }
-    }
-
-    /// Counts the iterate in a moving average; see [`Iterate::end_iteration`].
-    pub fn end_iteration(&mut self) {
-        self.iterate.end_iteration();
     }
 
     /// The present point, laid open.

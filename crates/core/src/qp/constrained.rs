@@ -5,7 +5,7 @@ use crate::regularizer::Regularizer;
 /// The coordinates of a block's planes whose weights must stay `>= 0`: there w is not linear in phi, so inner
 /// products do not tell how scores move, and the numbers themselves are carried. Work space: nothing of it is saved.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct SignedPart {
+pub struct ConstrainedPart {
     /// Which coordinates, ascending.
     #[serde(skip)]
     pub coordinates: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct SignedPart {
     direction: Vec<f64>,
 }
 
-impl SignedPart {
+impl ConstrainedPart {
     fn row(&self, vertex: usize) -> &[f64] {
         let width = self.coordinates.len();
         &self.values[vertex * width..][..width]

@@ -1,0 +1,382 @@
+//! The working sets `W_i`: the planes kept of every example, with masses and inner products where they are asked for.
+//!
+//! The ground truth's plane (zero) is always in the working set without being stored. Storage comes from pools, so
+//! that keeping and dropping planes does not touch the allocator once the run is warm.
+
+use super::store::{Kept, PlaneStore, Set};
+use crate::iterate::Iterate;
+use crate::metric::Metric;
+use crate::oracle::Capabilities;
+use crate::plane::{Plane, PlaneView, Star};
+use crate::qp::Gram;
+use crate::regularizer::Constraint;
+use crate::state::{expect, finite};
+
+/// Planes that an example with inner products gets room for when it keeps its first.
+const USUAL_PLANES: usize = 16;
+
+/// The working sets `W_i` of all examples.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct WorkingSets {
+    sets: Vec<Set>,
+    store: PlaneStore,
+    planes: usize,
+    /// Of all planes: numbers, codes and inner products.
+    bytes: usize,
+    /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
+    spread: Option<Spread>,
+    metric: Metric,
+}
+
+/// Room for one plane at all coordinates; zero between uses.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+struct Spread(#[serde(with = "crate::state::blank")] Vec<f64>);
+
+impl WorkingSets {
+    /// Returns empty sets (but for the truth) of `blocks` examples.
+    pub fn new(blocks: usize) -> Self {
+        let sets = vec![Set::default(); blocks];
+        WorkingSets { sets, store: PlaneStore::new(), planes: 0, bytes: 0, spread: None, metric: Metric }
+    }
+
+    /// Returns empty sets that also keep all inner products of an example's planes, in dimension `dim`.
+    pub fn with_inner_products(blocks: usize, dim: usize, metric: Metric) -> Self {
+        WorkingSets { spread: Some(Spread(vec![0.0; dim])), metric, ..WorkingSets::new(blocks) }
+    }
+
+    /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the truth's
+    /// plane, which is not stored.
+    ///
+    /// Inner products leave out the coordinates that must stay `>= 0`; where there are inner products and no
+    /// `constraints`, planes that `source` knows are kept by their codes.
+    pub fn insert(
+        &mut self,
+        block: usize,
+        plane: &Plane,
+        now: u32,
+        constraints: Option<&[Constraint]>,
+        source: &mut impl Capabilities,
+    ) -> Option<usize> {
+        if plane.view() == PlaneView::ZERO {
+            return None;
+        }
+        if self.planes == 0 {
+            let can = self.spread.is_some() && constraints.is_none();
+            self.store.settle(can && source.coded_planes().is_some());
+        }
+        if let Some(k) = self.store.find(&self.sets[block], plane) {
+            self.touch(block, k, now);
+            return Some(k);
+        }
+        self.take_inner_products(block, plane.view(), constraints, source);
+        let kept = self.store.insert(plane.view(), now);
+        let set = &mut self.sets[block];
+        set.codes.extend_from_slice(plane.code());
+        set.kept.push(kept);
+        set.alphas.push(0.0);
+        let k = set.kept.len() - 1;
+        self.planes += 1;
+        self.bytes += self.bytes_of(block, k);
+        Some(k)
+    }
+
+    /// Appends the inner products of `plane` with the planes of `block` and with itself, where they are kept.
+    fn take_inner_products(
+        &mut self,
+        block: usize,
+        plane: PlaneView<'_>,
+        constraints: Option<&[Constraint]>,
+        source: &mut impl Capabilities,
+    ) {
+        let Some(Spread(image)) = &mut self.spread else { return };
+        let set = &mut self.sets[block];
+        if set.kept.capacity() == 0 {
+            set.kept.reserve(USUAL_PLANES);
+            set.alphas.reserve(USUAL_PLANES);
+            set.gram.reserve(USUAL_PLANES * (USUAL_PLANES + 1) / 2);
+        }
+        self.metric.add(1.0, plane.star, image);
+        if let Some(constraints) = constraints {
+            leave_out(plane.star, constraints, image);
+        }
+        let mut gram = std::mem::take(&mut set.gram);
+        self.store.products(block, set, image, source, &mut gram);
+        gram.push(self.metric.inner(plane.star, image));
+        set.gram = gram;
+        plane.star.clear_in(image);
+    }
+
+    /// Drops the planes last active before `oldest`, then the longest inactive ones until at most `limit` stay.
+    /// Planes that carry mass always stay.
+    pub fn prune(&mut self, block: usize, oldest: u32, limit: usize) {
+        let mut k = 0;
+        while k < self.sets[block].kept.len() {
+            let set = &self.sets[block];
+            if set.kept[k].last_active < oldest && set.alphas[k] == 0.0 {
+                self.remove(block, k);
+            } else {
+                k += 1;
+            }
+        }
+        while self.sets[block].kept.len() > limit {
+            let set = &self.sets[block];
+            let free = (0..set.kept.len()).filter(|&k| set.alphas[k] == 0.0);
+            let Some(idle) = free.min_by_key(|&k| set.kept[k].last_active) else { return };
+            self.remove(block, idle);
+        }
+    }
+
+    /// Drops planes without mass, those of the lowest of `scores` first, until at most `limit` stay; scores follow.
+    pub fn prune_lowest(&mut self, block: usize, scores: &mut Vec<f64>, limit: usize) {
+        while self.sets[block].kept.len() > limit {
+            let alphas = &self.sets[block].alphas;
+            let free = (0..alphas.len()).filter(|&k| alphas[k] == 0.0);
+            let Some(lowest) = free.min_by(|&a, &b| scores[a].total_cmp(&scores[b])) else { return };
+            self.remove(block, lowest);
+            scores.remove(lowest);
+        }
+    }
+
+    fn remove(&mut self, block: usize, k: usize) {
+        self.bytes -= self.bytes_of(block, k);
+        let set = &mut self.sets[block];
+        let code = set.codes.len() / set.kept.len();
+        set.codes.drain(k * code..(k + 1) * code);
+        let kept = set.kept.remove(k);
+        set.alphas.remove(k);
+        if !set.gram.is_empty() {
+            let mut at = (0, 0);
+            set.gram.retain(|_| {
+                let (i, j) = at;
+                at = if j == i { (i + 1, 0) } else { (i, j + 1) };
+                i != k && j != k
+            });
+        }
+        self.store.release(kept);
+        self.planes -= 1;
+    }
+
+    /// Bytes that the newest of an example's planes added, or that dropping plane `k` gives back.
+    fn bytes_of(&self, block: usize, k: usize) -> usize {
+        let set = &self.sets[block];
+        let planes = set.kept.len();
+        let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
+        PlaneStore::bytes(&set.kept[k]) + gram + 4 * (set.codes.len() / planes) + std::mem::size_of::<Kept>() + 8
+    }
+
+    /// Returns the number of planes stored over all examples.
+    pub fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// Returns the number of planes stored for one example.
+    pub fn len(&self, block: usize) -> usize {
+        self.sets[block].kept.len()
+    }
+
+    /// Returns whether an example has no plane but the truth's.
+    pub fn is_empty(&self, block: usize) -> bool {
+        self.sets[block].kept.is_empty()
+    }
+
+    /// Returns the bytes that the planes take with their codes and inner products, without what storage leaves free.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns plane `k` of example `block` where its numbers are stored, `None` where it is known by code.
+    pub fn stored(&self, block: usize, k: usize) -> Option<PlaneView<'_>> {
+        (!self.store.by_code()).then(|| self.plane(block, k))
+    }
+
+    /// Returns plane `k` of example `block` as it is stored: without a linear part where it is known by code.
+    pub fn plane(&self, block: usize, k: usize) -> PlaneView<'_> {
+        self.store.view(&self.sets[block].kept[k])
+    }
+
+    /// Returns the constant part of plane `k` of example `block`.
+    pub fn circ(&self, block: usize, k: usize) -> f64 {
+        self.sets[block].kept[k].circ
+    }
+
+    /// Returns what the oracle attached to plane `k` of an example.
+    pub fn code(&self, block: usize, k: usize) -> &[u32] {
+        self.sets[block].code(k)
+    }
+
+    /// Returns what the oracle attached to the planes of an example, one after the other.
+    pub fn codes(&self, block: usize) -> &[u32] {
+        &self.sets[block].codes
+    }
+
+    /// Returns the mass on each plane of an example.
+    pub fn alphas(&self, block: usize) -> &[f64] {
+        &self.sets[block].alphas
+    }
+
+    /// Returns inner products and masses of an example's planes.
+    pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
+        let set = &mut self.sets[block];
+        (Gram(&set.gram), &mut set.alphas)
+    }
+
+    /// Marks plane `k` active now.
+    pub fn touch(&mut self, block: usize, k: usize, now: u32) {
+        self.sets[block].kept[k].last_active = now;
+    }
+
+    /// Brings the planes of a block nearer that is about to be visited; returns whether their numbers are with the
+    /// oracle, which may do so too.
+    pub fn prefetch(&self, block: usize) -> bool {
+        self.store.prefetch(&self.sets[block]);
+        self.store.by_code()
+    }
+
+    /// Writes the scores of an example's planes at `w` into `out`.
+    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
+        let set = &self.sets[block];
+        out.clear();
+        self.store.products(block, set, w, source, out);
+        out.iter_mut().zip(&set.kept).for_each(|(score, kept)| *score += kept.circ);
+    }
+
+    /// Moves phi by the change of a block's masses since `before`, and w with it; `before` becomes the change. What F
+    /// rises is for the caller to book.
+    pub fn move_iterate(
+        &self,
+        block: usize,
+        before: &mut [f64],
+        iterate: &mut Iterate,
+        source: &mut impl Capabilities,
+    ) {
+        let set = &self.sets[block];
+        before.iter_mut().zip(&set.alphas).for_each(|(before, now)| *before = now - *before);
+        if !self.store.by_code() {
+            for (kept, &change) in set.kept.iter().zip(before.iter()).filter(|(_, change)| **change != 0.0) {
+                iterate.add(change, self.store.view(kept).star, change * kept.circ);
+            }
+            return;
+        }
+        let Some(coded) = source.coded_planes() else { return };
+        let circ = set.kept.iter().zip(before.iter()).map(|(kept, change)| change * kept.circ).sum();
+        iterate.add_with(circ, |scale, target| coded.add_planes(block, &set.codes, before, scale, target));
+    }
+
+    /// Adds the linear parts of all planes, each times its mass, to `sum` and returns the sum of the constant parts.
+    pub fn add_phi(&self, source: &mut impl Capabilities, sum: &mut [f64]) -> f64 {
+        let mut circ = 0.0;
+        for (block, set) in self.sets.iter().enumerate() {
+            let coded = if self.store.by_code() { source.coded_planes() } else { None };
+            if let Some(coded) = coded {
+                coded.add_planes(block, &set.codes, &set.alphas, 1.0, sum);
+                circ += set.kept.iter().zip(&set.alphas).map(|(kept, alpha)| alpha * kept.circ).sum::<f64>();
+                continue;
+            }
+            for (kept, &alpha) in set.kept.iter().zip(&set.alphas).filter(|(_, alpha)| **alpha != 0.0) {
+                self.store.view(kept).star.add_to(alpha, sum);
+                circ += alpha * kept.circ;
+            }
+        }
+        circ
+    }
+
+    /// Returns whether all codes are of planes that the oracle knows: `is_code` says so of a block and a code.
+    pub(crate) fn has_only(&self, is_code: impl Fn(usize, &[u32]) -> bool) -> bool {
+        (0..self.sets.len()).all(|block| (0..self.len(block)).all(|k| is_code(block, self.code(block, k))))
+    }
+
+    /// What is wrong with sets that were restored, for `blocks` examples and `dim` weights.
+    pub(crate) fn fault(&self, blocks: usize, dim: usize, inner_products: bool) -> Option<String> {
+        let spread = self.spread.as_ref().map(|Spread(image)| image.len());
+        let planes: usize = self.sets.iter().map(|set| set.kept.len()).sum();
+        let same_shape = self.sets.len() == blocks && spread == inner_products.then_some(dim);
+        expect(same_shape, "the number of examples or weights")
+            .or_else(|| expect(self.store.is_sound(), "the storage of planes"))
+            .or_else(|| expect(self.planes == planes, "the number of planes"))
+            .or_else(|| expect(self.sets.iter().all(|set| self.is_sound(set, dim)), "a plane kept"))
+    }
+
+    fn is_sound(&self, set: &Set, dim: usize) -> bool {
+        let (planes, products) = (set.kept.len(), set.gram.len());
+        let whole = products == if self.spread.is_some() { planes * (planes + 1) / 2 } else { 0 };
+        let codes = if planes == 0 { set.codes.is_empty() } else { set.codes.len().is_multiple_of(planes) };
+        let known = self.spread.is_some() && (planes == 0 || !set.codes.is_empty());
+        whole
+            && codes
+            && (!self.store.by_code() || known)
+            && set.alphas.len() == planes
+            && finite(&set.alphas)
+            && finite(&set.gram)
+            && set.kept.iter().all(|kept| kept.circ.is_finite() && self.store.has(kept, dim))
+    }
+}
+
+/// Sets the coordinates of `image` to 0 that `plane` touches and whose weights must stay `>= 0`.
+fn leave_out(plane: Star<'_>, constraints: &[Constraint], image: &mut [f64]) {
+    let out = |(value, constraint): (&mut f64, &Constraint)| {
+        if *constraint == Constraint::NonNegative {
+            *value = 0.0;
+        }
+    };
+    match plane {
+        Star::Sparse { indices, .. } => {
+            indices.iter().for_each(|&k| out((&mut image[k as usize], &constraints[k as usize])));
+        }
+        Star::Dense(_) => image.iter_mut().zip(constraints).for_each(out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::NoCapabilities;
+
+    fn plane(index: u32, value: f64, circ: f64) -> Plane {
+        let mut plane = Plane::new();
+        plane.push(index, value);
+        plane.set_circ(circ);
+        plane.seal();
+        plane
+    }
+
+    fn keep(sets: &mut WorkingSets, block: usize, plane: &Plane, now: u32) {
+        sets.insert(block, plane, now, None, &mut NoCapabilities);
+    }
+
+    /// Equal planes are kept once, the truth's never; the longest idle go first, or those of the lowest score.
+    #[test]
+    fn sets_keep_find_and_drop() {
+        let mut sets = WorkingSets::new(2);
+        keep(&mut sets, 0, &Plane::new(), 1);
+        assert!(sets.is_empty(0));
+        keep(&mut sets, 0, &plane(0, 1.0, 0.0), 1);
+        keep(&mut sets, 0, &plane(1, 1.0, 0.0), 2);
+        keep(&mut sets, 0, &plane(0, 1.0, 0.0), 3); // known: only touched
+        keep(&mut sets, 1, &plane(0, 1.0, 0.0), 1); // another example's
+        assert_eq!((sets.len(0), sets.len(1), sets.planes()), (2, 1, 3));
+        let mut scores = Vec::new();
+        sets.scores(0, &[1.0, 2.0], &mut NoCapabilities, &mut scores);
+        assert_eq!(scores, [1.0, 2.0]);
+        sets.prune(0, 0, 1);
+        assert_eq!(sets.plane(0, 0), plane(0, 1.0, 0.0).view(), "the longest idle plane went");
+        keep(&mut sets, 0, &plane(1, 1.0, 0.0), 3);
+        sets.prune_lowest(0, &mut scores, 1);
+        assert_eq!((sets.plane(0, 0), scores.len()), (plane(1, 1.0, 0.0).view(), 1), "the lowest went");
+        sets.prune(0, 4, 10);
+        assert_eq!((sets.len(0), sets.planes()), (0, 1));
+        let left = sets.bytes();
+        sets.prune(1, 9, 0);
+        assert!(left > 0 && sets.bytes() == 0, "bytes are given back");
+    }
+
+    /// Dense planes are kept as they are.
+    #[test]
+    fn dense_planes_are_kept() {
+        let mut sets = WorkingSets::new(1);
+        let mut dense = Plane::new();
+        dense.dense(3).copy_from_slice(&[1.0, 2.0, 3.0]);
+        keep(&mut sets, 0, &dense, 0);
+        keep(&mut sets, 0, &dense, 0);
+        assert_eq!((sets.planes(), sets.plane(0, 0)), (1, dense.view()));
+    }
+}

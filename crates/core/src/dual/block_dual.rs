@@ -1,0 +1,112 @@
+//! What a block-coordinate engine sees of a dual point.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::rule::StepRule;
+use crate::average::{Averaging, UpdateKind};
+use crate::cache::WorkingSets;
+use crate::iterate::Iterate;
+use crate::oracle::Capabilities;
+use crate::plane::{Plane, PlaneView};
+use crate::point::DualPoint;
+use crate::regularizer::Regularizer;
+use crate::step::Step;
+
+/// A dual point with the planes kept. F never falls by a step.
+///
+/// `source` is where planes that are kept by code get their numbers: the context of a step.
+pub trait BlockDual: Clone + Serialize + DeserializeOwned {
+    /// A block in hand.
+    type Visit<'a>: BlockVisit
+    where
+        Self: 'a;
+
+    /// Returns the origin: every block on its truth.
+    fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self;
+
+    /// Opens `block` with the best of its planes as the corner, or the truth.
+    fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> Self::Visit<'_>;
+
+    /// Opens `block` with the oracle's answer, which was given at iteration `now`: it is kept where `keep` says so or
+    /// the steps need it. The corner is the answer, or what scores higher.
+    fn visit_with<'a>(
+        &'a mut self,
+        block: usize,
+        answer: &'a Plane,
+        keep: bool,
+        now: u32,
+        source: &mut impl Capabilities,
+    ) -> Self::Visit<'a>;
+
+    /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
+    fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize>;
+
+    /// Returns the gap of a block at `corner`, which need not be a plane kept.
+    fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64;
+
+    /// Steps with all blocks by one share, each toward the plane kept that `corners` names (`None` is the truth), with
+    /// exact line search; `sum` and `circ` are those planes added up, and `sum` is scratch afterwards. See
+    /// [`Iterate::step_jointly`].
+    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]);
+
+    /// Puts all mass of `block` on `corner`, which is kept where `keep` says so or masses need it; w and F follow with
+    /// the next [`rescale`](BlockDual::rescale).
+    fn place(&mut self, block: usize, corner: &Plane, keep: bool, now: u32, source: &mut impl Capabilities);
+
+    /// Multiplies phi by `scale` (at most 1: the rest of the mass is the truths') and goes on at `lambda`.
+    fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities);
+
+    /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.
+    fn rebuild(&mut self, source: &mut impl Capabilities);
+
+    /// Returns how far w and F have drifted from the blocks, relative. For tests.
+    fn drift(&self, source: &mut impl Capabilities) -> (f64, f64);
+
+    /// Brings a block nearer that is about to be visited, and its planes where they will be scored; returns whether the
+    /// oracle may do so too.
+    fn prefetch(&self, block: usize, planes: bool) -> bool;
+
+    /// Returns the iterate.
+    fn iterate(&self) -> &Iterate;
+
+    /// Returns the iterate, to end an outer iteration with.
+    fn iterate_mut(&mut self) -> &mut Iterate;
+
+    /// Returns the planes kept.
+    fn sets(&self) -> &WorkingSets;
+
+    /// Returns the planes kept, to prune.
+    fn sets_mut(&mut self) -> &mut WorkingSets;
+
+    /// Returns the weights w.
+    fn weights(&self) -> &[f64] {
+        self.iterate().weights()
+    }
+
+    /// Returns the dual value F, a lower bound on the optimal primal value.
+    fn value(&self) -> f64 {
+        self.iterate().value()
+    }
+
+    /// Returns the present point, laid open.
+    fn point(&self) -> DualPoint<'_>;
+
+    /// What is wrong with a state that was restored, for `blocks` blocks and `dim` weights.
+    fn fault(&self, blocks: usize, dim: usize) -> Option<String>;
+}
+
+/// A block in hand: its corner is chosen, the next thing is a step.
+pub trait BlockVisit {
+    /// Returns the gap of the block at the corner.
+    fn gap(&mut self) -> f64;
+
+    /// Marks the corner active at iteration `now`.
+    fn touch(&mut self, now: u32);
+
+    /// Moves the block by the rule; block solves go to their share of `mean_gap`.
+    fn step(&mut self, rule: StepRule, mean_gap: f64, kind: UpdateKind, source: &mut impl Capabilities) -> Step;
+
+    /// Drops the planes of the lowest score at the present w, but those with mass, down to `limit`.
+    fn prune_lowest(&mut self, limit: usize, source: &mut impl Capabilities);
+}

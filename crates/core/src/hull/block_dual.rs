@@ -1,0 +1,122 @@
+//! Masses over planes kept, as a block-coordinate engine sees them.
+
+use super::state::HullState;
+use super::visit::HullVisit;
+use crate::average::Averaging;
+use crate::cache::WorkingSets;
+use crate::dual::BlockDual;
+use crate::iterate::Iterate;
+use crate::oracle::Capabilities;
+use crate::plane::{Plane, PlaneView};
+use crate::point::{DualPoint, Mass, Part};
+use crate::regularizer::Regularizer;
+use crate::state::expect;
+
+impl BlockDual for HullState {
+    type Visit<'a> = HullVisit<'a>;
+
+    fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
+        HullState::origin(blocks, dim, regularizer, averaging)
+    }
+    fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> HullVisit<'_> {
+        self.score(block, source);
+        HullVisit::new(self, block)
+    }
+    fn visit_with<'a>(
+        &'a mut self,
+        block: usize,
+        answer: &'a Plane,
+        _keep: bool, // masses need it
+        now: u32,
+        source: &mut impl Capabilities,
+    ) -> HullVisit<'a> {
+        self.insert(block, answer, now, source);
+        self.visit(block, source) // the best is the answer, if the oracle is exact
+    }
+    fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize> {
+        self.sets.insert(block, plane, now, self.iterate.regularizer().constraints(), source)
+    }
+    fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64 {
+        self.score(block, source);
+        corner.score(self.iterate.weights()) - self.qp(block).mean()
+    }
+    fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+        let gamma = self.iterate.step_jointly(sum, circ);
+        if gamma == 0.0 {
+            return;
+        }
+        for (block, (truth, corner)) in self.truths.iter_mut().zip(corners).enumerate() {
+            let alphas = self.sets.gram_and_alphas(block).1;
+            alphas.iter_mut().for_each(|alpha| *alpha *= 1.0 - gamma);
+            *truth *= 1.0 - gamma;
+            match corner {
+                Some(k) => alphas[*k as usize] += gamma,
+                None => *truth += gamma,
+            }
+        }
+    }
+    fn place(&mut self, block: usize, corner: &Plane, _keep: bool, now: u32, source: &mut impl Capabilities) {
+        let at = self.insert(block, corner, now, source);
+        let alphas = self.sets.gram_and_alphas(block).1;
+        alphas.fill(0.0);
+        if let Some(at) = at {
+            alphas[at] = 1.0;
+        }
+        self.truths[block] = f64::from(u8::from(at.is_none()));
+    }
+    fn rescale(&mut self, lambda: f64, scale: f64, source: &mut impl Capabilities) {
+        for (block, truth) in self.truths.iter_mut().enumerate() {
+            self.sets.gram_and_alphas(block).1.iter_mut().for_each(|alpha| *alpha *= scale);
+            *truth = 1.0 - scale * (1.0 - *truth);
+        }
+        self.iterate.set_lambda(lambda);
+        self.rebuild(source);
+    }
+    fn rebuild(&mut self, source: &mut impl Capabilities) {
+        let sets = &self.sets;
+        self.iterate.rebuild(|sum| sets.add_phi(source, sum));
+    }
+    fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
+        self.iterate.drift(|sum| self.sets.add_phi(source, sum))
+    }
+    fn prefetch(&self, block: usize, _planes: bool) -> bool {
+        self.sets.prefetch(block)
+    }
+    fn iterate(&self) -> &Iterate {
+        &self.iterate
+    }
+    fn iterate_mut(&mut self) -> &mut Iterate {
+        &mut self.iterate
+    }
+    fn sets(&self) -> &WorkingSets {
+        &self.sets
+    }
+    fn sets_mut(&mut self) -> &mut WorkingSets {
+        &mut self.sets
+    }
+    fn point(&self) -> DualPoint<'_> {
+        let sets = &self.sets;
+        let plane = |block: usize, (k, &mass): (usize, &f64)| {
+            let (plane, circ, code) = (sets.stored(block, k), sets.circ(block, k), sets.code(block, k));
+            Mass { mass, plane, circ, code }
+        };
+        let masses = |block: usize| {
+            let planes = sets.alphas(block).iter().enumerate().map(|mass| plane(block, mass)).collect();
+            Part::Masses { truth: self.truths[block], planes }
+        };
+        DualPoint { value: self.iterate.value(), parts: (0..self.truths.len()).map(masses).collect() }
+    }
+    fn fault(&self, blocks: usize, dim: usize) -> Option<String> {
+        let in_simplex = |block: usize| {
+            let (masses, truth) = (self.sets.alphas(block), self.truths[block]);
+            let sum = masses.iter().sum::<f64>() + truth;
+            truth >= -1e-6 && masses.iter().all(|&mass| mass >= -1e-6) && (sum - 1.0).abs() < 1e-6
+        };
+        let constrained = self.iterate.regularizer().has_nonnegative();
+        expect(self.truths.len() == blocks, "the number of blocks")
+            .or_else(|| self.sets.fault(blocks, dim, true))
+            .or_else(|| expect((0..blocks).all(in_simplex), "masses that are not in the simplex"))
+            .or_else(|| expect(self.constrained.is_some() == constrained, "the constraints"))
+            .or_else(|| self.iterate.fault(dim))
+    }
+}

@@ -1,0 +1,68 @@
+//! Weights, and what every block consists of.
+
+use super::constrained;
+use crate::average::Averaging;
+use crate::cache::WorkingSets;
+use crate::iterate::Iterate;
+use crate::oracle::Capabilities;
+use crate::qp::{ConstrainedPart, SimplexQp, SolveBuffers};
+use crate::regularizer::Regularizer;
+
+/// Weights, and what every block consists of.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct HullState {
+    pub(super) iterate: Iterate,
+    pub(super) sets: WorkingSets,
+    /// Mass on the truth, by block.
+    pub(super) truths: Vec<f64>,
+    /// Scores of the planes of the block in hand.
+    #[serde(skip)]
+    pub(super) scores: Vec<f64>,
+    /// The block in hand where weights must stay `>= 0`.
+    pub(super) constrained: Option<ConstrainedPart>,
+    #[serde(skip)]
+    pub(super) work: Buffers,
+}
+
+/// What a visit works on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buffers {
+    /// Masses before the step in hand.
+    pub(super) before: Vec<f64>,
+    /// Copies of scores, masses and free weights, to try directions from.
+    pub(super) scores: Vec<f64>,
+    pub(super) alphas: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    pub(super) solve: SolveBuffers,
+}
+
+impl HullState {
+    pub(super) fn origin(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
+        let constrained = regularizer.has_nonnegative().then(ConstrainedPart::default);
+        let iterate = Iterate::new(dim, regularizer, averaging);
+        let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric());
+        let (truths, work) = (vec![1.0; blocks], Buffers::default());
+        HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
+    }
+
+    /// Returns the mass on the truth of an example.
+    pub fn truth(&self, block: usize) -> f64 {
+        self.truths[block]
+    }
+
+    /// Scores the planes of `block` at w: what the QP of the block begins with.
+    pub(super) fn score(&mut self, block: usize, source: &mut impl Capabilities) {
+        self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);
+        if let Some(part) = &mut self.constrained {
+            constrained::collect(part, &self.sets, block, &self.iterate);
+        }
+    }
+
+    /// The QP of the block that was scored.
+    pub(super) fn qp(&mut self, block: usize) -> SimplexQp<'_> {
+        let (gram, alphas) = self.sets.gram_and_alphas(block);
+        let truth = &mut self.truths[block];
+        let (lambda, constrained) = (self.iterate.lambda(), self.constrained.as_mut());
+        SimplexQp { lambda, gram, scores: &mut self.scores, alphas, truth, constrained }
+    }
+}

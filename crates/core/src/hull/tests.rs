@@ -1,0 +1,40 @@
+//! Steps of all rules keep what a dual point promises.
+
+use super::HullState;
+use crate::average::{Averaging, UpdateKind};
+use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::oracle::NoCapabilities;
+use crate::plane::Plane;
+use crate::rng::Rng;
+
+/// All rules: F never falls, w and F stay those of the masses, masses stay in the simplex.
+#[test]
+fn steps_keep_every_promise() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed, 0);
+        let dim = 1 + rng.below(8) as usize;
+        let averaging = if seed % 2 == 0 { Averaging::Weighted } else { Averaging::None };
+        let mut hull = HullState::new(2, dim, 0.2.into(), averaging);
+        for round in 0..150 {
+            let block = rng.below(2) as usize;
+            let mut plane = Plane::new();
+            (0..dim as u32).filter(|_| rng.below(2) == 0).for_each(|index| plane.push(index, 0.5));
+            plane.set_circ((rng.below(8) as f64) / 8.0);
+            plane.seal();
+            let corner = hull.insert(block, &plane, round, &mut NoCapabilities);
+            let solve = StepRule::Solve(Solve { accuracy: 1e-12, ..Solve::default() });
+            let rules = [StepRule::FrankWolfe, StepRule::Pairwise, StepRule::Away, StepRule::Best, solve];
+            let rule = rules[rng.below(5) as usize];
+            let before = hull.iterate().value();
+            let visit = hull.visit(block, &mut NoCapabilities);
+            let mut visit = if rule == solve { visit } else { visit.at(corner) };
+            let step = visit.step(rule, 1.0, UpdateKind::Exact, &mut NoCapabilities);
+            assert!(step.gain >= 0.0 && hull.iterate().value() >= before, "seed {seed}: F fell");
+            let (w, value) = hull.drift(&mut NoCapabilities);
+            assert!(w < 1e-11 && value < 1e-11, "seed {seed} round {round} {rule:?}: drift {w} {value}");
+            let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truth(block);
+            assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");
+            hull.sets_mut().prune(block, round.saturating_sub(5), 6);
+        }
+    }
+}

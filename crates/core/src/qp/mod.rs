@@ -1,0 +1,19 @@
+//! The simplex QP: `max_alpha  b.alpha - 1/(2 lambda) alpha' G alpha` over the simplex, by steps with closed-form
+//! line search on cached inner products. A pairwise step costs O(planes), one toward or away from a vertex O(planes^2),
+//! whatever the dimension.
+//!
+//! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with packed
+//! inner products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
+//! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
+
+mod constrained;
+mod gram;
+mod simplex;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+pub use constrained::ConstrainedPart;
+pub use gram::Gram;
+pub use simplex::SimplexQp;
+pub use solve::SolveBuffers;

@@ -1,0 +1,73 @@
+//! Steps and solves against the objective computed from the planes themselves.
+
+use super::*;
+use crate::linalg::dot;
+use crate::rng::Rng;
+
+struct Random {
+    planes: Vec<Vec<f64>>,
+    circs: Vec<f64>,
+    gram: Vec<f64>,
+}
+
+fn random(rng: &mut Rng) -> Random {
+    let (count, dim) = (1 + rng.below(6) as usize, 1 + rng.below(4) as usize);
+    let planes: Vec<Vec<f64>> = (0..count).map(|_| (0..dim).map(|_| rng.unit() - 0.5).collect()).collect();
+    let gram = (0..count).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| dot(&planes[i], &planes[j]));
+    let gram = gram.collect();
+    Random { circs: (0..count).map(|_| rng.unit()).collect(), gram, planes }
+}
+
+/// The objective, computed from the planes themselves.
+fn value(problem: &Random, alphas: &[f64], lambda: f64) -> f64 {
+    let dim = problem.planes[0].len();
+    let mut phi = vec![0.0; dim];
+    for (plane, alpha) in problem.planes.iter().zip(alphas) {
+        phi.iter_mut().zip(plane).for_each(|(phi, p)| *phi += alpha * p);
+    }
+    dot(&problem.circs, alphas) - 0.5 / lambda * dot(&phi, &phi)
+}
+
+/// Every step gains what it says, keeps alpha in the simplex and the scores true; solving closes the gap.
+#[test]
+fn steps_keep_every_promise() {
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed, 0);
+        let problem = random(&mut rng);
+        let lambda = 0.1 + rng.unit();
+        let mut alphas = vec![0.0; problem.planes.len()];
+        let mut truth = 1.0;
+        let mut scores = problem.circs.clone();
+        let mut work = SolveBuffers::default();
+        for round in 0..60 {
+            let before = value(&problem, &alphas, lambda);
+            let mut qp = SimplexQp {
+                lambda,
+                gram: Gram(&problem.gram),
+                scores: &mut scores,
+                alphas: &mut alphas,
+                truth: &mut truth,
+                constrained: None,
+            };
+            let (to, from) = (qp.best(), qp.worst());
+            let step = match round % 4 {
+                0 => qp.toward(to),
+                1 => qp.away(from),
+                2 => qp.pairwise(to, from),
+                _ => qp.solve(1e-13, 3, &mut work),
+            };
+            let gained = value(&problem, &alphas, lambda) - before;
+            assert!(step.gain >= 0.0 && (gained - step.gain).abs() < 1e-12, "seed {seed}: {gained} {step:?}");
+            assert!((alphas.iter().sum::<f64>() + truth - 1.0).abs() < 1e-12, "seed {seed}: not in the simplex");
+            assert!(alphas.iter().all(|&alpha| alpha >= 0.0) && truth >= 0.0, "seed {seed}: negative mass");
+            for (p, score) in scores.iter().enumerate() {
+                let cross: f64 = (0..alphas.len()).map(|q| alphas[q] * Gram(&problem.gram).at(p, q)).sum();
+                assert!((score - (problem.circs[p] - cross / lambda)).abs() < 1e-11, "seed {seed}: score {p}");
+            }
+        }
+        let (gram, scores, alphas, truth) = (Gram(&problem.gram), &mut scores, &mut alphas, &mut truth);
+        let mut qp = SimplexQp { lambda, gram, scores, alphas, truth, constrained: None };
+        qp.solve(1e-12, 100_000, &mut work);
+        assert!(qp.gap() <= 1e-9, "seed {seed}: gap {}", qp.gap());
+    }
+}

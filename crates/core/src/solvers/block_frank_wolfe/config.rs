@@ -1,0 +1,167 @@
+//! Parameters of the family, and its presets.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::average::{Averaging, Recent};
+use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
+use crate::dual::{Solve, StepRule};
+use crate::order::{GapOrder, Order, Shrinking};
+
+/// What a gap pass does beside measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapStep {
+    /// Nothing.
+    #[default]
+    None,
+    /// Ends with a step of batch Frank-Wolfe: its n corners at one w are a corner of the whole dual, and one exact line
+    /// search moves all examples by the same share (an option of the code that goes with Osokin et al. 2016). Makes no
+    /// further oracle call. The corners are kept as planes until the pass ends, those that `planes` has room for longer.
+    Batch,
+}
+
+/// Parameters of the family.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BlockFrankWolfe {
+    /// Which example is visited next.
+    pub order: Order,
+    /// How a visit moves an example's plane.
+    pub step: StepRule,
+    /// Which planes are kept and how they are used.
+    pub planes: Planes,
+    /// What the answer is: the last iterate or an average.
+    pub averaging: Averaging,
+    /// Passes after which a gap pass (n oracle calls, no step) refreshes the gaps that orders and caches go by;
+    /// 0 for never. Plays no part where nothing goes by gaps.
+    pub gap_check: u32,
+    /// A gap pass is also due when the gaps seen last sum to less than this, but not again before a gap pass has
+    /// measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
+    pub gap_check_below: f64,
+    /// What a gap pass does with the corners that it has seen.
+    pub gap_step: GapStep,
+}
+
+impl Default for BlockFrankWolfe {
+    fn default() -> Self {
+        BlockFrankWolfe {
+            order: Order::default(),
+            step: StepRule::default(),
+            planes: Planes::default(),
+            averaging: Averaging::default(),
+            gap_check: 10,
+            gap_check_below: 0.0,
+            gap_step: GapStep::default(),
+        }
+    }
+}
+
+impl BlockFrankWolfe {
+    /// Preset `bcfw`: permutation order, Frank-Wolfe steps, no planes kept, the last iterate.
+    pub fn bcfw() -> Self {
+        BlockFrankWolfe::default()
+    }
+
+    /// Preset `bcfw-avg`: `bcfw` with weighted averaging.
+    pub fn bcfw_avg() -> Self {
+        BlockFrankWolfe { averaging: Averaging::Weighted, ..BlockFrankWolfe::bcfw() }
+    }
+
+    /// Preset `mp-bcfw`: `bcfw` with working sets and approximate passes.
+    pub fn mp_bcfw() -> Self {
+        BlockFrankWolfe { planes: Planes::MultiPlane(MultiPlane::default()), ..BlockFrankWolfe::bcfw() }
+    }
+
+    /// Preset `mp-bcfw-avg`: `mp-bcfw` with weighted averaging.
+    pub fn mp_bcfw_avg() -> Self {
+        BlockFrankWolfe { averaging: Averaging::Weighted, ..BlockFrankWolfe::mp_bcfw() }
+    }
+
+    /// Preset `auto`: what won on every problem tried, and choices by measured costs where none did
+    /// (`docs/adr/0014-the-automatic-solver.md`).
+    pub fn auto() -> Self {
+        let planes = MultiPlane { max_idle: 3, recombine: Recombine::WhenCheap, ..MultiPlane::default() };
+        BlockFrankWolfe {
+            order: Order::Shrinking(Shrinking::default()),
+            step: StepRule::Solve(Solve::default()),
+            planes: Planes::MultiPlane(planes),
+            averaging: Averaging::Recent(Recent::default()),
+            ..BlockFrankWolfe::default()
+        }
+    }
+
+    /// Osokin's grid: pairwise steps or Frank-Wolfe, gap sampling or uniform order, the gap-criterion cache or none.
+    /// Without all three it is BCFW with uniform order.
+    pub fn osokin(pairwise: bool, gap: bool, cache: bool) -> Self {
+        BlockFrankWolfe {
+            order: if gap { Order::Gap(GapOrder::default()) } else { Order::Uniform },
+            step: if pairwise { StepRule::Pairwise } else { StepRule::FrankWolfe },
+            planes: if cache { Planes::GapCache(GapCache::default()) } else { Planes::None },
+            ..BlockFrankWolfe::default()
+        }
+    }
+
+    /// The rule that these parameters break, if any.
+    pub fn fault(&self) -> Option<String> {
+        let positive = |name: &str, value: f64| {
+            (!(value.is_finite() && value >= 0.0)).then(|| format!("{name} = {value}: must be a finite number >= 0"))
+        };
+        let order = match self.order {
+            Order::Gap(gap) => positive("order.degree", gap.degree),
+            Order::Shrinking(order) => positive("order.skip_below", order.skip_below).or_else(|| {
+                let grows = order.aging.is_finite() && order.aging > 1.0;
+                (!grows).then(|| format!("order.aging = {}: must be a finite number greater than 1", order.aging))
+            }),
+            _ => None,
+        };
+        let planes = match self.planes {
+            Planes::GapCache(cache) => {
+                positive("planes.factor", cache.factor).or_else(|| positive("planes.nu", cache.nu))
+            }
+            _ => None,
+        };
+        let step = match self.step {
+            StepRule::Solve(solve) => {
+                positive("step.accuracy", solve.accuracy).or_else(|| positive("step.skip_below", solve.skip_below))
+            }
+            _ => None,
+        };
+        let averaging = match self.averaging {
+            Averaging::Recent(recent) if !(recent.rate > 0.0 && recent.rate <= 1.0) => {
+                Some(format!("averaging.rate = {}: must be above 0 and at most 1", recent.rate))
+            }
+            _ => None,
+        };
+        let below = positive("gap_check_below", self.gap_check_below);
+        order.or(planes).or(step).or(averaging).or(below).or_else(|| self.gap_step_fault())
+    }
+
+    /// Whether gap passes are ever made.
+    pub(super) fn makes_gap_passes(&self) -> bool {
+        let by_gaps = self.order.wants_gap_passes() || matches!(self.planes, Planes::GapCache(_));
+        by_gaps && (self.gap_check > 0 || self.gap_check_below > 0.0)
+    }
+
+    fn gap_step_fault(&self) -> Option<String> {
+        (self.gap_step == GapStep::Batch && !self.makes_gap_passes()).then(|| {
+            "gap_step = batch: must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache \
+             or an order that is gap, max-gap or lipschitz"
+                .into()
+        })
+    }
+
+    /// Returns whether planes are kept beyond those with mass.
+    pub(super) fn keeps_planes(&self) -> bool {
+        match self.planes {
+            Planes::None => false,
+            Planes::MultiPlane(planes) => planes.max_planes > 0,
+            Planes::GapCache(_) => true,
+        }
+    }
+
+    /// Returns when labellings are recombined.
+    pub(super) fn recombine(&self) -> Recombine {
+        if let Planes::MultiPlane(planes) = self.planes { planes.recombine } else { Recombine::Never }
+    }
+}

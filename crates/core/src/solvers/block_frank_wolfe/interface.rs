@@ -1,0 +1,119 @@
+//! The engine as a [`Solver`], and as one that can go on at another lambda.
+
+use super::config::BlockFrankWolfe;
+use super::solver::BlockFrankWolfeSolver;
+use crate::cache::Recombine;
+use crate::context::Ctx;
+use crate::dual::{BlockDual, StepRule, VectorDual};
+use crate::hull::HullState;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::BlockOrder;
+use crate::plane::{Plane, PlaneView};
+use crate::point::DualPoint;
+use crate::regularizer::Regularizer;
+use crate::rescale::{Rescale, WarmStart};
+use crate::solver::{Progress, Solver, StepReport};
+use crate::state::{self, StateError, expect};
+
+impl BlockFrankWolfe {
+    /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
+    /// rule needs.
+    pub fn solver<O: MaxOracle + ?Sized>(
+        self,
+        blocks: usize,
+        dim: usize,
+        regularizer: impl Into<Regularizer>,
+    ) -> Box<dyn Solver<O>> {
+        let regularizer = regularizer.into();
+        match self.step {
+            StepRule::FrankWolfe => Box::new(BlockFrankWolfeSolver::<VectorDual>::new(self, blocks, dim, regularizer)),
+            _ => Box::new(BlockFrankWolfeSolver::<HullState>::new(self, blocks, dim, regularizer)),
+        }
+    }
+}
+
+impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D> {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        Ok(StepReport { iteration_ended: self.visit(ctx)? })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.dual.iterate().answer(w))
+    }
+
+    fn alternative(&self, w: &mut Vec<f64>) -> Option<f64> {
+        self.dual.iterate().alternative(w)
+    }
+
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
+        Some(self)
+    }
+
+    fn progress(&self) -> Progress {
+        let chooses = self.config.recombine() == Recombine::WhenCheap;
+        Progress {
+            decisions: chooses.then_some(self.pace.decisions()),
+            iterations: self.iterations,
+            approximate_passes: self.approximate_passes,
+            planes: Some(self.dual.sets().planes() as f64 / self.gaps.blocks() as f64),
+            dual: Some(self.dual.value()),
+        }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        let codes = oracle.capabilities();
+        let is_code = |block: usize, code: &[u32]| match &codes {
+            Some(codes) => codes.is_code(block, code),
+            None => code.is_empty(),
+        };
+        *self = state::decode(state, |other: &Self| {
+            let known = || other.dual.sets().has_only(is_code);
+            other.fault(self).or_else(|| expect(known(), "a labelling that the oracle does not know"))
+        })?;
+        Ok(())
+    }
+
+    fn dual_points(&self) -> Vec<DualPoint<'_>> {
+        [self.dual.point()].into_iter().chain(self.dual.iterate().averaged_points()).collect()
+    }
+}
+
+/// The blocks are scaled, the planes kept stay, and so do estimates of gaps where they can be brought along.
+impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D> {
+    fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
+        let before = self.dual.iterate().lambda();
+        let scale = match start {
+            WarmStart::KeepPrimal => {
+                debug_assert!(lambda <= before, "masses would be negative");
+                let scale = (lambda / before).min(1.0);
+                // Every gap g_i becomes g_i + (1 - scale) score(phi^i; w): exact for one that was, an estimate for others.
+                let dual = &mut self.dual;
+                self.gaps.raise(|block| -(1.0 - scale) * dual.gap_at(block, PlaneView::ZERO, ctx));
+                scale
+            }
+            WarmStart::KeepDual => {
+                self.gaps.forget();
+                1.0
+            }
+        };
+        self.dual.rescale(lambda, scale, ctx);
+        self.order = BlockOrder::new(self.config.order, self.gaps.blocks()); // all are seen before any is favoured
+        (self.pass, self.visited) = (None, 0);
+        self.pace.forget_pass();
+    }
+
+    fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
+        self.dual.iterate().regularizer().fold_frozen(corner);
+        self.dual.place(block, corner, self.config.keeps_planes(), self.iterations as u32, ctx);
+    }
+
+    fn point(&self, w: &mut Vec<f64>) -> f64 {
+        w.clear();
+        w.extend_from_slice(self.dual.weights());
+        self.dual.value()
+    }
+}

@@ -1,0 +1,320 @@
+//! The engine of the family: Alg. 3 of the MP-BCFW paper with its dials, one visit at a time.
+//!
+//! A visit costs one oracle call, or the scores of the planes kept; then O(stored coefficients).
+
+use super::batch_step::BatchStep;
+use super::config::{BlockFrankWolfe, GapStep};
+use super::pace::Pace;
+use crate::average::UpdateKind;
+use crate::cache::Planes;
+use crate::context::Ctx;
+use crate::dual::{BlockDual, BlockVisit, StepRule};
+use crate::gaps::GapTable;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::BlockOrder;
+use crate::plane::{Plane, PlaneView};
+use crate::regularizer::Regularizer;
+use crate::state::expect;
+
+/// Passes (exact and approximate) after which w and F are recomputed from the blocks.
+const REBUILD_PASSES: u64 = 64;
+
+/// Factor by which the gap of a block grows each time that an approximate pass leaves it out.
+const GROWTH: f64 = 1.3;
+
+/// A pass over the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Pass {
+    /// Corners come from the oracle, or from the gap-criterion cache where that is in use.
+    Exact,
+    /// Corners come from the planes kept.
+    Approximate,
+    /// Gaps are measured; nothing moves before the last of them.
+    Gap,
+}
+
+/// The state of a run of the family, on a dual point that its step rule can work with: [`VectorDual`] for Frank-Wolfe
+/// steps, [`HullState`] for all others.
+///
+/// [`VectorDual`]: crate::dual::VectorDual
+/// [`HullState`]: crate::hull::HullState
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "D: BlockDual")]
+pub struct BlockFrankWolfeSolver<D> {
+    #[serde(with = "crate::state::json")]
+    pub(super) config: BlockFrankWolfe,
+    pub(super) dual: D,
+    pub(super) order: BlockOrder,
+    pub(super) gaps: GapTable,
+    pub(super) pace: Pace,
+    batch_step: Option<BatchStep>,
+    /// The pass in hand; `None` between outer iterations.
+    pub(super) pass: Option<Pass>,
+    /// Visits made of the pass in hand, and all that it makes.
+    pub(super) visited: usize,
+    length: usize,
+    pub(super) iterations: u64,
+    pub(super) approximate_passes: u64,
+    #[serde(skip)]
+    corner: Plane,
+}
+
+impl<D: BlockDual> BlockFrankWolfeSolver<D> {
+    /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
+    pub fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        BlockFrankWolfeSolver {
+            dual: D::new(blocks, dim, regularizer, config.averaging),
+            order: BlockOrder::new(config.order, blocks),
+            gaps: GapTable::new(blocks),
+            pace: Pace::new(config.recombine()),
+            batch_step: (config.gap_step == GapStep::Batch).then(BatchStep::default),
+            pass: None,
+            visited: 0,
+            length: blocks,
+            iterations: 0,
+            approximate_passes: 0,
+            corner: Plane::new(),
+            config,
+        }
+    }
+
+    /// Returns the dual point. For inspection.
+    pub fn dual(&self) -> &D {
+        &self.dual
+    }
+
+    /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended. Lines are those of
+    /// the paper.
+    pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
+        let pass = match self.pass {
+            Some(pass) => pass,
+            None => self.begin_iteration(ctx), // line 4: repeat
+        };
+        let (rule, mean_gap, now) = (self.config.step, self.gaps.mean_visited(), self.iterations as u32);
+        match pass {
+            // Line 5: one pass in random order, BCFW updates with the term H_i itself.
+            Pass::Exact => {
+                let block = self.next_block(pass, ctx);
+                if !self.step_to_cached(block, ctx) {
+                    ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
+                    self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+                    let keep = self.config.keeps_planes();
+                    let step = {
+                        let mut visit = self.dual.visit_with(block, &self.corner, keep, now, ctx);
+                        let step = visit.step(rule, mean_gap, UpdateKind::Exact, ctx);
+                        if let Planes::GapCache(cache) = self.config.planes {
+                            visit.prune_lowest(cache.max_planes as usize, ctx);
+                        }
+                        step
+                    };
+                    self.learn(block, step.gap);
+                    self.prune_idle(block);
+                }
+            }
+            // Line 6: up to M passes, BCFW updates with the term over the planes kept.
+            Pass::Approximate => {
+                let block = self.next_block(pass, ctx);
+                if !self.waits(block) {
+                    self.count_cached(block, ctx);
+                    let recombined = self.recombine(block, ctx)?;
+                    let step = {
+                        let mut visit = self.dual.visit(block, ctx);
+                        visit.touch(now);
+                        visit.step(rule, mean_gap, UpdateKind::Approximate, ctx)
+                    };
+                    self.gaps.visit(block, step.gap);
+                    if recombined {
+                        self.prune(block, 0); // only now, so that the new plane had its chance to get mass
+                    }
+                }
+            }
+            Pass::Gap => self.measure(self.visited, ctx)?,
+        }
+        self.visited += 1;
+        if self.visited < self.length {
+            return Ok(false);
+        }
+        self.visited = 0;
+        self.pass = self.pass_after(pass, ctx);
+        if self.pass.is_none() {
+            self.dual.iterate_mut().end_iteration();
+        }
+        Ok(self.pass.is_none()) // line 7: end repeat
+    }
+
+    fn begin_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Pass {
+        self.pass = Some(Pass::Exact);
+        self.iterations += 1;
+        self.pace.begin_iteration(ctx.now(), self.dual.value());
+        self.order.begin_pass(ctx.rng, &mut self.gaps, false);
+        self.length = self.order.length();
+        Pass::Exact
+    }
+
+    /// Ends `pass` and returns the one that follows in the same outer iteration, begun.
+    fn pass_after<O: MaxOracle + ?Sized>(&mut self, pass: Pass, ctx: &mut Ctx<'_, O>) -> Option<Pass> {
+        if pass == Pass::Gap {
+            self.gaps.end_gap_pass();
+            self.step_jointly(ctx);
+            return None;
+        }
+        self.gaps.end_pass();
+        self.pace.end_pass(pass == Pass::Exact, self.length, self.dual.sets().bytes(), self.config.recombine(), ctx);
+        if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
+            self.dual.rebuild(ctx);
+        }
+        self.length = self.gaps.blocks();
+        if let Planes::MultiPlane(planes) = &self.config.planes
+            && self.pace.another_pass(planes, pass == Pass::Exact, ctx.now(), self.dual.value())
+        {
+            self.approximate_passes += 1;
+            self.pace.begin_pass(ctx.now(), self.dual.value());
+            self.order.begin_pass(ctx.rng, &mut self.gaps, true);
+            return Some(Pass::Approximate);
+        }
+        self.gap_pass_due().then_some(Pass::Gap)
+    }
+
+    fn gap_pass_due(&self) -> bool {
+        let every = u64::from(self.config.gap_check);
+        let periodic = every > 0 && self.iterations.is_multiple_of(every);
+        self.config.makes_gap_passes() && (periodic || self.gaps.fell_below(self.config.gap_check_below))
+    }
+
+    /// Returns the block to visit, and brings the one after it nearer where that is settled.
+    fn next_block<O: MaxOracle + ?Sized>(&mut self, pass: Pass, ctx: &mut Ctx<'_, O>) -> usize {
+        let block = self.order.next(ctx.rng);
+        if let Some(next) = self.order.upcoming() {
+            let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
+            if self.dual.prefetch(next, scored) || pass == Pass::Exact {
+                ctx.prefetch(next);
+            }
+        }
+        block
+    }
+
+    fn count_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) {
+        ctx.charge_planes(self.dual.sets().len(block));
+        ctx.count_cached();
+        self.pace.count_step();
+    }
+
+    /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
+    fn step_to_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
+        let Planes::GapCache(cache) = self.config.planes else { return false };
+        if !self.gaps.exact(block).is_finite() {
+            return false;
+        }
+        ctx.charge_planes(self.dual.sets().len(block));
+        let mut visit = self.dual.visit(block, ctx);
+        let hit = cache.is_hit(visit.gap(), self.gaps.exact(block), self.gaps.mean_exact());
+        if hit {
+            ctx.count_cached();
+            visit.touch(self.iterations as u32);
+            visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Approximate, ctx);
+        }
+        hit
+    }
+
+    /// Returns whether an approximate pass leaves a block out: its planes fit already.
+    fn waits(&mut self, block: usize) -> bool {
+        let StepRule::Solve(solve) = self.config.step else { return false };
+        let threshold = solve.skip_below * self.gaps.mean_visited();
+        self.gaps.waits_for_step(block, threshold, GROWTH)
+    }
+
+    /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
+    /// was tried.
+    fn recombine<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
+        if !self.pace.recombines() || self.dual.sets().len(block) < 2 {
+            return Ok(false);
+        }
+        if ctx.recombine(block, self.dual.weights(), self.dual.sets().codes(block), &mut self.corner)? {
+            self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+            self.dual.insert(block, &self.corner, self.iterations as u32, ctx);
+        }
+        Ok(true)
+    }
+
+    /// Remembers what a call of the oracle, whose answer is the corner, taught about a block.
+    fn learn(&mut self, block: usize, gap: f64) {
+        let corner = self.corner.view();
+        self.gaps.learn(block, gap, corner.circ);
+        self.gaps.visit(block, gap);
+        if self.order.is_adaptive() {
+            self.order.observe(block, &self.gaps, self.dual.iterate().curvature(corner.star));
+        }
+    }
+
+    /// Measures the gap of a block, and remembers its corner where the pass ends with a step.
+    fn measure<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        ctx.maximize_ahead(block..self.gaps.blocks(), self.dual.weights(), &mut self.corner)?;
+        self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+        let corner = self.corner.view();
+        let corner = if corner.score(self.dual.weights()) < 0.0 { PlaneView::ZERO } else { corner };
+        let gap = self.dual.gap_at(block, corner, ctx);
+        if let Some(batch) = &mut self.batch_step {
+            let is_truth = corner == PlaneView::ZERO;
+            let now = self.iterations as u32;
+            let kept = if is_truth { None } else { self.dual.insert(block, &self.corner, now, ctx) };
+            batch.add(self.dual.weights().len(), corner, kept);
+        }
+        self.learn(block, gap);
+        Ok(())
+    }
+
+    /// Ends a gap pass: steps toward the corners that it has seen, and lets go those that are not to be kept.
+    fn step_jointly<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        let Some(batch) = &mut self.batch_step else { return };
+        batch.step(&mut self.dual);
+        for block in 0..self.gaps.blocks() {
+            ctx.charge_planes(1);
+            match self.config.planes {
+                Planes::GapCache(cache) if self.dual.sets().len(block) > cache.max_planes as usize => {
+                    self.dual.visit(block, ctx).prune_lowest(cache.max_planes as usize, ctx);
+                }
+                _ => self.prune_idle(block),
+            }
+        }
+    }
+
+    /// Drops the planes of a block that were idle for too long, and at the limit of memory all that are idle.
+    fn prune_idle(&mut self, block: usize) {
+        let now = self.iterations as u32;
+        let oldest = match self.config.planes {
+            Planes::MultiPlane(planes) if self.dual.sets().bytes() >> 20 < planes.max_megabytes as usize => {
+                now.saturating_sub(planes.max_idle)
+            }
+            _ => now,
+        };
+        self.prune(block, oldest);
+    }
+
+    /// Drops the planes of a block that were last active before `oldest`, and down to the limit, where they go by age.
+    fn prune(&mut self, block: usize, oldest: u32) {
+        let limit = match self.config.planes {
+            Planes::None => 0,
+            Planes::MultiPlane(planes) => planes.max_planes as usize,
+            Planes::GapCache(_) => return,
+        };
+        self.dual.sets_mut().prune(block, oldest, limit);
+    }
+
+    /// What does not fit in a state that is to take the place of `fresh`.
+    pub(super) fn fault(&self, fresh: &Self) -> Option<String> {
+        let (n, dim) = (fresh.gaps.blocks(), fresh.dual.weights().len());
+        let same_regularizer = self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer();
+        let kept = |block: usize| self.dual.sets().len(block);
+        let batch = match (&self.batch_step, &fresh.batch_step) {
+            (Some(batch), Some(_)) => self.pass != Some(Pass::Gap) || batch.is_sound(self.visited, dim, kept),
+            (batch, wanted) => batch.is_some() == wanted.is_some(),
+        };
+        expect(self.config == fresh.config, "the parameters")
+            .or_else(|| expect(self.visited < self.length && self.length <= n, "the number of examples"))
+            .or_else(|| self.gaps.fault(n))
+            .or_else(|| self.dual.fault(n, dim))
+            .or_else(|| expect(same_regularizer, "the regulariser"))
+            .or_else(|| self.order.fault(n))
+            .or_else(|| expect(batch, "the corners of a gap pass"))
+    }
+}
