@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::spec::Outer;
 
 /// Version of the checkpoint format that this program writes and reads.
-pub const CHECKPOINT_FORMAT: u32 = 1;
+pub const CHECKPOINT_FORMAT: u32 = 2;
 
 /// What `kind` says in the metadata of a checkpoint.
 const KIND: &str = "checkpoint";
