@@ -41,7 +41,7 @@ impl Dataset {
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        Ok(Dataset { data: Parsed::Classified(Classified { rows, labels }) })
+        Ok(Dataset { data: Parsed::new(Classified { rows, labels }) })
     }
 
     /// Sequences of rows, `x[i]` of shape `[length, features]`, with the names of their labels `y[i]`; without `y`
@@ -78,7 +78,7 @@ impl Dataset {
             })?;
             tagged.end_sequence();
         }
-        Ok(Dataset { data: Parsed::Tagged(tagged) })
+        Ok(Dataset { data: Parsed::new(tagged) })
     }
 
     /// Sequences of tokens, each a list of columns of text, with the names of their labels.
@@ -104,44 +104,44 @@ impl Dataset {
             }
             data.end_sentence();
         }
-        Ok(Dataset { data: Parsed::Columns(data) })
+        Ok(Dataset { data: Parsed::new(data) })
     }
 
     /// What a file held: `classified`, `sequences` or `columns`.
     fn kind(&self) -> &'static str {
-        match self.data {
-            Parsed::Classified(_) => "classified",
-            Parsed::Words(_) | Parsed::Tagged(_) => "sequences",
-            Parsed::Columns(_) => "columns",
-            Parsed::Opaque(_) => "opaque",
+        let data = &self.data;
+        if data.get::<Classified>().is_some() {
+            "classified"
+        } else if data.get::<Words>().is_some() || data.get::<Tagged>().is_some() {
+            "sequences"
+        } else if data.get::<Columns>().is_some() {
+            "columns"
+        } else {
+            "opaque"
         }
     }
 
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
-        let letter = |letter: &u8| char::from(b'a' + letter).to_string();
-        Ok(match &self.data {
-            Parsed::Classified(data) => {
-                let labels = data.labels.iter().map(i64::to_string).collect();
-                csr(py, &data.rows, Vec::new(), labels)
-            }
-            Parsed::Words(Words { offsets, letters, pixels, .. }) => {
-                csr(py, pixels, offsets[1..].to_vec(), letters.iter().map(letter).collect())
-            }
-            Parsed::Tagged(data) => {
-                let ends = (0..data.len()).map(|i| data.range(i).end).collect();
-                let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
-                csr(py, &data.rows, ends, names.collect())
-            }
-            Parsed::Columns(_) | Parsed::Opaque(_) => {
-                return Err(value_error(format!("{} have no numbers", self.data.describe())));
-            }
-        })
+        if let Some(data) = self.data.get::<Classified>() {
+            let labels = data.labels.iter().map(i64::to_string).collect();
+            return Ok(csr(py, &data.rows, Vec::new(), labels));
+        }
+        if let Some(Words { offsets, letters, pixels, .. }) = self.data.get() {
+            let letters = letters.iter().map(|letter| char::from(b'a' + letter).to_string());
+            return Ok(csr(py, pixels, offsets[1..].to_vec(), letters.collect()));
+        }
+        if let Some(data) = self.data.get::<Tagged>() {
+            let ends = (0..data.len()).map(|i| data.range(i).end).collect();
+            let names = data.tags.iter().map(|&tag| data.names.get(tag).to_owned());
+            return Ok(csr(py, &data.rows, ends, names.collect()));
+        }
+        Err(value_error(format!("{} have no numbers", self.data.describe())))
     }
 
     /// Columns of text: the tokens of every sentence, the label being the last column.
     fn tokens(&self) -> PyResult<Vec<Vec<Vec<String>>>> {
-        let Parsed::Columns(data) = &self.data else {
+        let Some(data) = self.data.get::<Columns>() else {
             return Err(value_error(format!("expected columns of text (conll), found {}", self.data.describe())));
         };
         let token = |token: usize| (0..data.width()).map(|column| data.text(token, column).to_owned()).collect();

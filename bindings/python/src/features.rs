@@ -1,7 +1,7 @@
 //! Joint feature vectors in every form that users return: dense, sparse, index-value pairs.
 
 use multiplane_tasks::foreign::FeatureVector;
-use multiplane_tasks::patient::RawFeatures;
+use multiplane_tasks::probe::RawFeatures;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};

@@ -12,7 +12,8 @@ mod features;
 mod fit;
 mod interrupt;
 mod model;
-mod patient;
+mod parts;
+mod probe;
 mod task;
 mod train;
 mod watch;
@@ -34,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
-    use crate::patient::check;
+    use crate::probe::check;
     #[pymodule_export]
     use crate::task::UserTask;
     #[pymodule_export]

@@ -104,7 +104,7 @@ impl Model {
             let problem = self.inner.open(data.data.clone()).map_err(raised)?;
             let w = problem.from_file_layout(&self.inner.w);
             let found = problem.evaluate(&w, threads).map_err(failed)?;
-            Ok((found.loss, found.accuracy, found.chunks.map(|chunks| chunks.f1())))
+            Ok((found.loss, found.get("accuracy").unwrap_or(f64::NAN), found.get("f1")))
         };
         guarded(|| py.detach(work))
     }

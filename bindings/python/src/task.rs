@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use multiplane::Problem;
-use multiplane_tasks::foreign::{FeatureVector, ForeignProblem, Shape};
+use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignProblem, Shape};
 use multiplane_tasks::problem::MAX_DIM;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -14,30 +14,8 @@ use pyo3::types::PyList;
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
+use crate::parts::Parts;
 use crate::worker::Worker;
-
-/// What a task declares of its decoder.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Declared {
-    Exact,
-    UpperBound,
-    Heuristic,
-    Nothing,
-}
-
-/// A task and its examples, taken apart once.
-pub(crate) struct Parts {
-    pub(crate) decode: Py<PyAny>,
-    pub(crate) decode_many: Option<Py<PyAny>>,
-    pub(crate) features: Py<PyAny>,
-    pub(crate) loss: Py<PyAny>,
-    pub(crate) bounded: Py<PyAny>,
-    pub(crate) xs: Vec<Py<PyAny>>,
-    pub(crate) ys: Vec<Py<PyAny>>,
-    pub(crate) declared: Declared,
-    pub(crate) batch: usize,
-    pub(crate) shape: Shape,
-}
 
 /// A user's task on examples.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -88,11 +66,11 @@ impl UserTask {
         }
         let quality = declared(task, "quality")?;
         let declared_quality = match &quality {
-            None => Declared::Nothing,
+            None => None,
             Some(name) => match name.extract::<String>().unwrap_or_default().as_str() {
-                "exact" => Declared::Exact,
-                "upper-bound" | "upper bound" => Declared::UpperBound,
-                "heuristic" => Declared::Heuristic,
+                "exact" => Some(DeclaredQuality::Exact),
+                "upper-bound" | "upper bound" => Some(DeclaredQuality::UpperBound),
+                "heuristic" => Some(DeclaredQuality::Heuristic),
                 _ => {
                     return Err(value_error(format!(
                         "quality is {name}: expected \"exact\", \"upper-bound\" or \"heuristic\""
@@ -133,9 +111,9 @@ impl UserTask {
     /// The declared quality of the decoder, as the library understands it.
     fn quality(&self) -> &'static str {
         match self.parts.declared {
-            Declared::Exact => "exact",
-            Declared::UpperBound => "upper-bound",
-            Declared::Heuristic | Declared::Nothing => "heuristic",
+            Some(DeclaredQuality::Exact) => "exact",
+            Some(DeclaredQuality::UpperBound) => "upper-bound",
+            Some(DeclaredQuality::Heuristic) | None => "heuristic",
         }
     }
 

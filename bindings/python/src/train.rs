@@ -109,7 +109,7 @@ impl Job {
         let (interrupt, raised, history) = (self.interrupt.clone(), self.raised.clone(), self.history.clone());
         let source = std::mem::replace(
             &mut self.source,
-            Source::Data(multiplane::dataset::Dataset::Classified(Default::default())),
+            Source::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
         );
         let on_calling_thread = matches!(source, Source::Task(_));
         let job = move || -> Result<T, Error> {

@@ -17,7 +17,7 @@ use crate::arrays::array;
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
-use crate::task::{Declared, Parts};
+use crate::parts::{Label, Parts};
 
 /// One thread's hold on a user's task, with its array of weights.
 pub(crate) struct Worker {
@@ -29,9 +29,6 @@ pub(crate) struct Worker {
     interrupt: Interrupt,
     raised: Arc<Mutex<Option<PyErr>>>,
 }
-
-/// A labelling, shared.
-pub(crate) type Label = Arc<Py<PyAny>>;
 
 impl Worker {
     pub(crate) fn new(
@@ -74,17 +71,11 @@ impl Worker {
         self.buffer.copy_from_slice(py, w)
     }
 
-    /// Takes what `decode` returned apart: a labelling, or one with a bound.
-    fn judged(&self, py: Python<'_>, answer: Py<PyAny>) -> PyResult<(Py<PyAny>, Quality)> {
-        let quality = match self.parts.declared {
-            Declared::Exact => Quality::Exact,
-            Declared::UpperBound | Declared::Heuristic | Declared::Nothing => Quality::Heuristic,
-        };
-        if self.parts.declared == Declared::UpperBound && answer.bind(py).is_instance(self.parts.bounded.bind(py))? {
-            let (label, bound): (Py<PyAny>, f64) = answer.extract(py)?;
-            return Ok((label, Quality::UpperBound(bound)));
-        }
-        Ok((answer, quality))
+    /// A labelling with how far it can be trusted: where no bound came with it, or nothing is declared, not at all.
+    fn judged(&self, answer: Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, Quality)> {
+        let (label, bound) = self.parts.split(answer)?;
+        let quality = self.parts.declared.and_then(|declared| declared.of_answer(bound));
+        Ok((label, quality.unwrap_or(Quality::Heuristic)))
     }
 
     fn decoded(&self, py: Python<'_>, example: usize, augmented: bool) -> PyResult<(Py<PyAny>, Quality)> {
@@ -92,7 +83,7 @@ impl Worker {
         let w = self.weights.bind(py);
         let answer =
             if augmented { decode.call1((x, w, self.parts.ys[example].bind(py)))? } else { decode.call1((x, w))? };
-        self.judged(py, answer.unbind())
+        self.judged(answer)
     }
 
     fn read_features(
@@ -216,7 +207,7 @@ impl ForeignTask for Worker {
         let labels = labels.map_err(|reason| (0, reason))?;
         for (slot, ((&example, answer), label)) in examples.iter().zip(out).zip(labels).enumerate() {
             let described = self.ask(example, |py| {
-                let found = self.judged(py, label)?;
+                let found = self.judged(label.into_bound(py))?;
                 self.describe(py, example, found, answer)
             });
             described.map_err(|reason| (slot, reason))?;

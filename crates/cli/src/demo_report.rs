@@ -36,7 +36,7 @@ fn oracle(leg: &Leg) -> String {
 
 /// What the numbers say, in words.
 fn lessons(findings: &Findings) -> Vec<String> {
-    let error = |evaluation: &Evaluation| 100.0 * (1.0 - evaluation.accuracy);
+    let error = |evaluation: &Evaluation| 100.0 * (1.0 - evaluation.get("accuracy").unwrap_or(0.0));
     let mut lessons = vec![format!(
         "Read letter by letter, {:.1} % of the test letters are wrong; read as words by the chain, {:.1} %.",
         error(&findings.letters),

@@ -6,12 +6,12 @@
 //! of how good the result is: primal value, dual value, and the gap between them.
 //!
 //! ```
-//! use multiplane::{RunOptions, RunSpec, Session, dataset};
+//! use multiplane::{RunOptions, RunSpec, Session, dataset, synth};
 //! use serde_json::json;
 //!
 //! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
-//! let session = Session::on(spec, dataset::Dataset::Words(dataset::synthetic_words(60, 0)), None)?;
+//! let session = Session::on(spec, dataset::Dataset::new(synth::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(RunOptions::default())?;
 //! assert!(summary.certificate.certified && summary.certificate.gap.unwrap() <= 0.05 * summary.certificate.primal);
 //! assert_eq!(model.w.len(), 4004);
@@ -40,7 +40,7 @@ pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
-pub use multiplane_tasks::{chunks, data, dataset, foreign, losses, tasks};
+pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };

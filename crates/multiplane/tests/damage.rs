@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use multiplane::certificate::{CertificatePart, WeightedPlane};
-use multiplane::dataset::{Dataset, synthetic_words};
+use multiplane::data;
+use multiplane::dataset::Dataset;
+use multiplane::synth::synthetic_words;
 use multiplane::{Checkpoint, Checkpointer, Model, ModelFile, Outputs, PathSpec, RunOptions, RunSpec, Session, verify};
 use serde_json::json;
 
@@ -23,7 +25,7 @@ fn trained(task: &str, solver: &str, data: Dataset, folder: &Path) -> (Session, 
 }
 
 fn words(folder: &Path, solver: &str) -> (Session, Model, Checkpoint) {
-    trained("chain", solver, Dataset::Words(synthetic_words(6, 0)), folder)
+    trained("chain", solver, Dataset::new(synthetic_words(6, 0)), folder)
 }
 
 /// Changes every byte in two ways and cuts the file at every length.
@@ -46,7 +48,7 @@ fn every_damaged_byte_is_refused() {
     let rows = folder.path().join("rows");
     std::fs::write(&rows, "1 1:1 2:-1\n-1 1:2\n1 3:0.5\n-1 2:1 3:1\n").unwrap();
     for solver in ["mp-bcfw-avg", "bcpfw-gap-cache"] {
-        let data = Dataset::read(&rows, None).unwrap();
+        let data = data::read(&rows, None).unwrap();
         let (_, model, checkpoint) = trained("binary", solver, data, folder.path());
         let bytes = checkpoint.to_bytes().unwrap();
         assert!(bytes == std::fs::read(folder.path().join("c")).unwrap());
@@ -63,7 +65,7 @@ fn every_damaged_byte_of_a_path_is_refused() {
     std::fs::write(&rows, "1 1:1 2:-1\n-1 1:2\n1 3:0.5\n-1 2:1 3:1\n").unwrap();
     let tree = json!({"task": "binary", "solver": "bcpfw-gap-cache", "stop": {"passes": 40}, "clock": "work"});
     let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
-    let session = Session::on(spec, Dataset::read(&rows, None).unwrap(), None).unwrap();
+    let session = Session::on(spec, data::read(&rows, None).unwrap(), None).unwrap();
     let path = folder.path().join("c");
     let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
     let hooks = RunOptions { checkpointer: Some(checkpointer), ..RunOptions::default() };

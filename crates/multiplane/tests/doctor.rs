@@ -1,10 +1,12 @@
 //! The oracle doctor: every planted fault is named, with its cause, and sound tasks get a clean bill.
 
-use multiplane::dataset::{Dataset, synthetic_words};
-use multiplane::doctor::{Claim, Decoded, Diagnosis, Kind, Patient, Plan, RawFeatures, examine};
+use multiplane::dataset::Dataset;
+use multiplane::doctor::{Decoded, Diagnosis, Kind, Plan, Probe, RawFeatures, examine};
+use multiplane::oracle::Quality;
+use multiplane::synth::synthetic_words;
 use multiplane_core::rng::Rng;
 use multiplane_tasks::data::{Classified, SparseRows};
-use multiplane_tasks::tasks::find;
+use multiplane_tasks::registry::find;
 use serde_json::json;
 
 /// What is wrong with the patient.
@@ -45,7 +47,7 @@ struct Classes {
     truths: Vec<usize>,
     fault: Fault,
     calls: usize,
-    claim: Claim,
+    claim: Option<Quality>,
 }
 
 impl Classes {
@@ -57,9 +59,9 @@ impl Classes {
         };
         let inputs = truths.iter().map(|truth| input(truth, &mut rng)).collect();
         let claim = match fault {
-            Fault::Heuristic => Claim::Heuristic,
-            _ if seed.is_multiple_of(2) => Claim::Undeclared,
-            _ => Claim::Exact,
+            Fault::Heuristic => Some(Quality::Heuristic),
+            _ if seed.is_multiple_of(2) => None,
+            _ => Some(Quality::Exact),
         };
         Classes { inputs, truths, fault, calls: 0, claim }
     }
@@ -103,7 +105,7 @@ impl Classes {
     }
 }
 
-impl Patient for Classes {
+impl Probe for Classes {
     type Label = String;
 
     fn examples(&self) -> usize {
@@ -163,8 +165,8 @@ impl Patient for Classes {
             _ => ranked[chosen].1.to_string(),
         };
         let claim = match self.fault {
-            Fault::UnsoundBound => Claim::UpperBound(ranked[chosen].0),
-            Fault::SoundBound => Claim::UpperBound(ranked[0].0 + 0.01),
+            Fault::UnsoundBound => Some(Quality::UpperBound(ranked[chosen].0)),
+            Fault::SoundBound => Some(Quality::UpperBound(ranked[0].0 + 0.01)),
             _ => self.claim,
         };
         Ok((label, claim))
@@ -272,7 +274,7 @@ fn random_rows(seed: u64, classes: u64) -> Dataset {
         data.labels.push(rng.below(classes) as i64);
     }
     data.labels[..2].copy_from_slice(&[0, 1]);
-    Dataset::Classified(data)
+    Dataset::new(data)
 }
 
 /// The built-in tasks are sound, on random small problems.
@@ -282,12 +284,12 @@ fn built_in_tasks_have_no_finding() {
         let problems = [
             ("binary", json!({"bias": seed % 2 == 1}), random_rows(seed, 2)),
             ("multiclass", json!({"class_weights": null}), random_rows(seed, 4)),
-            ("chain", json!({"ends": seed % 2 == 1}), Dataset::Words(synthetic_words(6, seed))),
+            ("chain", json!({"ends": seed % 2 == 1}), Dataset::new(synthetic_words(6, seed))),
         ];
         for (task, parameters, data) in problems {
-            let problem = (find(task).unwrap().open)(parameters, data, None).unwrap();
-            let mut patient = problem.patient().unwrap().unwrap();
-            let diagnosis = examine(&mut *patient, &Plan { seed, ..Plan::default() });
+            let problem = find(task).unwrap().open(&parameters, data, None).unwrap();
+            let mut probe = problem.probe().unwrap().unwrap();
+            let diagnosis = examine(&mut *probe, &Plan { seed, ..Plan::default() });
             assert!(diagnosis.findings.is_empty(), "{task}, seed {seed}: {:#?}", diagnosis.findings);
             let profile = diagnosis.profile;
             assert!(profile.decode_calls > 50 && profile.plane_entries_mean > 0.0, "{task}: {profile:?}");

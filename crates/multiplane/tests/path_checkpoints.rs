@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use multiplane::dataset::{Dataset, synthetic_words};
+use multiplane::dataset::Dataset;
 use multiplane::run::GapTarget;
+use multiplane::synth::synthetic_words;
 use multiplane::{
     Checkpoint, Checkpointer, Error, GridPoints, GridSpec, Outer, Outputs, PathModel, PathSpec, PathSummary,
     RunOptions, RunSpec, Session, WarmStart,
@@ -15,7 +16,7 @@ fn session(solver: &Value, stop: &Value) -> Session {
     let tree = json!({"task": "chain", "solver": solver, "stop": stop, "clock": "work", "seed": 5});
     let mut spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
     spec.stop.gap = None;
-    Session::on(spec, Dataset::Words(synthetic_words(14, 3)), None).unwrap()
+    Session::on(spec, Dataset::new(synthetic_words(14, 3)), None).unwrap()
 }
 
 fn checkpointer(path: &Path) -> Checkpointer {

@@ -1,129 +1,84 @@
 //! A data set as read, before a task gives it a meaning; and its fingerprint.
 
-use std::path::Path;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-
-use crate::data::{
-    Classified, Columns, DataError, Format, Opaque, SparseRows, Tagged, Words, conll, csv, guess, hmm, letter, libsvm,
-};
-use crate::synth;
-
-/// `n` handwritten-like words (see [`synth`]), spread over ten folds in turn.
-pub fn synthetic_words(n: usize, seed: u64) -> Words {
-    let pixel_count = synth::ROWS * synth::COLUMNS;
-    let mut words =
-        Words { offsets: vec![0], letters: Vec::new(), pixels: SparseRows::new(pixel_count), folds: Vec::new() };
-    for (number, word) in synth::words(n, seed).into_iter().enumerate() {
-        words.letters.extend(&word.letters);
-        words.offsets.push(words.letters.len());
-        words.folds.push((number % 10) as u32);
-        for pixels in &word.pixels {
-            let ink: Vec<u32> = (0..pixel_count as u32).filter(|&pixel| pixels[pixel as usize]).collect();
-            words.pixels.push(&ink, &vec![1.0; ink.len()]);
-        }
-    }
-    words
-}
-
-/// `n` sentences (see [`synth`]) as columns word, part of speech and chunk tag.
-pub fn synthetic_chunks(n: usize, seed: u64) -> Columns {
-    let mut data = Columns::new(3);
-    for sentence in synth::sentences(n, seed) {
-        sentence.into_iter().for_each(|token| data.push_token(token));
-        data.end_sentence();
-    }
-    data
-}
-
-/// The letters of words one by one, as a multi-class problem with labels 1 to 26.
-pub fn single_letters(words: &Words) -> Classified {
-    let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();
-    Classified { rows: words.pixels.clone(), labels }
-}
 
 /// Folds of which all selections are tried, to find the one that has a fingerprint.
 const MAX_FOLDS_TRIED: usize = 10;
 
-/// Parsed data of any format.
-#[derive(Clone, Debug)]
-pub enum Dataset {
-    /// Rows with one integer label each.
-    Classified(Classified),
-    /// Words as sequences of letters.
-    Words(Words),
-    /// Sentences as columns of text.
-    Columns(Columns),
-    /// Sequences of rows with a tag each.
-    Tagged(Tagged),
-    /// What only an external program can read.
-    Opaque(Opaque),
-}
-
-impl Dataset {
-    /// Reads `path`, in the format given or guessed.
-    pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
-        let format = match format {
-            Some(format) => format,
-            None if is_stream(path) => {
-                return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it"));
-            }
-            None => guess(path)?,
-        };
-        Ok(match format {
-            Format::Libsvm => Dataset::Classified(libsvm::read(path)?),
-            Format::Csv => Dataset::Classified(csv::read(path)?),
-            Format::Letter => Dataset::Words(letter::read(path)?),
-            Format::Conll => Dataset::Columns(conll::read(path)?),
-            Format::Hmm => Dataset::Tagged(hmm::read(path)?),
-            Format::Opaque => Dataset::Opaque(Opaque::read(path)?),
-        })
-    }
-
-    /// Keeps only these folds. The error says what there is instead.
-    pub fn select_folds(self, folds: &[u32]) -> Result<Dataset, String> {
-        match self {
-            Dataset::Words(words) => Ok(Dataset::Words(words.select_folds(folds)?)),
-            _ => Err("data.folds: this format has no folds (letter.data has)".into()),
-        }
-    }
-
-    /// Number of examples; 0 where only an external program knows.
-    pub fn len(&self) -> usize {
-        match self {
-            Dataset::Classified(data) => data.labels.len(),
-            Dataset::Words(words) => words.len(),
-            Dataset::Columns(data) => data.len(),
-            Dataset::Tagged(data) => data.len(),
-            Dataset::Opaque(_) => 0,
-        }
-    }
+/// Parsed data of one kind: examples by number. A kind is one file of [`data`](crate::data).
+pub trait Data: Any + Debug + Send + Sync {
+    /// Returns the number of examples; 0 where only an external program knows.
+    fn len(&self) -> usize;
 
     /// Whether there is no example.
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// These examples, in this order; each must exist. What is opaque stays whole.
-    pub fn subset(&self, examples: &[usize]) -> Dataset {
-        match self {
-            Dataset::Classified(data) => Dataset::Classified(data.subset(examples)),
-            Dataset::Words(words) => Dataset::Words(words.subset(examples)),
-            Dataset::Columns(data) => Dataset::Columns(data.subset(examples)),
-            Dataset::Tagged(data) => Dataset::Tagged(data.subset(examples)),
-            Dataset::Opaque(data) => Dataset::Opaque(data.clone()),
-        }
+    /// Returns these examples, in this order; each must exist. What is opaque stays whole.
+    fn subset(&self, examples: &[usize]) -> Dataset;
+
+    /// Returns the fold of each example, where the format knows folds.
+    fn folds(&self) -> Option<&[u32]> {
+        None
     }
 
-    /// The fold of each example, where the format knows folds.
-    pub fn folds(&self) -> Option<&[u32]> {
-        match self {
-            Dataset::Words(words) => Some(&words.folds),
-            _ => None,
-        }
+    /// Says what this is, for messages.
+    fn describe(&self) -> &'static str;
+
+    /// Feeds the content to a hash, for fingerprints: the same for a file and an array of the same content.
+    fn hash_into(&self, sha: &mut Sha256);
+}
+
+/// Parsed data of any kind. A clone costs nothing.
+#[derive(Clone, Debug)]
+pub struct Dataset(Arc<dyn Data>);
+
+impl Deref for Dataset {
+    type Target = dyn Data;
+
+    fn deref(&self) -> &dyn Data {
+        &*self.0
+    }
+}
+
+impl Dataset {
+    /// Takes data of some kind.
+    pub fn new(data: impl Data) -> Self {
+        Dataset(Arc::new(data))
     }
 
-    /// The folds of this data that together have so many examples and this fingerprint, where there are such.
+    /// Returns the data if it is of the kind `T`.
+    pub fn get<T: Data>(&self) -> Option<&T> {
+        let data: &dyn Any = &*self.0;
+        data.downcast_ref()
+    }
+
+    /// Keeps only the examples of these folds, in their order. Naming a fold twice changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The data has no folds, or not these, or none is named; the text says what there is instead.
+    pub fn select_folds(&self, folds: &[u32]) -> Result<Dataset, String> {
+        let all = self.folds().ok_or("data.folds: this format has no folds (letter.data has)")?;
+        let wanted: BTreeSet<u32> = folds.iter().copied().collect();
+        let known: BTreeSet<u32> = all.iter().copied().collect();
+        let missing = wanted.difference(&known).next();
+        if missing.is_some() || wanted.is_empty() {
+            let found = missing.map_or("no folds".to_owned(), |fold| format!("fold {fold}"));
+            return Err(format!("found {found}, expected some of {}", listed(&known)));
+        }
+        let chosen: Vec<usize> = (0..all.len()).filter(|&example| wanted.contains(&all[example])).collect();
+        Ok(self.subset(&chosen))
+    }
+
+    /// Returns the folds of this data that together have so many examples and this fingerprint, where there are such.
     pub fn find(&self, n: usize, fingerprint: &str) -> Option<Dataset> {
         let all = self.folds()?;
         let mut folds = all.to_vec();
@@ -139,52 +94,36 @@ impl Dataset {
             .filter(|&set| chosen(set).map(|place| counts[place]).sum::<usize>() == n)
             .filter_map(|set| {
                 let some: Vec<u32> = chosen(set).map(|place| folds[place]).collect();
-                self.clone().select_folds(&some).ok()
+                self.select_folds(&some).ok()
             })
             .find(|data| data.fingerprint() == fingerprint)
     }
 
-    /// What this is, for messages.
-    pub fn describe(&self) -> &'static str {
-        match self {
-            Dataset::Classified(_) => "labelled rows (libsvm or csv)",
-            Dataset::Words(_) => "words (letter.data)",
-            Dataset::Columns(_) => "columns of text (conll)",
-            Dataset::Tagged(_) => "tagged rows (hmm)",
-            Dataset::Opaque(_) => "data for an external program (opaque)",
-        }
-    }
-
-    /// sha256 of the parsed data in hexadecimal: the same for a file, its .gz and an array with the same content.
+    /// Returns the sha256 of the parsed data in hexadecimal: the same for a file, its .gz and an array with the same
+    /// content.
     pub fn fingerprint(&self) -> String {
         let mut sha = Sha256::new();
-        match self {
-            Dataset::Classified(data) => {
-                sha.update(b"classified");
-                sha.update((data.labels.len() as u64).to_le_bytes());
-                data.labels.iter().for_each(|label| sha.update(label.to_le_bytes()));
-                data.rows.hash_into(&mut sha);
-            }
-            Dataset::Words(words) => words.hash_into(&mut sha),
-            Dataset::Columns(data) => data.hash_into(&mut sha),
-            Dataset::Tagged(data) => data.hash_into(&mut sha),
-            Dataset::Opaque(data) => {
-                sha.update(b"opaque");
-                sha.update(data.digest());
-            }
-        }
+        self.hash_into(&mut sha);
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// Whether `path` can be read only once.
-fn is_stream(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+/// Names folds for a message, the first twenty of them.
+fn listed(folds: &BTreeSet<u32>) -> String {
+    let mut names: Vec<String> = folds.iter().take(20).map(u32::to_string).collect();
+    match folds.len() {
+        0 => return "the folds of at least one word".to_owned(),
+        1..=20 => {}
+        more => names.push(format!("... ({more} in all)")),
+    }
+    format!("the folds {}", names.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Tagged, Words, hmm, read};
+    use crate::synth::{single_letters, synthetic_chunks, synthetic_words};
 
     /// Words have the fingerprint of the same rows with the same tags; folds are found again by fingerprint.
     #[test]
@@ -199,8 +138,8 @@ mod tests {
             }
             tagged.end_sequence();
         }
-        let words = Dataset::Words(words);
-        assert_eq!(Dataset::Tagged(tagged).fingerprint(), words.fingerprint());
+        let words = Dataset::new(words);
+        assert_eq!(Dataset::new(tagged).fingerprint(), words.fingerprint());
         let some = words.clone().select_folds(&[2, 7]).unwrap();
         let found = words.find(some.len(), &some.fingerprint()).unwrap();
         assert_eq!(found.folds(), some.folds());
@@ -214,10 +153,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("x.hmm"), text).unwrap();
         let all = [
-            Dataset::Words(synthetic_words(12, 3)),
-            Dataset::Classified(single_letters(&synthetic_words(5, 3))),
-            Dataset::Columns(synthetic_chunks(9, 1)),
-            Dataset::read(&folder.path().join("x.hmm"), Some(Format::Hmm)).unwrap(),
+            Dataset::new(synthetic_words(12, 3)),
+            Dataset::new(single_letters(&synthetic_words(5, 3))),
+            Dataset::new(synthetic_chunks(9, 1)),
+            read(&folder.path().join("x.hmm"), Some(&hmm::FORMAT)).unwrap(),
         ];
         for data in all {
             let every: Vec<usize> = (0..data.len()).collect();
@@ -227,5 +166,28 @@ mod tests {
             assert_eq!(even.len() + odd.len(), data.len());
             assert!(even.fingerprint() != data.fingerprint() && even.fingerprint() != odd.fingerprint());
         }
+    }
+
+    /// A selection keeps the order of the file and says which folds there are if it cannot be met.
+    #[test]
+    fn folds_are_selected() {
+        let text = b"1\ta\t2\t1\t1\t3\t0\t0\n2\tz\t-1\t1\t2\t3\t0\t25\n3\tb\t-1\t2\t1\t0\t0\t1\n";
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("letter.data"), text).unwrap();
+        let all = read(&folder.path().join("letter.data"), None).unwrap();
+        let words = |data: &Dataset| data.get::<Words>().unwrap().clone();
+        assert_eq!(words(&all.select_folds(&[0, 3, 0]).unwrap()), words(&all));
+        let last = words(&all.select_folds(&[0]).unwrap());
+        assert_eq!((last.offsets, last.letters, last.folds), (vec![0, 1], vec![1], vec![0]));
+        assert_eq!((last.pixels.columns(), last.pixels.len()), (2, 1));
+        assert_eq!(last.pixels.row(0).iter().collect::<Vec<_>>(), [(1, 1.0)]);
+
+        let error = |folds: &[u32]| all.select_folds(folds).unwrap_err();
+        assert_eq!(error(&[]), "found no folds, expected some of the folds 0, 3");
+        assert_eq!(error(&[3, 1]), "found fold 1, expected some of the folds 0, 3");
+        let none = all.subset(&[]).select_folds(&[0]).unwrap_err();
+        assert_eq!(none, "found fold 0, expected some of the folds of at least one word");
+        let rows = Dataset::new(single_letters(&synthetic_words(2, 1)));
+        assert_eq!(rows.select_folds(&[0]).unwrap_err(), "data.folds: this format has no folds (letter.data has)");
     }
 }

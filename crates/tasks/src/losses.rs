@@ -1,7 +1,11 @@
-//! Task losses: 0-1, cost matrix, Hamming (normalised by length or not), each with class weights.
+//! Task losses that are sums over variables of one table: 0-1, cost matrix, Hamming (normalised by length or not), each
+//! with class weights.
 //!
-//! All are sums over variables of a cost table `[truth][prediction]`, which is what lets an oracle add them to
-//! its scores. A single variable (binary, multiclass) is a sequence of length one.
+//! A table `[truth][prediction]` is what lets a decoder add such a loss to its scores variable by variable. A single
+//! variable (binary, multiclass) is a sequence of length one. The waist knows only
+//! [`Task::loss`](multiplane_core::task::Task::loss): a task whose loss is of another shape (overlap of sets or boxes,
+//! weights of nodes) brings its own and leaves this file alone; one that only weighs variables differently takes
+//! [`row`](CostTable::row) and a factor of its own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +28,38 @@ pub enum LossSpec {
     },
 }
 
+/// Why the parameters of a loss do not fit the labels.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LossError {
+    /// There are not as many class weights as labels.
+    #[error("task.class_weights has {found} entries, expected one for each of {labels} labels")]
+    WeightCount {
+        /// Class weights.
+        found: usize,
+        /// Labels.
+        labels: usize,
+    },
+    /// A class weight is negative or not finite.
+    #[error("task.class_weights has {0}: must be a finite number >= 0")]
+    Weight(f64),
+    /// The cost matrix has not a row and a column for each label.
+    #[error("task.loss.matrix must be {labels} x {labels}, one row and column per label")]
+    MatrixShape {
+        /// Labels.
+        labels: usize,
+    },
+    /// A cost is negative or not finite, or that of a right answer is not 0.
+    #[error("task.loss.matrix[{truth}][{prediction}] = {cost}: must be finite and >= 0, and 0 on the diagonal")]
+    Cost {
+        /// Row of the cost.
+        truth: usize,
+        /// Column of the cost.
+        prediction: usize,
+        /// The cost.
+        cost: f64,
+    },
+}
+
 /// Cost of an answer for a truth that training never saw: as wrong as can be under the 0-1 loss.
 const UNSEEN_COST: f64 = 1.0;
 
@@ -40,9 +76,12 @@ pub struct CostTable {
 }
 
 impl CostTable {
-    /// The table of `spec`; each true label's row is multiplied by its class weight. The error is the rule that
-    /// the parameters break.
-    pub fn new(spec: &LossSpec, class_weights: Option<&[f64]>, labels: usize) -> Result<Self, String> {
+    /// Builds the table of `spec`; each true label's row is multiplied by its class weight.
+    ///
+    /// # Errors
+    ///
+    /// The cost matrix or the class weights are not of so many labels, or have an entry that no cost may have.
+    pub fn new(spec: &LossSpec, class_weights: Option<&[f64]>, labels: usize) -> Result<Self, LossError> {
         let mut costs = match spec {
             LossSpec::Hamming | LossSpec::HammingSum => {
                 (0..labels * labels).map(|k| if k / labels == k % labels { 0.0 } else { 1.0 }).collect()
@@ -51,14 +90,11 @@ impl CostTable {
         };
         if let Some(weights) = class_weights {
             if weights.len() != labels {
-                let found = weights.len();
-                return Err(format!(
-                    "task.class_weights has {found} entries, expected one for each of {labels} labels"
-                ));
+                return Err(LossError::WeightCount { found: weights.len(), labels });
             }
             for (row, &weight) in costs.chunks_exact_mut(labels).zip(weights) {
                 if !(weight.is_finite() && weight >= 0.0) {
-                    return Err(format!("task.class_weights has {weight}: must be a finite number >= 0"));
+                    return Err(LossError::Weight(weight));
                 }
                 row.iter_mut().for_each(|cost| *cost *= weight);
             }
@@ -66,17 +102,17 @@ impl CostTable {
         Ok(CostTable { labels, costs, normalized: *spec != LossSpec::HammingSum })
     }
 
-    /// Costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
+    /// Returns the costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
     pub fn row(&self, truth: u32) -> &[f64] {
         &self.costs[truth as usize * self.labels..][..self.labels]
     }
 
-    /// What the sum over `len` variables is multiplied by.
+    /// Returns what the sum over `len` variables is multiplied by.
     pub fn factor(&self, len: usize) -> f64 {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
     }
 
-    /// The loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
+    /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
         let seen = |t: u32| (t as usize) < self.labels;
         let cost = |(&t, &y): (&u32, &u32)| if seen(t) { self.row(t)[y as usize] } else { UNSEEN_COST };
@@ -84,15 +120,14 @@ impl CostTable {
     }
 }
 
-fn checked_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<Vec<f64>, String> {
+fn checked_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<Vec<f64>, LossError> {
     if matrix.len() != labels || matrix.iter().any(|row| row.len() != labels) {
-        return Err(format!("task.loss.matrix must be {labels} x {labels}, one row and column per label"));
+        return Err(LossError::MatrixShape { labels });
     }
-    for (t, row) in matrix.iter().enumerate() {
-        for (y, &cost) in row.iter().enumerate() {
-            if !(cost.is_finite() && cost >= 0.0) || (t == y && cost != 0.0) {
-                let rule = "must be finite and >= 0, and 0 on the diagonal";
-                return Err(format!("task.loss.matrix[{t}][{y}] = {cost}: {rule}"));
+    for (truth, row) in matrix.iter().enumerate() {
+        for (prediction, &cost) in row.iter().enumerate() {
+            if !(cost.is_finite() && cost >= 0.0) || (truth == prediction && cost != 0.0) {
+                return Err(LossError::Cost { truth, prediction, cost });
             }
         }
     }
@@ -120,8 +155,9 @@ mod tests {
     /// Tables that are no losses are refused with the entry and the rule.
     #[test]
     fn bad_tables_are_refused() {
-        let refuse =
-            |matrix, weights: Option<&[f64]>| CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err();
+        let refuse = |matrix, weights: Option<&[f64]>| {
+            CostTable::new(&LossSpec::CostMatrix { matrix }, weights, 2).unwrap_err().to_string()
+        };
         assert!(refuse(vec![vec![0.0]], None).contains("2 x 2"));
         assert!(refuse(vec![vec![0.0, -1.0], vec![1.0, 0.0]], None).contains("[0][1] = -1"));
         assert!(refuse(vec![vec![0.5, 1.0], vec![1.0, 0.0]], None).contains("diagonal"));

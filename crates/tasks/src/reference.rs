@@ -9,14 +9,14 @@ fn product(row: Row<'_>, w: &[f64], start: usize) -> f64 {
     row.iter().map(|(index, value)| value * w[start + index as usize]).sum()
 }
 
-/// `max_y (cost(y) + <w_y, x>) - <w_truth, x>` for classes with a weight row each.
+/// Returns `max_y (cost(y) + <w_y, x>) - <w_truth, x>` for classes with a weight row each.
 pub(crate) fn rows_hinge(x: Row<'_>, truth: usize, costs: &[f64], w: &[f64], width: usize) -> f64 {
     let score = |class: usize| product(x, w, class * width);
     let best = (0..costs.len()).map(|class| costs[class] + score(class)).fold(f64::NEG_INFINITY, f64::max);
     best - score(truth)
 }
 
-/// `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
+/// Returns `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
 pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64]) -> f64 {
     (cost_of_other - sign * product(x, w, 0)).max(0.0)
 }
@@ -85,7 +85,7 @@ impl ChainWeights<'_> {
         unary + pair
     }
 
-    /// Loss-augmented maximum by the recursion over prefixes, minus the truth's score; `cost(t, label)`.
+    /// Returns the loss-augmented maximum by the recursion over prefixes, minus the truth's score; `cost(t, label)`.
     pub(crate) fn hinge(&self, x: &SparseRows, truth: &[u32], cost: impl Fn(usize, usize) -> f64) -> f64 {
         if x.is_empty() {
             return 0.0;

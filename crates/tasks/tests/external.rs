@@ -9,11 +9,12 @@ use multiplane_core::executor::{BatchItem, Reply};
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
-use multiplane_tasks::data::{Format, Opaque};
+use multiplane_tasks::builtin::multiclass::MulticlassSpec;
+use multiplane_tasks::data::{self, Opaque, libsvm};
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::foreign::external::{CommandLine, ExternalSpec, open};
+use multiplane_tasks::entry::TaskSpec;
+use multiplane_tasks::foreign::external::{CommandLine, ExternalSpec};
 use multiplane_tasks::problem::Problem;
-use multiplane_tasks::tasks::multiclass;
 use tempfile::TempDir;
 
 fn has_python() -> bool {
@@ -52,7 +53,7 @@ fn spec(words: &[&str]) -> ExternalSpec {
 
 fn on_template(data: &Path, batch: usize) -> Box<dyn Problem> {
     let spec = ExternalSpec { batch, ..spec(&["python3", &template()]) };
-    open(&spec, Dataset::Opaque(Opaque::read(data).unwrap()), None).unwrap()
+    spec.open(Dataset::new(Opaque::read(data).unwrap()), None).unwrap()
 }
 
 fn bits(plane: &Plane) -> (Vec<(u32, u64)>, u64) {
@@ -70,7 +71,7 @@ fn template_gives_the_planes_of_the_built_in_task() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = rows(&folder, 40);
-    let own = multiclass::open(&Default::default(), Dataset::read(&path, Some(Format::Libsvm)).unwrap(), None).unwrap();
+    let own = MulticlassSpec::default().open(data::read(&path, Some(&libsvm::FORMAT)).unwrap(), None).unwrap();
     let foreign = on_template(&path, 7);
     assert_eq!((foreign.blocks(), foreign.dim()), (own.blocks(), own.dim()));
     let (mut one, mut other) = (own.oracle().unwrap(), foreign.oracle().unwrap());
@@ -134,7 +135,7 @@ impl Bad {
 
     /// What opening says, or the first decoding.
     fn error(&self) -> String {
-        match open(&self.spec, Dataset::Opaque(Opaque::default()), None) {
+        match self.spec.open(Dataset::new(Opaque::default()), None) {
             Err(error) => error.to_string(),
             Ok(problem) => {
                 let asked = problem.oracle().unwrap().maximize(2, &[0.0; 4], &mut Plane::new());
@@ -218,7 +219,7 @@ fn bad_greetings_are_refused() {
         assert!(error.contains(part), "{hello}: {error}");
     }
     let missing = spec(&["no-such-program-anywhere", "x"]);
-    let error = open(&missing, Dataset::Opaque(Opaque::default()), None).err().unwrap().to_string();
+    let error = missing.open(Dataset::new(Opaque::default()), None).err().unwrap().to_string();
     assert!(error.contains("`no-such-program-anywhere x`: could not be started"), "{error}");
 }
 
@@ -244,7 +245,7 @@ fn nothing_waits_for_ever() {
     let big = r#"print(json.dumps({"protocol": 1, "examples": 3, "dim": 400000}), flush=True); time.sleep(1000)"#;
     let mut bad = Bad::new(big, "pass");
     bad.spec.timeout_seconds = 0.5;
-    let problem = open(&bad.spec, Dataset::Opaque(Opaque::default()), None).unwrap();
+    let problem = bad.spec.open(Dataset::new(Opaque::default()), None).unwrap();
     let w: Vec<f64> = (0..400_000).map(|k| f64::from(k) / 7.0).collect();
     let error = problem.oracle().unwrap().maximize(0, &w, &mut Plane::new()).unwrap_err().to_string();
     assert!(error.contains("no answer came within"), "{error}");

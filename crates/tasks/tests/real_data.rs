@@ -3,7 +3,8 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_tasks::data::{Classified, Format, conll, csv, guess, letter, libsvm};
+use multiplane_tasks::data::{Classified, Words, conll, csv, guess, letter, libsvm};
+use multiplane_tasks::dataset::Dataset;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -29,7 +30,7 @@ fn counts<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeMap<T, usize> {
 /// Reads a LIBSVM file that the format guess must know, and checks that writing it loses nothing.
 fn classified(test: &str, name: &str) -> Option<Classified> {
     let path = file(test, name)?;
-    assert_eq!(guess(&path), Ok(Format::Libsvm));
+    assert_eq!(guess(&path), Ok(&libsvm::FORMAT));
     let data = libsvm::read(&path).unwrap();
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     libsvm::write(&data, copy.as_file_mut()).unwrap();
@@ -41,7 +42,7 @@ fn classified(test: &str, name: &str) -> Option<Classified> {
 #[test]
 fn ocr_letters() {
     let Some(path) = file("ocr_letters", "ocr/letter.data.gz") else { return };
-    assert_eq!(guess(&path), Ok(Format::Letter));
+    assert_eq!(guess(&path), Ok(&letter::FORMAT));
     let words = letter::read(&path).unwrap();
     assert_eq!((words.len(), words.letters.len(), words.pixels.len()), (6877, 52152, 52152));
     assert_eq!(words.pixels.columns(), 128);
@@ -54,7 +55,8 @@ fn ocr_letters() {
     let first: Vec<u8> = words.letters[words.range(0)].iter().map(|code| b'a' + code).collect();
     assert_eq!(first, b"ommanding");
 
-    assert_eq!(words.select_folds(&[0]).unwrap().letters.len(), 4617);
+    let fold = Dataset::new(words.clone()).select_folds(&[0]).unwrap();
+    assert_eq!(fold.get::<Words>().unwrap().letters.len(), 4617);
     let mut copy = tempfile::NamedTempFile::new().unwrap();
     letter::write(&words, copy.as_file_mut()).unwrap();
     assert!(letter::read(copy.path()).unwrap() == words, "changed by writing");
@@ -109,7 +111,7 @@ fn satimage() {
 #[test]
 fn mnist_csv() {
     let Some(path) = file("mnist_csv", "multiclass/mnist_5k.csv.gz") else { return };
-    assert_eq!(guess(&path), Ok(Format::Csv));
+    assert_eq!(guess(&path), Ok(&csv::FORMAT));
     let data = csv::read(&path).unwrap();
     assert_eq!((data.rows.len(), data.rows.columns()), (5000, 784));
     assert_eq!(counts(data.labels), (0..10).map(|digit| (digit, 500)).collect());
@@ -119,7 +121,7 @@ fn mnist_csv() {
 #[test]
 fn several_labels_are_refused() {
     let Some(path) = file("several_labels_are_refused", "multilabel/scene.gz") else { return };
-    assert_eq!(guess(&path), Ok(Format::Libsvm));
+    assert_eq!(guess(&path), Ok(&libsvm::FORMAT));
     let error = libsvm::read(&path).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer");
@@ -132,7 +134,7 @@ fn conll_2000() {
         [("conll2000/train.txt.gz", 8936, 211_727, 22), ("conll2000/test.txt.gz", 2012, 47_377, 19)]
     {
         let Some(path) = file("conll_2000", name) else { return };
-        assert_eq!(guess(&path), Ok(Format::Conll));
+        assert_eq!(guess(&path), Ok(&conll::FORMAT));
         let data = conll::read(&path).unwrap();
         assert_eq!((data.len(), data.tokens(), data.width()), (sentences, tokens, 3));
         assert_eq!(counts((0..tokens).map(|token| data.text(token, 2))).len(), tags);

@@ -10,11 +10,11 @@ use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
+use multiplane_tasks::builtin::binary::Binary;
+use multiplane_tasks::builtin::chain::Chain;
+use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::losses::{CostTable, LossSpec};
-use multiplane_tasks::tasks::binary::Binary;
-use multiplane_tasks::tasks::chain::Chain;
-use multiplane_tasks::tasks::multiclass::Multiclass;
 
 /// A plane with all coordinates written out: `[d]` and the constant part.
 pub type DensePlane = (Vec<f64>, f64);

@@ -9,8 +9,9 @@ use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::rng::Rng;
 use multiplane_core::solvers::SOLVERS;
-use multiplane_tasks::dataset::{Dataset, synthetic_words};
-use multiplane_tasks::tasks;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::registry;
+use multiplane_tasks::synth::synthetic_words;
 
 /// Steps after which a run counts as warm: its buffers have met the largest word, its working sets have settled.
 const WARM_STEPS: u64 = 150_000;
@@ -23,8 +24,8 @@ const WATCHED_STEPS: u64 = 20_000;
 
 /// A chain problem small enough for its working sets to settle: 12 words, strongly regularised.
 fn oracle() -> BoxedOracle {
-    let entry = tasks::find("chain").unwrap();
-    let problem = (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(12, 3)), None).unwrap();
+    let entry = registry::find("chain").unwrap();
+    let problem = entry.open(&(entry.defaults)(), Dataset::new(synthetic_words(12, 3)), None).unwrap();
     problem.oracle().unwrap()
 }
 

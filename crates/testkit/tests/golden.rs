@@ -9,16 +9,17 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::run::{Run, Stop};
 use multiplane_core::solvers::SOLVERS;
-use multiplane_tasks::dataset::{Dataset, synthetic_words};
-use multiplane_tasks::tasks;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::registry;
+use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::Shared;
 
 /// Twelve passes over forty synthetic words, seed 5.
 #[test]
 fn records_are_as_they_were() {
-    let entry = tasks::find("chain").unwrap();
-    let words = || Dataset::Words(synthetic_words(40, 1));
-    let problem = (entry.open)((entry.defaults)(), words(), None).unwrap();
+    let entry = registry::find("chain").unwrap();
+    let words = || Dataset::new(synthetic_words(40, 1));
+    let problem = entry.open(&(entry.defaults)(), words(), None).unwrap();
     let (n, d) = (problem.blocks(), problem.dim());
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for solver in SOLVERS {

@@ -221,7 +221,7 @@ fn paths_are_as_good_as_they_say_everywhere() {
 fn a_path_of_words_is_as_good_as_it_says() {
     let tree = json!({"task": "chain", "clock": "work", "solver": {"name": "mp-bcfw", "step": "solve"}});
     let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
-    let data = dataset::Dataset::Words(dataset::synthetic_words(60, 1));
+    let data = dataset::Dataset::new(multiplane::synth::synthetic_words(60, 1));
     let session = Session::on(spec, data, None).unwrap();
     let path = PathSpec { eps: 0.1, lambda_min: 1e-3, kappa: 0.9 };
     let (model, summary) = session.path(&path, multiplane::RunOptions::default()).unwrap();

@@ -11,8 +11,9 @@ use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver};
 use multiplane_core::solvers::{SOLVERS, find};
-use multiplane_tasks::dataset::{Dataset, synthetic_words};
-use multiplane_tasks::tasks;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::registry;
+use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{check_dual, check_solver, run};
 use multiplane_testkit::small::{self, Careless, Declared};
 use serde_json::json;
@@ -233,8 +234,8 @@ fn all_combinations_keep_the_bracket() {
 /// On a chain, which can recombine.
 #[test]
 fn recombined_planes_keep_the_limit() {
-    let entry = tasks::find("chain").unwrap();
-    let problem = (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(12, 3)), None).unwrap();
+    let entry = registry::find("chain").unwrap();
+    let problem = entry.open(&(entry.defaults)(), Dataset::new(synthetic_words(12, 3)), None).unwrap();
     for step in ["frank-wolfe", "pairwise", "solve"] {
         let parameters = json!({"step": {"name": step}, "planes": {"name": "multi-plane", "max_planes": 2,
             "recombine": "always", "slope_rule": false, "max_passes": 5}});

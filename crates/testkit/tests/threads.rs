@@ -11,9 +11,10 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, RunError, Stop, StopReason};
 use multiplane_core::solvers::{SOLVERS, find};
-use multiplane_tasks::dataset::{Dataset, synthetic_words};
+use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
-use multiplane_tasks::tasks;
+use multiplane_tasks::registry;
+use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::Shared;
 use multiplane_testkit::small::{self, weights};
 
@@ -57,8 +58,8 @@ fn said(solver: &str, oracle: &impl Fn() -> BoxedOracle, threads: usize, stop: &
 }
 
 fn words() -> Box<dyn Problem> {
-    let entry = tasks::find("chain").unwrap();
-    (entry.open)((entry.defaults)(), Dataset::Words(synthetic_words(40, 1)), None).unwrap()
+    let entry = registry::find("chain").unwrap();
+    entry.open(&(entry.defaults)(), Dataset::new(synthetic_words(40, 1)), None).unwrap()
 }
 
 /// Outcome and records of every solver are the same for any number of threads, more threads than examples among
@@ -254,9 +255,9 @@ fn what_was_fetched_ahead_can_wait() {
 /// Predictions, their sums and the reference value are the same for any number of threads, in order and to the bit.
 #[test]
 fn predictions_come_in_order() {
-    let entry = tasks::find("chain").unwrap();
-    let data = || Dataset::Words(synthetic_words(1100, 2)); // more than are predicted at a time
-    let problem = (entry.open)((entry.defaults)(), data(), None).unwrap();
+    let entry = registry::find("chain").unwrap();
+    let data = || Dataset::new(synthetic_words(1100, 2)); // more than are predicted at a time
+    let problem = entry.open(&(entry.defaults)(), data(), None).unwrap();
     let mut rng = Rng::new(1, 1);
     let w: Vec<f64> = (0..problem.dim()).map(|_| rng.unit() - 0.5).collect();
     let predictions = |threads| {

@@ -14,10 +14,10 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     let session = Session::open(RunSpec::from_tree(&tree(args)?)?)?;
     session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     let problem = session.problem();
-    let mut patient = problem
-        .patient()?
+    let mut probe = problem
+        .probe()?
         .ok_or_else(|| Error::input(format!("task `{}` cannot be examined: it shows planes only", problem.task())))?;
-    let diagnosis = examine(&mut *patient, &plan);
+    let diagnosis = examine(&mut *probe, &plan);
     if args.json {
         let json = json!({
             "task": problem.task(),

@@ -1,7 +1,7 @@
 //! `multiplane data make`.
 
 use multiplane::data::{conll, letter};
-use multiplane::dataset::{synthetic_chunks, synthetic_words};
+use multiplane::synth::{synthetic_chunks, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};

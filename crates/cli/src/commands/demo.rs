@@ -8,9 +8,10 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use multiplane::dataset::{Dataset, single_letters, synthetic_words};
+use multiplane::dataset::Dataset;
 use multiplane::observe::{Observer, Record};
 use multiplane::run::StopReason;
+use multiplane::synth::{single_letters, synthetic_words};
 use multiplane::{Error, Evaluation, Model, RunOptions, RunSpec, Session, Summary, data::Words};
 use serde_json::{Value, json};
 
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
     let Some(model) = model else { return Err(Error::failed("the demo trained nothing")) };
     let model_path = args.out.join("model.safetensors");
     model.save(&model_path)?;
-    let test_problem = model.open(Dataset::Words(test.clone()))?;
+    let test_problem = model.open(Dataset::new(test.clone()))?;
     let findings = Findings {
         letters,
         words: test_problem.evaluate(&test_problem.from_file_layout(&model.w), 1)?,
@@ -86,11 +87,8 @@ fn say(args: &DemoArgs, text: &str) -> Result<(), Error> {
 
 /// The first words for training, the rest for testing.
 fn split(words: &Words) -> (Words, Words) {
-    let mut parts = words.clone();
-    parts.folds.iter_mut().enumerate().for_each(|(number, fold)| *fold = u32::from(number >= TRAIN));
-    // Both folds exist, so neither selection can fail.
-    let part = |fold| parts.select_folds(&[fold]).unwrap_or_else(|_| words.clone());
-    (part(0), part(1))
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..words.len()).partition(|&word| word < TRAIN);
+    (words.subset(&train), words.subset(&test))
 }
 
 fn spec(tree: Value) -> Result<RunSpec, Error> {
@@ -102,9 +100,9 @@ fn letter_by_letter(args: &DemoArgs, train: &Words, test: &Words) -> Result<(Eva
     let spec = spec(json!({
         "task": "multiclass", "solver": "mp-bcfw", "seed": args.seed, "stop": {"gap": "5%", "seconds": LIMIT_SECONDS},
     }))?;
-    let session = Session::on(spec, Dataset::Classified(single_letters(train)), None)?;
+    let session = Session::on(spec, Dataset::new(single_letters(train)), None)?;
     let (model, summary) = session.run(hooks(args, &session, "letter by letter").0)?;
-    let test = model.open(Dataset::Classified(single_letters(test)))?;
+    let test = model.open(Dataset::new(single_letters(test)))?;
     Ok((test.evaluate(&test.from_file_layout(&model.w), 1)?, summary))
 }
 
@@ -119,7 +117,7 @@ fn chain(
         "task": "chain", "solver": solver, "seed": args.seed, "oracle": {"delay_us": delay_us},
         "stop": {"gap": TARGET, "seconds": LIMIT_SECONDS},
     }))?;
-    let session = Session::on(spec, Dataset::Words(train.clone()), Some(Dataset::Words(test.clone())))?;
+    let session = Session::on(spec, Dataset::new(train.clone()), Some(Dataset::new(test.clone())))?;
     let label = if delay_us > 0.0 { format!("{solver}, costly oracle") } else { solver.to_string() };
     let (hooks, records) = hooks(args, &session, &label);
     let (model, summary) = session.run(hooks)?;
@@ -152,7 +150,7 @@ fn save_records(dir: &Path, leg: &Leg) -> Result<(), Error> {
 /// Three test words of at most eight letters, the last one misread if any is.
 fn samples(model: &Model, test: &Words) -> Result<Vec<Sample>, Error> {
     let mut predictions = Vec::new();
-    let problem = model.open(Dataset::Words(test.clone()))?;
+    let problem = model.open(Dataset::new(test.clone()))?;
     problem.predict(&problem.from_file_layout(&model.w), 1, &mut |prediction| predictions.push(prediction))?;
     let short = (0..test.len()).filter(|&word| (4..=8).contains(&test.range(word).len()));
     let (wrong, right): (Vec<usize>, Vec<usize>) = short.partition(|&word| predictions[word].wrong > 0);

@@ -1,6 +1,6 @@
 //! `multiplane describe`: what there is, and every parameter with its default. All of it is read off the registries.
 
-use multiplane::data::Format;
+use multiplane::data::FORMATS;
 use multiplane::params::{Param, ParamKind, from_schema, params_of};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
@@ -93,11 +93,11 @@ fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
     }
 }
 
-fn task(entry: &multiplane::tasks::TaskEntry) -> Item {
+fn task(entry: &multiplane::entry::TaskEntry) -> Item {
     Item {
         facts: vec![
             ("oracle", entry.oracle.into()),
-            ("formats", entry.formats.join(", ")),
+            ("formats", entry.formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")),
             ("weights", entry.layout.into()),
         ],
         params: from_schema(&(entry.schema)()),
@@ -119,7 +119,7 @@ fn outer_loops() -> Vec<Item> {
 
 /// Formats of data sets, and of the single problems that `infer` solves.
 fn formats() -> Vec<Item> {
-    let data = Format::ALL.into_iter().map(|format| Item::short(format.name(), format.description().into()));
+    let data = FORMATS.iter().map(|format| Item::short(format.name, format.description.into()));
     let problems = infer::format::FORMATS.iter().map(|format| Item {
         facts: vec![("read by", "infer, known by the ending of the file's name".into())],
         ..Item::short(format.name, format.description.into())

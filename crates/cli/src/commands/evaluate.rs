@@ -1,5 +1,6 @@
 //! `multiplane evaluate`.
 
+use multiplane::metrics::Unit;
 use multiplane::{Error, PathModel, Problem};
 use serde_json::json;
 
@@ -16,40 +17,19 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let (model, problem) = open(&args.on, false)?;
     let evaluation = problem.evaluate(&problem.from_file_layout(&model.w), threads)?;
     if args.json {
-        let mut json = json!({
-            "task": problem.task(),
-            "n": evaluation.n,
-            "loss": evaluation.loss,
-            "accuracy": evaluation.accuracy,
-            "exact": evaluation.exact,
-        });
-        if let Some(chunks) = evaluation.chunks {
-            json["chunks"] = json!(chunks.chunks);
-            json["precision"] = json!(chunks.precision());
-            json["recall"] = json!(chunks.recall());
-            json["f1"] = json!(chunks.f1());
+        let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
+        for (metric, value) in &evaluation.metrics {
+            json[metric.name] = match metric.unit {
+                Unit::Count => json!(*value as u64),
+                Unit::Share => json!(value),
+            };
         }
         print(&format!("{json}\n"))?;
     } else {
-        let chunks = evaluation.chunks.map_or(String::new(), |chunks| {
-            format!(
-                "  chunks                {} true, {} predicted, {} right\n  chunk F1              {:.2} % (precision {:.2} %, recall {:.2} %)\n",
-                chunks.chunks,
-                chunks.predicted,
-                chunks.correct,
-                100.0 * chunks.f1(),
-                100.0 * chunks.precision(),
-                100.0 * chunks.recall()
-            )
-        });
-        print(&format!(
-            "{} on {} examples\n  mean task loss        {}\n  variables right       {:.2} %\n  examples all right    {:.2} %\n{chunks}",
-            problem.task(),
-            evaluation.n,
-            number(evaluation.loss),
-            100.0 * evaluation.accuracy,
-            100.0 * evaluation.exact
-        ))?;
+        let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
+        text += &format!("  {:<22}{}\n", "mean task loss", number(evaluation.loss));
+        evaluation.lines.iter().for_each(|(what, much)| text += &format!("  {what:<22}{much}\n"));
+        print(&text)?;
     }
     Ok(Done::Finished)
 }
@@ -61,11 +41,12 @@ fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, th
     text += &format!("  {:>12} {:>10} {:>10} {:>10} {:>10}\n", "lambda", "loss", "accuracy", "all right", "chunk F1");
     for (k, &lambda) in path.lambdas.iter().enumerate() {
         let found = problem.evaluate(&problem.from_file_layout(path.row(k)), threads)?;
-        let (loss, accuracy, exact) = (found.loss, found.accuracy, found.exact);
-        let f1 = found.chunks.map(|chunks| chunks.f1());
-        let shown = f1.map_or("-".into(), |f1| format!("{f1:.4}"));
-        rows.push(json!({ "lambda": lambda, "loss": loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
-        text += &format!("  {:>12} {:>10} {accuracy:>10.4} {exact:>10.4} {shown:>10}\n", number(lambda), number(loss));
+        let [accuracy, exact, f1] = ["accuracy", "exact", "f1"].map(|name| found.get(name));
+        rows.push(json!({ "lambda": lambda, "loss": found.loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
+        text += &format!("  {:>12} {:>10}", number(lambda), number(found.loss));
+        let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
+        [accuracy, exact, f1].into_iter().for_each(|value| text += &format!(" {:>10}", shown(value)));
+        text += "\n";
     }
     if args.json {
         let json = json!({ "task": problem.task(), "n": problem.blocks(), "chosen": path.info.chosen, "rows": rows });

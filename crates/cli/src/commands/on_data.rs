@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use multiplane::tasks::TaskEntry;
+use multiplane::entry::TaskEntry;
 use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, model_format};
 use serde_json::{Map, Value};
 

@@ -1,5 +1,6 @@
 //! `multiplane path`: the regularisation path, or a grid beside it, with cross-validation where it is asked for.
 
+use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
@@ -155,7 +156,7 @@ fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
     let data =
         read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
-    if let Dataset::Opaque(_) = data {
+    if data.get::<Opaque>().is_some() {
         return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
     }
     let folds = match text {

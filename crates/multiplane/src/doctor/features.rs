@@ -1,6 +1,7 @@
 //! Feature vectors as they come, checked and put in order.
 
-use super::RawFeatures;
+use multiplane_tasks::probe::RawFeatures;
+
 use super::finding::Kind;
 
 /// Entries in the order of their indices, none twice, all finite and within the dimension.
@@ -12,22 +13,22 @@ impl Checked {
         self.0.iter().map(|&(index, value)| (index as usize, value))
     }
 
-    /// The entry at an index.
+    /// Returns the entry at an index.
     pub(super) fn at(&self, index: usize) -> f64 {
         self.0.binary_search_by_key(&index, |entry| entry.0 as usize).map_or(0.0, |place| self.0[place].1)
     }
 
-    /// `<w, phi>`.
+    /// Returns `<w, phi>`.
     pub(super) fn score(&self, w: &[f64]) -> f64 {
         self.iter().map(|(index, value)| value * w[index]).sum()
     }
 
-    /// `sum |w_k phi_k|`: how large rounding errors of a score can be, in units of the last place.
+    /// Returns `sum |w_k phi_k|`: how large rounding errors of a score can be, in units of the last place.
     pub(super) fn magnitude(&self, w: &[f64]) -> f64 {
         self.iter().map(|(index, value)| (value * w[index]).abs()).sum()
     }
 
-    /// The score if features stood `by` places further on.
+    /// Returns the score if features stood `by` places further on.
     pub(super) fn shifted_score(&self, w: &[f64], by: isize) -> f64 {
         let entry = |(index, value): (usize, f64)| {
             index.checked_add_signed(by).and_then(|k| w.get(k)).map_or(0.0, |w| w * value)
@@ -35,7 +36,7 @@ impl Checked {
         self.iter().map(entry).sum()
     }
 
-    /// Number of coordinates in which two vectors differ, and the square of their distance.
+    /// Returns the number of coordinates in which two vectors differ, and the square of their distance.
     pub(super) fn difference(&self, other: &Checked) -> (usize, f64) {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let (mut count, mut square) = (0, 0.0);
@@ -69,7 +70,7 @@ impl Fault {
         }
     }
 
-    /// What was found with the rule, and the cause probably.
+    /// Says what was found with the rule, and the cause probably.
     pub(super) fn text(&self, dim: usize) -> (String, String) {
         match *self {
             Fault::Length(length) => {

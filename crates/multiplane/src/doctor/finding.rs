@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Kind::OracleError => "oracle-error",

@@ -1,80 +1,65 @@
 //! Are answers the best? Each is held against all labellings of its example that were seen; where one scores higher,
 //! the mistake is sought that explains all answers.
 
+use multiplane_core::oracle::Quality;
+use multiplane_tasks::probe::Probe;
+
+use super::examination::{Answer, Examination, Labelling, Origin};
 use super::finding::Kind;
 use super::questions::question;
 use super::score::explain_scores;
-use super::ward::{Answer, Seen, Ward};
+use super::violation::{FEW, Violation, tolerance};
 use super::weights::Weights;
-use super::{Claim, Patient};
-
-/// Rounding that is forgiven, in parts of the numbers that were added up: single precision passes.
-const ROUNDING: f64 = 1e-6;
-
-/// Lapses from which on a systematic cause is believed.
-pub(super) const FEW: usize = 3;
-
-/// An answer that another labelling beats.
-pub(super) struct Lapse<'a> {
-    pub(super) answer: &'a Answer,
-    /// Place of the better labelling.
-    pub(super) better: usize,
-}
-
-/// What rounding can amount to in comparing two scores.
-pub(super) fn tolerance<L>(one: &Seen<L>, other: &Seen<L>, w: &[f64]) -> f64 {
-    let sizes = one.features.magnitude(w) + other.features.magnitude(w) + one.loss.abs() + other.loss.abs();
-    ROUNDING * sizes + f64::MIN_POSITIVE
-}
 
 /// Judges all answers.
-pub(super) fn judge<P: Patient + ?Sized>(ward: &mut Ward<'_, P>, weights: &[Weights], answers: &[Answer]) {
-    let mut lapses = Vec::new();
+pub(super) fn judge<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &[Weights], answers: &[Answer]) {
+    let mut violations = Vec::new();
     for answer in answers {
         let w = &weights[answer.at].w;
-        let seen = &ward.beds[answer.bed].seen;
-        let score = |place: usize| seen[place].score(w, answer.augmented);
-        let better = (0..seen.len()).fold(answer.chosen, |best, k| if score(k) > score(best) { k } else { best });
-        let tolerance = tolerance(&seen[answer.chosen], &seen[better], w);
+        let labellings = &exam.records[answer.record].labellings;
+        let score = |place: usize| labellings[place].score(w, answer.augmented);
+        let better = (0..labellings.len()).fold(answer.chosen, |best, k| if score(k) > score(best) { k } else { best });
+        let tolerance = tolerance(&labellings[answer.chosen], &labellings[better], w);
         match answer.claim {
-            Claim::UpperBound(bound) => {
+            Some(Quality::UpperBound(bound)) => {
                 let best = score(better);
                 if !bound.is_finite() || best > bound + tolerance {
-                    unsound(ward, answer, better, bound, best, &weights[answer.at]);
+                    unsound(exam, answer, better, bound, best, &weights[answer.at]);
                 }
             }
-            _ if score(better) > score(answer.chosen) + tolerance => lapses.push(Lapse { answer, better }),
+            _ if score(better) > score(answer.chosen) + tolerance => violations.push(Violation { answer, better }),
             _ => {}
         }
     }
-    let (augmented, plain): (Vec<_>, Vec<_>) = lapses.into_iter().partition(|lapse| lapse.answer.augmented);
-    let erratic = ward.notes.has(Kind::NonDeterministic);
-    let all: Vec<&Lapse<'_>> = plain.iter().chain(&augmented).collect();
-    let hidden = all.iter().all(|lapse| lapse.better == 0) && answers.iter().all(|answer| answer.chosen != 0);
+    let (augmented, plain): (Vec<_>, Vec<_>) = violations.into_iter().partition(|violation| violation.answer.augmented);
+    let erratic = exam.log.has(Kind::NonDeterministic);
+    let all: Vec<&Violation<'_>> = plain.iter().chain(&augmented).collect();
+    let hidden = all.iter().all(|violation| violation.better == 0) && answers.iter().all(|answer| answer.chosen != 0);
     let explained = match plain.is_empty() {
         _ if erratic || hidden => None,
-        true => explain_losses(ward, weights, answers, &augmented),
-        false => explain_scores(ward, weights, answers, &plain),
+        true => explain_losses(exam, weights, answers, &augmented),
+        false => explain_scores(exam, weights, answers, &plain),
     };
-    let strict = |lapse: &&&Lapse<'_>| lapse.answer.claim != Claim::Heuristic;
+    let strict = |violation: &&&Violation<'_>| violation.answer.claim != Some(Quality::Heuristic);
     let shown = if explained.is_some() { all.first() } else { all.iter().find(strict) };
     let Some(shown) = shown else { return };
-    let (kind, cause) = explained.unwrap_or_else(|| (Kind::SubOptimal, search_fault(ward, &all, hidden)));
-    report(ward, weights, shown, kind, cause);
-    ward.notes.count(kind, all.len());
+    let (kind, cause) = explained.unwrap_or_else(|| (Kind::SubOptimal, search_fault(exam, &all, hidden)));
+    report(exam, weights, shown, kind, cause);
+    exam.log.count(kind, all.len());
 }
 
-fn unsound<P: Patient + ?Sized>(
-    ward: &mut Ward<'_, P>,
+fn unsound<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
     answer: &Answer,
     better: usize,
     bound: f64,
     best: f64,
     weights: &Weights,
 ) {
-    let bed = &ward.beds[answer.bed];
-    let (example, shown, from) = (bed.example, ward.patient.show(&bed.seen[better].label), bed.seen[better].origin);
-    ward.notes.add(Kind::UnsoundBound, example, || {
+    let record = &exam.records[answer.record];
+    let (example, shown, from) =
+        (record.example, exam.probe.show(&record.labellings[better].label), record.labellings[better].origin);
+    exam.log.add(Kind::UnsoundBound, example, || {
         let question = question(answer.augmented);
         let message = format!(
             "example {example}, {question} at {}: the declared upper bound is {bound}, but {shown} ({}) scores {best}",
@@ -89,18 +74,18 @@ fn unsound<P: Patient + ?Sized>(
 }
 
 /// The cause where nothing systematic was found; `hidden` if the truth alone was better, and never returned.
-fn search_fault<P: Patient + ?Sized>(ward: &Ward<'_, P>, lapses: &[&Lapse<'_>], hidden: bool) -> String {
-    let undeclared = lapses.iter().any(|lapse| lapse.answer.claim == Claim::Undeclared);
+fn search_fault<P: Probe + ?Sized>(exam: &Examination<'_, P>, violations: &[&Violation<'_>], hidden: bool) -> String {
+    let undeclared = violations.iter().any(|violation| violation.answer.claim.is_none());
     let advice =
         if undeclared { "; if that is meant, declare the quality `heuristic` or give upper bounds" } else { "" };
-    if hidden && lapses.len() >= FEW {
+    if hidden && violations.len() >= FEW {
         return format!("decode never returns the truth: the search leaves it out{advice}");
     }
-    let presumed = |lapse: &&Lapse<'_>| {
-        let seen = &ward.beds[lapse.answer.bed].seen[lapse.better];
-        matches!(seen.origin, super::ward::Origin::Near | super::ward::Origin::Other)
+    let presumed = |violation: &&Violation<'_>| {
+        let seen = &exam.records[violation.answer.record].labellings[violation.better];
+        matches!(seen.origin, Origin::Near | Origin::Other)
     };
-    if lapses.iter().all(presumed) {
+    if violations.iter().all(presumed) {
         return format!("the search is not exact, or the better labelling is one that is not allowed{advice}");
     }
     format!(
@@ -109,24 +94,24 @@ fn search_fault<P: Patient + ?Sized>(ward: &Ward<'_, P>, lapses: &[&Lapse<'_>], 
     )
 }
 
-fn report<P: Patient + ?Sized>(
-    ward: &mut Ward<'_, P>,
+fn report<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
     weights: &[Weights],
-    lapse: &Lapse<'_>,
+    violation: &Violation<'_>,
     kind: Kind,
     cause: String,
 ) {
-    let (answer, weights) = (lapse.answer, &weights[lapse.answer.at]);
-    let bed = &ward.beds[answer.bed];
-    let parts = |seen: &Seen<P::Label>| {
+    let (answer, weights) = (violation.answer, &weights[violation.answer.at]);
+    let record = &exam.records[answer.record];
+    let parts = |seen: &Labelling<P::Label>| {
         let score = seen.score(&weights.w, false);
         if answer.augmented { format!("{score:.6} + loss {:.6}", seen.loss) } else { format!("{score:.6}") }
     };
-    let (found, better) = (&bed.seen[answer.chosen], &bed.seen[lapse.better]);
-    let (example, from) = (bed.example, better.origin.text());
+    let (found, better) = (&record.labellings[answer.chosen], &record.labellings[violation.better]);
+    let (example, from) = (record.example, better.origin.text());
     let texts = [parts(found), parts(better)];
-    let shown = [found, better].map(|seen| ward.patient.show(&seen.label));
-    ward.notes.add(kind, example, || {
+    let shown = [found, better].map(|labelling| exam.probe.show(&labelling.label));
+    exam.log.add(kind, example, || {
         let question = question(answer.augmented);
         let message = format!(
             "example {example}, {question} at {}: decode returned {} (score {}), but {} ({from}) scores {}",
@@ -137,11 +122,11 @@ fn report<P: Patient + ?Sized>(
 }
 
 /// Which factors c on the loss explain an answer: `score + c loss` of it is the greatest.
-fn factors<P: Patient + ?Sized>(ward: &Ward<'_, P>, w: &[f64], answer: &Answer) -> (f64, f64) {
-    let seen = &ward.beds[answer.bed].seen;
-    let chosen = &seen[answer.chosen];
+fn factors<P: Probe + ?Sized>(exam: &Examination<'_, P>, w: &[f64], answer: &Answer) -> (f64, f64) {
+    let labellings = &exam.records[answer.record].labellings;
+    let chosen = &labellings[answer.chosen];
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
-    for other in seen {
+    for other in labellings {
         let score = chosen.score(w, false) - other.score(w, false) + tolerance(chosen, other, w);
         let loss = chosen.loss - other.loss;
         if loss > 0.0 {
@@ -156,18 +141,18 @@ fn factors<P: Patient + ?Sized>(ward: &Ward<'_, P>, w: &[f64], answer: &Answer) 
 }
 
 /// Answers without the loss are right, some with it are not: is another factor on the loss the reason?
-fn explain_losses<P: Patient + ?Sized>(
-    ward: &Ward<'_, P>,
+fn explain_losses<P: Probe + ?Sized>(
+    exam: &Examination<'_, P>,
     weights: &[Weights],
     answers: &[Answer],
-    lapses: &[Lapse<'_>],
+    violations: &[Violation<'_>],
 ) -> Option<(Kind, String)> {
-    if lapses.len() < FEW.min(ward.beds.len() + 1) {
+    if violations.len() < FEW.min(exam.records.len() + 1) {
         return None;
     }
     let augmented = answers.iter().filter(|answer| answer.augmented);
     let range = |(from, to): (f64, f64), answer: &Answer| {
-        let own = factors(ward, &weights[answer.at].w, answer);
+        let own = factors(exam, &weights[answer.at].w, answer);
         (from.max(own.0), to.min(own.1))
     };
     let (from, to) = augmented.clone().fold((f64::NEG_INFINITY, f64::INFINITY), range);
@@ -178,12 +163,12 @@ fn explain_losses<P: Patient + ?Sized>(
     } else if from <= to {
         format!("the loss is added with another factor than 1, between {from:.4} and {to:.4}")
     } else {
-        let own = |bed: usize| {
-            let answers = augmented.clone().filter(|answer| answer.bed == bed);
+        let own = |record: usize| {
+            let answers = augmented.clone().filter(|answer| answer.record == record);
             answers.fold((f64::NEG_INFINITY, f64::INFINITY), range)
         };
-        let each = (0..ward.beds.len()).all(|bed| own(bed).0 <= own(bed).1);
-        if !each || 2 * lapses.len() < augmented.clone().count() {
+        let each = (0..exam.records.len()).all(|record| own(record).0 <= own(record).1);
+        if !each || 2 * violations.len() < augmented.clone().count() {
             return None;
         }
         "the loss that decode adds differs from the task's by a factor of its own for each example: divided by the length in one place only?"

@@ -1,7 +1,7 @@
 //! What calls cost, and what a run will cost.
 
-use super::Plan;
 use super::finding::{Forecast, Profile};
+use super::plan::Plan;
 
 /// Bytes of a stored entry: index and value.
 const BYTES_PER_ENTRY: f64 = 12.0;
@@ -34,7 +34,7 @@ impl Meter {
         self.description_seconds += seconds;
     }
 
-    /// Entries of a plane and the square of its length; the truth's own plane says nothing.
+    /// Takes the entries of a plane and the square of its length; the truth's own plane says nothing.
     pub(super) fn plane(&mut self, (entries, square): (usize, f64)) {
         if entries > 0 {
             self.planes += 1;
@@ -44,7 +44,7 @@ impl Meter {
         }
     }
 
-    /// Length of a plane, root mean square; 1 where there was none.
+    /// Returns the length of a plane, root mean square; 1 where there was none.
     pub(super) fn plane_length(&self) -> f64 {
         if self.planes == 0 || self.squares == 0.0 { 1.0 } else { (self.squares / self.planes as f64).sqrt() }
     }

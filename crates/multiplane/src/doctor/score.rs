@@ -1,11 +1,13 @@
 //! Which mistake explains answers that are wrong without any loss: does decoding maximise another score?
 
+use multiplane_core::oracle::Quality;
+use multiplane_tasks::probe::Probe;
+
+use super::coordinates::wrong_coordinates;
+use super::examination::{Answer, Examination, Labelling};
 use super::finding::Kind;
-use super::optimum::{FEW, Lapse, tolerance};
-use super::probe;
-use super::ward::{Answer, Seen, Ward};
+use super::violation::{FEW, Violation, tolerance};
 use super::weights::Weights;
-use super::{Claim, Patient};
 
 /// Labellings of an example up to which no search is needed that could be at fault.
 const ENUMERABLE: usize = 8;
@@ -14,20 +16,20 @@ const ENUMERABLE: usize = 8;
 const OFTEN: f64 = 0.4;
 
 /// Another score that decoding may maximise.
-type Score<'a, L> = &'a dyn Fn(&Seen<L>, &[f64]) -> f64;
+type Score<'a, L> = &'a dyn Fn(&Labelling<L>, &[f64]) -> f64;
 
-/// The kind of fault and its cause, where one explains the answers.
-pub(super) fn explain_scores<P: Patient + ?Sized>(
-    ward: &mut Ward<'_, P>,
+/// Returns the kind of fault and its cause, where one explains the answers.
+pub(super) fn explain_scores<P: Probe + ?Sized>(
+    exam: &mut Examination<'_, P>,
     weights: &[Weights],
     answers: &[Answer],
-    lapses: &[Lapse<'_>],
+    violations: &[Violation<'_>],
 ) -> Option<(Kind, String)> {
     let informative: Vec<&Answer> =
-        answers.iter().filter(|answer| !answer.augmented && is_informative(ward, weights, answer)).collect();
+        answers.iter().filter(|answer| !answer.augmented && is_informative(exam, weights, answer)).collect();
     if informative.len() >= FEW {
         let explains = |score: Score<'_, P::Label>| {
-            informative.iter().all(|answer| is_best(ward, &weights[answer.at].w, answer, score))
+            informative.iter().all(|answer| is_best(exam, &weights[answer.at].w, answer, score))
         };
         if explains(&|seen, w| -seen.score(w, false)) {
             return Some((Kind::ScoreMismatch, "a sign: decode returns the labelling with the lowest score".into()));
@@ -42,15 +44,15 @@ pub(super) fn explain_scores<P: Patient + ?Sized>(
             return Some((Kind::LossIgnored, "the loss is added even where no truth is given".into()));
         }
     }
-    if lapses.iter().all(|lapse| lapse.answer.claim == Claim::Heuristic) {
+    if violations.iter().all(|violation| violation.answer.claim == Some(Quality::Heuristic)) {
         return None;
     }
-    if let Some(cause) = probe::wrong_coordinates(ward, weights, lapses) {
+    if let Some(cause) = wrong_coordinates(exam, weights, violations) {
         return Some((Kind::ScoreMismatch, cause));
     }
-    let few = ward.beds.iter().all(|bed| bed.seen.len() <= ENUMERABLE);
-    let often = lapses.len() as f64 > OFTEN * informative.len() as f64;
-    (few && often && lapses.len() >= FEW).then(|| {
+    let few = exam.records.iter().all(|record| record.labellings.len() <= ENUMERABLE);
+    let often = violations.len() as f64 > OFTEN * informative.len() as f64;
+    (few && often && violations.len() >= FEW).then(|| {
         let cause = "with so few labellings no search can miss the best: decode maximises another score than that of \
                      the features (a term is missing, counted twice, or has another sign)";
         (Kind::ScoreMismatch, cause.into())
@@ -58,15 +60,20 @@ pub(super) fn explain_scores<P: Patient + ?Sized>(
 }
 
 /// Whether scores of the example's labellings differ at all.
-fn is_informative<P: Patient + ?Sized>(ward: &Ward<'_, P>, weights: &[Weights], answer: &Answer) -> bool {
-    let (w, seen) = (&weights[answer.at].w, &ward.beds[answer.bed].seen);
-    let first = &seen[0];
-    seen.iter().any(|other| (other.score(w, false) - first.score(w, false)).abs() > tolerance(first, other, w))
+fn is_informative<P: Probe + ?Sized>(exam: &Examination<'_, P>, weights: &[Weights], answer: &Answer) -> bool {
+    let (w, labellings) = (&weights[answer.at].w, &exam.records[answer.record].labellings);
+    let first = &labellings[0];
+    labellings.iter().any(|other| (other.score(w, false) - first.score(w, false)).abs() > tolerance(first, other, w))
 }
 
 /// Whether the answer is the best by another score.
-fn is_best<P: Patient + ?Sized>(ward: &Ward<'_, P>, w: &[f64], answer: &Answer, score: Score<'_, P::Label>) -> bool {
-    let seen = &ward.beds[answer.bed].seen;
-    let chosen = &seen[answer.chosen];
-    seen.iter().all(|other| score(other, w) <= score(chosen, w) + tolerance(chosen, other, w))
+fn is_best<P: Probe + ?Sized>(
+    exam: &Examination<'_, P>,
+    w: &[f64],
+    answer: &Answer,
+    score: Score<'_, P::Label>,
+) -> bool {
+    let labellings = &exam.records[answer.record].labellings;
+    let chosen = &labellings[answer.chosen];
+    labellings.iter().all(|other| score(other, w) <= score(chosen, w) + tolerance(chosen, other, w))
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use multiplane_core::observe::Certificate;
 use multiplane_tasks::data::Strings;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{MAX_DIM, Problem};
-use multiplane_tasks::tasks::{MAX_DICTIONARY_BYTES, local_parameters};
+use multiplane_tasks::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, Problem};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +14,7 @@ use serde_json::{Map, Value};
 use super::container::{self, MAX_HEADER};
 use super::dictionary;
 use super::durable::durable_write;
-use super::provenance::Provenance;
+use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::find_task;
 
@@ -124,12 +123,12 @@ impl Model {
         tensors: &SafeTensors<'_>,
         names: Option<Arc<Strings>>,
     ) -> Result<Model, String> {
-        let mut info: ModelInfo = serde_json::from_value(info).map_err(|error| container::broken(&error))?;
+        let info = read_info(info, names, |info: &mut ModelInfo| &mut info.provenance);
+        let info = info.map_err(|error| container::broken(&error))?;
         let (shape, w) = container::numbers(tensors, "w")?;
         if shape.len() != 1 || w.len() > MAX_DIM {
             return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
-        info.provenance.vocabulary.dictionary = names;
         Ok(Model { w, info })
     }
 
@@ -161,14 +160,15 @@ impl Model {
         self.open_with(data, &Map::new())
     }
 
-    /// As [`open`](Model::open), with the [local parameters](local_parameters) of the task, which no model holds.
+    /// As [`open`](Model::open), with the [local parameters](multiplane_tasks::entry::TaskEntry::local) of the task,
+    /// which no model holds.
     ///
     /// # Errors
     ///
     /// As [`open`](Model::open), and where `local` holds anything else.
     pub fn open_with(&self, data: Dataset, local: &Map<String, Value>) -> Result<Box<dyn Problem>, Error> {
         let entry = find_task(&self.info.provenance.task)?;
-        let known = local_parameters(entry.name);
+        let known = entry.local;
         if let Some(key) = local.keys().find(|key| !known.contains(&key.as_str())) {
             return Err(Error::input(format!("task.{key}: what the model was trained with stands in it")));
         }
@@ -176,7 +176,7 @@ impl Model {
         params.remove("name");
         params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
         params.extend(local.clone());
-        let problem = (entry.open)(Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
+        let problem = entry.open(&Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
         if problem.dim() != self.w.len() {
             let (found, expected) = (self.w.len(), problem.dim());
             return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));
@@ -199,8 +199,7 @@ mod tests {
         let vocabulary = Vocabulary {
             labels,
             features: 3,
-            template: vec!["w[0]".into()],
-            memory: None,
+            own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
         };
         let provenance = Provenance {

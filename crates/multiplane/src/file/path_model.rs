@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::breakpoint::Breakpoint;
 use super::container;
 use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
-use super::provenance::Provenance;
+use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::{PathEnd, PathSpec};
 
@@ -228,8 +228,8 @@ impl PathModel {
         tensors: &SafeTensors<'_>,
         names: Option<Arc<Strings>>,
     ) -> Result<PathModel, String> {
-        let mut info: PathInfo = serde_json::from_value(info).map_err(|error| container::broken(&error))?;
-        info.provenance.vocabulary.dictionary = names;
+        let info = read_info(info, names, |info: &mut PathInfo| &mut info.provenance);
+        let info = info.map_err(|error| container::broken(&error))?;
         let (_, lambdas) = container::numbers(tensors, "lambdas")?;
         let (shape, w) = container::numbers(tensors, "w")?;
         let (_, primal) = container::numbers(tensors, "primal")?;

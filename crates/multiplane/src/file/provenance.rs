@@ -1,6 +1,10 @@
 //! Where the weights of a file come from.
 
+use std::sync::Arc;
+
+use multiplane_tasks::data::Strings;
 use multiplane_tasks::problem::{Problem, Vocabulary};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,4 +35,20 @@ impl Provenance {
             n: problem.blocks(),
         }
     }
+}
+
+/// Reads what a file says of itself, with the names of features that it holds. Fields that no struct of ours takes are
+/// the task's own.
+pub(super) fn read_info<T: Serialize + DeserializeOwned>(
+    info: Value,
+    names: Option<Arc<Strings>>,
+    provenance: fn(&mut T) -> &mut Provenance,
+) -> serde_json::Result<T> {
+    let mut read: T = serde_json::from_value(info.clone())?;
+    let known = serde_json::to_value(&read)?;
+    let Value::Object(mut own) = info else { return Ok(read) }; // it was a struct
+    own.retain(|key, _| known.get(key).is_none());
+    let vocabulary = &mut provenance(&mut read).vocabulary;
+    (vocabulary.own, vocabulary.dictionary) = (own, names);
+    Ok(read)
 }

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use multiplane_tasks::data::{Format, Opaque, guess};
+use multiplane_tasks::data::{self, Format, conll, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::tasks::TaskEntry;
+use multiplane_tasks::entry::TaskEntry;
 
 use crate::error::Error;
 use crate::file::{Model, Provenance};
-use crate::spec::{find_task, format_by_name};
+use crate::spec::find_task;
 
 /// Reads a data set and selects its folds.
 ///
@@ -16,7 +16,7 @@ use crate::spec::{find_task, format_by_name};
 ///
 /// [`Error::Input`] where the file cannot be read, or has no such folds.
 pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
-    let data = Dataset::read(path, format)?;
+    let data = data::read(path, format)?;
     match folds {
         Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
         None => Ok(data),
@@ -25,7 +25,7 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
 
 /// Whether a task learns from files, and not only from what a program of its own knows.
 pub fn needs_data(task: &TaskEntry) -> bool {
-    task.formats != [Format::Opaque.name()]
+    task.without_data.is_none()
 }
 
 /// Reads what a task learns from: a task that reads nothing itself needs no data, and what it gets is not guessed at.
@@ -39,11 +39,14 @@ pub fn read_task_data(
     format: Option<Format>,
     folds: Option<&[u32]>,
 ) -> Result<Dataset, Error> {
-    let opaque = !needs_data(task);
-    match path {
-        Some(path) => read_data(path, format.or(opaque.then_some(Format::Opaque)), folds),
-        None if opaque => Ok(Dataset::Opaque(Opaque::default())),
-        None => Err(Error::input("no data given")),
+    let only = match task.formats {
+        [only] => Some(*only),
+        _ => None,
+    };
+    match (path, task.without_data) {
+        (Some(path), _) => read_data(path, format.or(only), folds),
+        (None, Some(make)) => Ok(make()),
+        (None, None) => Err(Error::input("no data given")),
     }
 }
 
@@ -57,17 +60,17 @@ pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error>
     let Provenance { task, vocabulary, .. } = &model.info.provenance;
     let readable = find_task(task)?.formats;
     let guessed = if path.is_file() { guess(path).ok() } else { None };
-    let is_readable = |format: &Format| readable.contains(&format.name());
+    let is_readable = |format: &Format| readable.contains(format);
     if guessed.as_ref().is_some_and(is_readable) {
         return Ok(guessed);
     }
     let is_letter = |label: &String| matches!(label.as_bytes(), [b'a'..=b'z']);
-    let name = match &readable {
+    let known: Format = match readable {
         [only] => only,
-        _ if vocabulary.dictionary.is_some() => "conll", // features with names are made of text
-        _ if !vocabulary.labels.iter().all(is_letter) => "hmm",
-        _ if guessed.is_none() => "letter",
+        _ if vocabulary.dictionary.is_some() => &conll::FORMAT, // features with names are made of text
+        _ if !vocabulary.labels.iter().all(is_letter) => &hmm::FORMAT,
+        _ if guessed.is_none() => &letter::FORMAT,
         _ => return Ok(guessed), // what it holds is told best by the task that does not read it
     };
-    Ok(Some(format_by_name(name)?).filter(is_readable))
+    Ok(Some(known).filter(is_readable))
 }

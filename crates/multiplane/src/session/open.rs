@@ -216,5 +216,5 @@ impl Session {
 
 fn open_task(spec: &RunSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Arc<dyn Problem>, Error> {
     let parameters = Value::Object(spec.task.params.clone());
-    Ok((spec.task_entry()?.open)(parameters, data, vocabulary)?.into())
+    Ok(spec.task_entry()?.open(&parameters, data, vocabulary)?.into())
 }

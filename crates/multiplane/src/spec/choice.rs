@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use multiplane_core::parameter::{ParameterError, shown};
 use multiplane_core::solvers::{SolverConfig, SolverEntry};
-use multiplane_tasks::tasks::TaskEntry;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::params::{from_schema, overlay};
 use super::registry::{find_solver, find_task};
@@ -36,7 +34,8 @@ impl Choice {
         let (name, changes) = split_name(value, "task", None)?;
         let entry = find_task(&name)?;
         let table = overlaid((entry.defaults)(), &changes, &(entry.schema)(), "task", entry.name)?;
-        let params = match task_parameters(entry, table).map_err(|error| error.under("task"))? {
+        let config = (entry.parse)(&table).map_err(|error| error.under("task"))?;
+        let params = match config.value() {
             Value::Object(params) => params,
             _ => Map::new(), // parameters are a table
         };
@@ -107,14 +106,4 @@ fn overlaid(
     let path = format!("{what} `{name}`");
     overlay(&mut base, &Value::Object(changes.clone()), &from_schema(schema), &path).map_err(Error::Input)?;
     Ok(Value::Object(base))
-}
-
-/// Reads a task's parameters in the one notation that goes into model files.
-fn task_parameters(entry: &TaskEntry, table: Value) -> Result<Value, ParameterError> {
-    let Some(reason) = (entry.fault)(table.clone()) else { return Ok((entry.normalize)(table)) };
-    let alone = |key: &str, value: &Value| (entry.fault)(json!({ key: value }));
-    let to_blame = table.as_object().into_iter().flatten().find(|(key, value)| alone(key, value).is_some());
-    let (path, value) = to_blame.map_or((String::new(), &table), |(key, value)| (key.clone(), value));
-    let rule = if reason.ends_with("expected a boolean") { "must be true or false".into() } else { reason };
-    Err(ParameterError::new(path, shown(value), rule))
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane_core::parameter;
-use multiplane_tasks::data::Format;
+use multiplane_tasks::data::{self, FORMATS, Format};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,17 +45,17 @@ impl DataSpec {
 }
 
 fn write_format<S: Serializer>(format: &Option<Format>, to: S) -> Result<S::Ok, S::Error> {
-    format.map(Format::name).serialize(to)
+    format.map(|format| format.name).serialize(to)
 }
 
 fn read_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Format>, D::Error> {
     let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
-    Format::from_name(&name).map(Some).ok_or_else(|| D::Error::custom("must be the name of a format"))
+    data::find(&name).map(Some).ok_or_else(|| D::Error::custom("must be the name of a format"))
 }
 
 /// One name of several, as of an enum.
 fn format_schema(_: &mut SchemaGenerator) -> Schema {
     let names: Vec<Value> =
-        Format::ALL.iter().map(|format| json!({"const": format.name(), "description": format.description()})).collect();
+        FORMATS.iter().map(|format| json!({"const": format.name, "description": format.description})).collect();
     json_schema!({ "oneOf": names })
 }

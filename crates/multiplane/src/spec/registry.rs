@@ -1,8 +1,9 @@
 //! Tasks, solvers and formats by name.
 
 use multiplane_core::solvers::{self, SolverEntry};
-use multiplane_tasks::data::Format;
-use multiplane_tasks::tasks::{self, TaskEntry};
+use multiplane_tasks::data::{self, FORMATS, Format};
+use multiplane_tasks::entry::TaskEntry;
+use multiplane_tasks::registry::{self, TASKS};
 
 use crate::error::Error;
 use crate::suggest;
@@ -13,8 +14,8 @@ use crate::suggest;
 ///
 /// The names that are near, where there is none of this one.
 pub fn format_by_name(name: &str) -> Result<Format, Error> {
-    Format::from_name(name)
-        .ok_or_else(|| Error::input(suggest::unknown("format", name, Format::ALL.iter().map(|format| format.name()))))
+    data::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("format", name, FORMATS.iter().map(|format| format.name))))
 }
 
 /// Finds the task of this name.
@@ -23,8 +24,8 @@ pub fn format_by_name(name: &str) -> Result<Format, Error> {
 ///
 /// The names that are near, where there is none of this one.
 pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
-    tasks::find(name)
-        .ok_or_else(|| Error::input(suggest::unknown("task", name, tasks::TASKS.iter().map(|entry| entry.name))))
+    registry::find(name)
+        .ok_or_else(|| Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))))
 }
 
 /// Finds the solver of this name.

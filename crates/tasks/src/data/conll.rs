@@ -3,125 +3,44 @@
 //!
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
-use super::DataError;
-use super::strings::Strings;
-use super::text::{Line, Lines};
-use super::words_of;
-use sha2::{Digest, Sha256};
+use super::columns::Columns;
+use super::format::{FirstLine, FormatEntry};
+use super::text::{Line, Lines, words_of};
+use crate::dataset::Dataset;
+use multiplane_infer::file::DataError;
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::Path;
 
-/// Sentences as rows of columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Columns {
-    width: usize,
-    /// Where each sentence ends, in tokens; it begins where the one before ends.
-    ends: Vec<usize>,
-    /// `[token][column]`: numbers in `strings`; the label is the last column.
-    cells: Vec<u32>,
-    strings: Strings,
+/// The format as users name it.
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "conll",
+    "columns of text, one token per line, the label in the last; a blank line ends a sentence",
+    |path| read(path).map(Dataset::new),
+)
+.named(&["conll", "iob"])
+.known_by(20, ends_in_chunk_tag);
+
+/// Several words of which the last is `O`, or `B-` or `I-` and a type.
+fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
+    let is_tag = |word: &str| word == "O" || word.len() > 2 && (word.starts_with("B-") || word.starts_with("I-"));
+    line.text.split_ascii_whitespace().skip(1).last().is_some_and(is_tag)
 }
 
-impl Columns {
-    /// No sentences yet, of `width` columns.
-    pub fn new(width: usize) -> Self {
-        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new() }
-    }
-
-    /// Appends a token to the sentence in hand.
-    ///
-    /// # Panics
-    /// If there are not `width` cells.
-    pub fn push_token<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
-        let before = self.cells.len();
-        self.cells.extend(cells.into_iter().map(|cell| self.strings.intern(cell)));
-        assert_eq!(self.cells.len() - before, self.width, "one cell per column");
-    }
-
-    /// Ends the sentence in hand, unless it has no token.
-    pub fn end_sentence(&mut self) {
-        if self.ends.last().copied().unwrap_or(0) < self.tokens() {
-            self.ends.push(self.tokens());
-        }
-    }
-
-    /// Number of columns, the label's among them.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Number of sentences.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is no sentence.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Number of tokens.
-    pub fn tokens(&self) -> usize {
-        self.cells.len() / self.width.max(1)
-    }
-
-    /// The tokens of a sentence.
-    ///
-    /// # Panics
-    /// If there is no such sentence.
-    pub fn range(&self, sentence: usize) -> Range<usize> {
-        let start = sentence.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[sentence]
-    }
-
-    /// The number of a cell's string in [`strings`](Columns::strings).
-    pub fn cell(&self, token: usize, column: usize) -> u32 {
-        self.cells[token * self.width + column]
-    }
-
-    /// The string of a cell.
-    pub fn text(&self, token: usize, column: usize) -> &str {
-        self.strings.get(self.cell(token, column))
-    }
-
-    /// These sentences, in this order; each must exist.
-    pub fn subset(&self, sentences: &[usize]) -> Columns {
-        let mut chosen = Columns::new(self.width);
-        for &sentence in sentences {
-            for token in self.range(sentence) {
-                chosen.push_token((0..self.width).map(|column| self.text(token, column)));
-            }
-            chosen.end_sentence();
-        }
-        chosen
-    }
-
-    /// Feeds the text to a hash, for fingerprints of data.
-    pub fn hash_into(&self, sha: &mut Sha256) {
-        sha.update(b"columns");
-        sha.update((self.width as u64).to_le_bytes());
-        sha.update((self.len() as u64).to_le_bytes());
-        self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
-        for &cell in &self.cells {
-            sha.update(self.strings.get(cell));
-            sha.update(b"\n"); // which no cell holds
-        }
-    }
-
-    /// All distinct strings of all columns.
-    pub fn strings(&self) -> &Strings {
-        &self.strings
-    }
-}
-
-/// Reads a file, plain or gzip. An error names the place.
+/// Reads a file, plain or gzip.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Columns, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes sentences so that [`read`] gives them back: columns separated by one space, a blank line after each
-/// sentence. Errors are those of `out`.
+/// sentence.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
     let mut line = String::new();
     for sentence in 0..data.len() {

@@ -3,14 +3,33 @@
 //! A first line of which no field is a number is taken for a header and left out: one with a number in it is a row,
 //! and a fault in it is told. There is no quoting, as there are only numbers.
 
-use super::DataError;
-use super::rows::{Classified, SparseRows};
+use super::classified::Classified;
+use super::format::{FirstLine, FormatEntry};
+use super::rows::SparseRows;
 use super::text::{Line, Lines, label};
+use crate::dataset::Dataset;
+use multiplane_infer::file::DataError;
 use std::path::Path;
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("csv", "numbers separated by commas, the label in the last column", |path| {
+        read(path).map(Dataset::new)
+    })
+    .named(&["csv"])
+    .known_by(50, has_comma);
+
+fn has_comma(line: &FirstLine<'_>) -> bool {
+    line.text.contains(',')
+}
 
 /// Reads a file, plain or gzip, with the same number of columns (at least two) on every line.
 ///
-/// Blanks around fields and blank lines do not matter; zeros are not stored. An error names the place.
+/// Blanks around fields and blank lines do not matter; zeros are not stored.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
 }

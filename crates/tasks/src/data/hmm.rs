@@ -3,111 +3,46 @@
 //! Consecutive tokens of the same qid are a sequence; qids ascend. Tags are numbers or any other words. Indices are as
 //! in LIBSVM text; memory follows what the file holds, never the size of its indices.
 
+use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
-use super::rows::SparseRows;
-use super::strings::Strings;
-use super::text::{Line, Lines, push_number};
-use super::words_of;
+use super::tagged::Tagged;
+use super::text::{Line, Lines, push_number, words_of};
+use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, quote};
-use sha2::{Digest, Sha256};
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::Path;
 
-/// Sequences of rows, each row with a tag.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tagged {
-    /// Where each sequence ends, in tokens; it begins where the one before ends.
-    ends: Vec<usize>,
-    /// The tag of each token: its number in `names`.
-    pub tags: Vec<u32>,
-    /// The distinct tags, in the order of first appearance.
-    pub names: Strings,
-    /// The features of each token.
-    pub rows: SparseRows,
+/// The format as users name it.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)", |path| {
+        read(path).map(Dataset::new)
+    })
+    .named(&["hmm"])
+    .known_by(30, is_token);
+
+/// A tag and a qid. Ranking data in the manner of LIBSVM has the same look with numbers for tags: there the file's name
+/// decides.
+fn is_token(line: &FirstLine<'_>) -> bool {
+    let mut words = line.text.split_ascii_whitespace();
+    let is_tag = words.next().is_some_and(|tag| tag.parse::<f64>().is_err() && !tag.contains([':', ',']));
+    words.next().is_some_and(|word| word.starts_with("qid:")) && (is_tag || line.is_named)
 }
 
-impl Tagged {
-    /// No sequence yet; rows will have at least so many columns.
-    pub fn new(columns: usize) -> Self {
-        Tagged { rows: SparseRows::new(columns), ..Tagged::default() }
-    }
-
-    /// Adds a token to the sequence under way; as [`SparseRows::push`].
-    pub fn push(&mut self, tag: &str, indices: &[u32], values: &[f64]) {
-        self.rows.push(indices, values);
-        self.tags.push(self.names.intern(tag));
-    }
-
-    /// Ends the sequence under way; one without tokens is left out.
-    pub fn end_sequence(&mut self) {
-        if self.tags.len() > self.ends.last().copied().unwrap_or(0) {
-            self.ends.push(self.tags.len());
-        }
-    }
-
-    /// Number of sequences.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is no sequence.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The tokens of a sequence.
-    ///
-    /// # Panics
-    /// If there is no such sequence.
-    pub fn range(&self, sequence: usize) -> Range<usize> {
-        let start = sequence.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[sequence]
-    }
-
-    /// These sequences, in this order; each must exist.
-    pub fn subset(&self, sequences: &[usize]) -> Tagged {
-        let mut chosen = Tagged::new(self.rows.columns());
-        for &sequence in sequences {
-            let tokens = self.range(sequence);
-            let tags = self.tags[tokens.clone()].iter().map(|&tag| chosen.names.intern(self.names.get(tag)));
-            chosen.tags.extend(tags);
-            chosen.rows.append(&self.rows, tokens);
-            chosen.ends.push(chosen.tags.len());
-        }
-        chosen
-    }
-
-    /// Feeds tags and rows to a hash, for fingerprints of data.
-    pub fn hash_into(&self, sha: &mut Sha256) {
-        hash_sequences(&self.ends, self.tags.iter().map(|&tag| self.names.get(tag)), &self.rows, sha);
-    }
-}
-
-/// The fingerprint of sequences of rows with a tag each, whatever they were read from; `ends` is where each ends.
-pub(super) fn hash_sequences<T: AsRef<[u8]>>(
-    ends: &[usize],
-    tags: impl Iterator<Item = T>,
-    rows: &SparseRows,
-    sha: &mut Sha256,
-) {
-    sha.update(b"sequences");
-    sha.update((ends.len() as u64).to_le_bytes());
-    ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
-    for tag in tags {
-        sha.update(tag);
-        sha.update(b"\n"); // which no tag holds
-    }
-    rows.hash_into(sha);
-}
-
-/// Reads a file, plain or gzip; index i becomes column i - 1. An error names the place.
+/// Reads a file, plain or gzip; index i becomes column i - 1.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Tagged, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes sequences so that [`read`] gives them back, with qids from 1; columns beyond the last entry are kept by a
-/// zero in the first row. Errors are those of `out`.
+/// zero in the first row.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     let rows = &data.rows;
     let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last()).max().map_or(0, |&last| last as usize + 1);
@@ -143,7 +78,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Tagged, DataError> {
         }
         let qid = qid(&line, words.next(), content, open)?;
         if open.is_some_and(|open| open != qid) {
-            data.ends.push(data.tags.len());
+            data.end_sequence();
         }
         open = Some(qid);
         indices.clear();
@@ -163,7 +98,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Tagged, DataError> {
     if data.tags.is_empty() {
         return Err(lines.nothing("rows of `TAG qid:N index:value ...`"));
     }
-    data.ends.push(data.tags.len());
+    data.end_sequence();
     Ok(data)
 }
 

@@ -3,25 +3,53 @@
 //! Indices count from 1 and ascend; a value that is not named is zero. `qid:` tokens of ranking data are checked
 //! and left out. Memory follows what the file holds, never the size of its indices.
 
-use super::rows::{Classified, MAX_FEATURES};
-use super::text::{self, Line, Lines, push_number};
-use super::words_of;
+use super::classified::Classified;
+use super::format::{FirstLine, FormatEntry};
+use super::rows::MAX_FEATURES;
+use super::text::{self, Line, Lines, push_number, words_of};
+use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
 use std::path::Path;
 
+/// The format as users name it.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
+        read(path).map(Dataset::new)
+    })
+    .named(&["libsvm", "svm", "svmlight"])
+    .known_by(40, is_row);
+
+/// A line with a feature after its label, or a row of zeros: a label alone.
+fn is_row(line: &FirstLine<'_>) -> bool {
+    let mut words = line.text.split_ascii_whitespace();
+    let Some(label) = words.next() else { return false };
+    let is_feature = |word: &str| {
+        let name = word.split_once(':').map(|(name, _)| name);
+        name.is_some_and(|name| name == "qid" || name.parse::<u64>().is_ok())
+    };
+    words.clone().any(is_feature) || (words.next().is_none() && label.parse::<f64>().is_ok())
+}
+
 /// Reads a file, plain or gzip; index i becomes column i - 1.
 ///
 /// Columns are as many as the largest index says, also where its value is 0. Labels must be integers (`1.0`
-/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`]. An error names the place.
+/// counts), values finite, indices strictly ascending and at most [`MAX_FEATURES`].
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
 }
 
 /// Writes rows so that [`read`] gives them back; columns beyond the last entry are kept by a zero in the first row.
 ///
-/// Errors are those of `out`. Without rows nothing is written, which `read` refuses; so it does values that are
-/// not finite.
+/// Without rows nothing is written, which `read` refuses; so it does values that are not finite.
+///
+/// # Errors
+///
+/// Those of `out`.
 pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     let rows = &data.rows;
     let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
@@ -88,13 +116,12 @@ fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
     Ok(before)
 }
 
-/// Column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
-pub(super) fn feature(
-    line: &Line<'_>,
-    at: usize,
-    token: &str,
-    before: Option<u32>,
-) -> Result<Option<(u32, f64)>, DataError> {
+/// Reads column and value of one token, or `None` for a `qid`. `before` is the column before it in the row.
+///
+/// # Errors
+///
+/// It is no `index:value`, or index or value break a rule.
+pub fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> Result<Option<(u32, f64)>, DataError> {
     let Some((name, value)) = token.split_once(':') else {
         return Err(line.bad(at, token, "feature", "index:value"));
     };

@@ -1,4 +1,4 @@
-//! What the readers fill: sparse rows of numbers in compressed form, alone, with labels, or grouped into words.
+//! Sparse rows of numbers in compressed form.
 //!
 //! Cost: 4 bytes per stored entry while all entries are 1 (most text and all pixel data), 12 otherwise, and 8
 //! per row.
@@ -21,7 +21,7 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
-    /// No rows yet, of `columns` columns.
+    /// Begins with no rows yet, of `columns` columns.
     pub fn new(columns: usize) -> Self {
         SparseRows { columns, ..SparseRows::default() }
     }
@@ -81,7 +81,7 @@ impl SparseRows {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -91,17 +91,17 @@ impl SparseRows {
         self.ends.is_empty()
     }
 
-    /// Number of columns: every index is smaller.
+    /// Returns the number of columns: every index is smaller.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of stored entries over all rows.
+    /// Returns the number of stored entries over all rows.
     pub fn nonzeros(&self) -> usize {
         self.indices.len()
     }
 
-    /// Row `i`, from 0.
+    /// Returns row `i`, from 0.
     ///
     /// # Panics
     /// If there is no such row.
@@ -149,30 +149,12 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The stored entries as (column, value), by ascending column.
+    /// Returns the stored entries as (column, value), by ascending column.
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> + use<'a> {
         let values = self.values;
         let value = move |k: usize| values.map_or(1.0, |all| all[k]);
         let columns = self.indices.iter().enumerate();
         columns.map(move |(k, &index)| (index, value(k)))
-    }
-}
-
-/// Rows with one integer label each.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Classified {
-    /// The feature vectors.
-    pub rows: SparseRows,
-    /// The label of each row, as it stands in the file.
-    pub labels: Vec<i64>,
-}
-
-impl Classified {
-    /// These rows, in this order; each must exist.
-    pub fn subset(&self, examples: &[usize]) -> Classified {
-        let mut rows = SparseRows::new(self.rows.columns());
-        rows.append(&self.rows, examples.iter().copied());
-        Classified { rows, labels: examples.iter().map(|&example| self.labels[example]).collect() }
     }
 }
 

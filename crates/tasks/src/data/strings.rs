@@ -27,13 +27,16 @@ impl PartialEq for Strings {
 impl Eq for Strings {}
 
 impl Strings {
-    /// No strings yet.
+    /// Begins with no strings yet.
     pub fn new() -> Self {
         Strings::default()
     }
 
-    /// The strings whose bytes stand one after the other in `bytes`, each ending at its entry of `ends`. The error
-    /// says which rule they break: ends must not descend and end with the bytes, all must be UTF-8 and distinct.
+    /// Returns the strings whose bytes stand one after the other in `bytes`, each ending at its entry of `ends`.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not UTF-8, an end does not fit them, or a string stands there twice.
     pub fn from_parts(bytes: Vec<u8>, ends: &[u64]) -> Result<Self, String> {
         let bytes = String::from_utf8(bytes).map_err(|error| format!("its strings are not UTF-8: {error}"))?;
         if ends.last().copied().unwrap_or(0) != bytes.len() as u64 {
@@ -52,7 +55,7 @@ impl Strings {
         Ok(strings)
     }
 
-    /// Number of strings.
+    /// Returns the number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -62,17 +65,17 @@ impl Strings {
         self.ends.is_empty()
     }
 
-    /// All strings' bytes, one after the other.
+    /// Returns all strings' bytes, one after the other.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.as_bytes()
     }
 
-    /// Where each string ends in [`bytes`](Strings::bytes).
+    /// Returns where each string ends in [`bytes`](Strings::bytes).
     pub fn ends(&self) -> &[u64] {
         &self.ends
     }
 
-    /// String `number`.
+    /// Returns string `number`.
     ///
     /// # Panics
     /// If there is no such string.
@@ -82,12 +85,12 @@ impl Strings {
         &self.bytes[start as usize..self.ends[number] as usize]
     }
 
-    /// The strings in order.
+    /// Returns the strings in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len() as u32).map(|number| self.get(number))
     }
 
-    /// The number of a string, if it is there.
+    /// Returns the number of a string, if it is there.
     pub fn find(&self, string: &str) -> Option<u32> {
         if self.table.is_empty() {
             return None;
@@ -96,7 +99,7 @@ impl Strings {
         (number != FREE).then_some(number)
     }
 
-    /// The number of a string, which is added if it is not there.
+    /// Returns the number of a string, which is added if it is not there.
     pub fn intern(&mut self, string: &str) -> u32 {
         if 3 * (self.len() + 1) > 2 * self.table.len() {
             self.grow();

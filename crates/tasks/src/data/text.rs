@@ -1,11 +1,28 @@
 //! Lines of a data file, and fields that only data sets have.
 
-pub(super) use multiplane_infer::file::{Line, Lines, push_number};
+pub use multiplane_infer::file::{Line, Lines, push_number};
 
-use super::DataError;
+use multiplane_infer::file::DataError;
 
-/// A field that must be a label: an integer, also where it is written like `1.0` or `3e0`.
-pub(super) fn label(line: &Line<'_>, at: usize, field: &str) -> Result<i64, DataError> {
+/// Returns the words of a line with the byte where each begins.
+pub fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &text.as_bytes()[at..];
+        at += rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = &text.as_bytes()[at..];
+        let start = at;
+        at += rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        (start < at).then(|| (start, &text[start..at]))
+    })
+}
+
+/// Reads a field that must be a label: an integer, also where it is written like `1.0` or `3e0`.
+///
+/// # Errors
+///
+/// The field is no integer, or one that a number with a point cannot hold exactly.
+pub fn label(line: &Line<'_>, at: usize, field: &str) -> Result<i64, DataError> {
     const EXACT: f64 = (1_u64 << 53) as f64; // above it doubles skip integers
     if let Ok(label) = field.parse::<i64>() {
         return Ok(label);
@@ -17,7 +34,7 @@ pub(super) fn label(line: &Line<'_>, at: usize, field: &str) -> Result<i64, Data
     }
 }
 
-/// The bytes as one gzip member.
+/// Returns the bytes as one gzip member.
 #[cfg(test)]
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     use std::io::Read;

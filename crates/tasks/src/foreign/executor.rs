@@ -6,7 +6,7 @@ use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::oracle::{self, Shared, Truths, lock};
-use crate::foreign::{ForeignAnswer, ForeignTask};
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// The workers of a foreign task, with their buffers.
 pub(super) struct ForeignExecutor<T: ForeignTask> {
@@ -23,7 +23,7 @@ struct Worker<T: ForeignTask> {
 }
 
 impl<T: ForeignTask> ForeignExecutor<T> {
-    /// There must be a worker.
+    /// Takes the workers; there must be one.
     pub(super) fn new(workers: Vec<Shared<T>>, truths: Truths) -> Self {
         let together = workers.iter().map(|worker| lock(worker).batch()).min().unwrap_or(1).max(1);
         let worker = |task| Worker { task, answers: Vec::new(), plane: Plane::new() };

@@ -16,12 +16,12 @@ impl FeatureVector {
         self.values.clear();
     }
 
-    /// The entries.
+    /// Returns the entries.
     pub fn iter(&self) -> impl Iterator<Item = (u32, f64)> {
         self.indices.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.indices.len()
     }
@@ -33,6 +33,10 @@ impl FeatureVector {
 
     /// Adds an entry of a vector of length `dim`. Refuses an index outside and a value that is not finite; zeros are
     /// left out.
+    ///
+    /// # Errors
+    ///
+    /// The index is not below `dim`, or the value is not finite.
     pub fn push(&mut self, index: i64, value: f64, dim: usize) -> Result<(), String> {
         if index < 0 || index as u64 >= dim as u64 {
             return Err(format!("features: index {index}, expected 0 to {} (dim is {dim})", dim.saturating_sub(1)));
@@ -48,6 +52,10 @@ impl FeatureVector {
     }
 
     /// Adds all coordinates of a vector whose length must be `dim`.
+    ///
+    /// # Errors
+    ///
+    /// The length is another, or a value is not finite.
     pub fn extend_dense(&mut self, values: impl ExactSizeIterator<Item = f64>, dim: usize) -> Result<(), String> {
         if values.len() != dim {
             return Err(format!("features: a vector of length {}, expected dim = {dim}", values.len()));
@@ -55,7 +63,7 @@ impl FeatureVector {
         values.enumerate().try_for_each(|(index, value)| self.push(index as i64, value, dim))
     }
 
-    /// `<w, phi>`; `w` has the length that entries were checked against.
+    /// Returns `<w, phi>`; `w` has the length that entries were checked against.
     pub fn score(&self, w: &[f64]) -> f64 {
         self.iter().map(|(index, value)| w[index as usize] * value).sum()
     }

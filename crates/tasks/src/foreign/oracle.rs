@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use multiplane_core::oracle::{MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignTask};
+use crate::foreign::features::FeatureVector;
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// A worker that several oracles of one slot share: they are never asked at the same time.
 pub(super) type Shared<T> = Arc<Mutex<T>>;
@@ -33,7 +34,7 @@ impl<T: ForeignTask> ForeignOracle<T> {
     }
 }
 
-/// The features of an example's truth, asked for where nobody has; its loss must be 0.
+/// Returns the features of an example's truth, asked for where no worker has; its loss must be 0.
 pub(super) fn truth<'a, T: ForeignTask>(
     truths: &'a [OnceLock<FeatureVector>],
     worker: &mut T,
@@ -47,7 +48,7 @@ pub(super) fn truth<'a, T: ForeignTask>(
         }
         let mut features = FeatureVector::default();
         worker.features(example, &label, &mut features).map_err(|reason| format!("of the truth: {reason}"))?;
-        let _ = truths[example].set(features); // somebody else may have been faster, with the same
+        let _ = truths[example].set(features); // another worker may have been faster, with the same
     }
     truths[example].get().ok_or_else(|| "its truth has no features".into())
 }

@@ -3,16 +3,18 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use multiplane_core::divide::divide;
 use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::executor::ForeignExecutor;
-use crate::foreign::oracle::{self, Shared, Truths, lock};
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignOracle, ForeignPatient, ForeignTask, Shape};
-use crate::patient::{self, BoxedPatient};
-use crate::problem::{Evaluation, MAX_DIM, OpenError, Prediction, Problem, Vocabulary};
+use crate::foreign::features::FeatureVector;
+use crate::foreign::oracle::{self, ForeignOracle, Shared, Truths, lock};
+use crate::foreign::probe::ForeignProbe;
+use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
+use crate::metrics::{Evaluation, Measure};
+use crate::probe::{self, BoxedProbe};
+use crate::problem::{Judged, MAX_DIM, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
 use crate::reference::careful_sum;
 
 /// Workers that the doctor asks at the same time.
@@ -36,10 +38,14 @@ pub struct ForeignProblem<T: ForeignTask> {
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
-    /// A problem whose first worker is there already; `make` makes more, for more threads.
+    /// Makes a problem whose first worker is there already; `make` makes more, for more threads.
+    ///
+    /// # Errors
+    ///
+    /// There is no example or there are too many, or dimension or signs of the weights cannot be.
     pub fn new(name: &'static str, shape: Shape, first: T, make: Make<T>) -> Result<Self, OpenError> {
         if shape.examples == 0 {
-            return Err(OpenError::new("there is no example in the data".into()));
+            return Err(OpenError::new("there is no example in the data"));
         }
         if shape.examples > MAX_EXAMPLES {
             return Err(OpenError::new(format!("{} examples: expected at most {MAX_EXAMPLES}", shape.examples)));
@@ -55,7 +61,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, truths })
     }
 
-    /// What a model must remember.
+    /// Says what a model must remember.
     pub fn with_vocabulary(mut self, vocabulary: Vocabulary) -> Self {
         self.vocabulary = vocabulary;
         self
@@ -82,31 +88,23 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         w: &[f64],
         threads: usize,
         judge: impl Fn(&mut T, usize, &ForeignAnswer<T::Label>) -> Result<F, String> + Sync,
-        mut each: impl FnMut(F),
+        each: impl FnMut(F),
     ) -> Result<(), OracleError> {
-        let threads = threads.clamp(1, self.shape.examples);
         let mut workers = self.workers(threads).map_err(|reason| OracleError { block: 0, reason })?;
-        let together = lock(&workers[0]).batch().max(1);
-        let all: Vec<usize> = (0..self.shape.examples).collect();
-        for chunk in all.chunks(together * threads) {
-            let mut slots: Vec<(&[usize], Vec<F>)> = chunk.chunks(together).map(|part| (part, Vec::new())).collect();
-            let fill = |worker: &mut Shared<T>, _: usize, (part, found): &mut (&[usize], Vec<F>)| {
-                let mut worker = lock(worker);
-                let mut answers = Vec::new();
-                answers.resize_with(part.len(), ForeignAnswer::default);
-                let named = |(slot, reason): (usize, String)| format!("example {}: {reason}", part[slot]);
-                worker.answers(part, w, false, &mut answers).map_err(named)?;
-                for (slot, (&example, answer)) in part.iter().zip(&answers).enumerate() {
-                    found.push(judge(&mut worker, example, answer).map_err(|reason| named((slot, reason)))?);
-                }
-                Ok(())
-            };
-            let first = chunk[0];
-            divide(&mut workers, &mut slots, fill)
-                .map_err(|unfilled| OracleError { block: first + unfilled.slot * together, reason: unfilled.reason })?;
-            slots.into_iter().flat_map(|(_, found)| found).for_each(&mut each);
-        }
-        Ok(())
+        let (together, round) = (lock(&workers[0]).batch().max(1), workers.len());
+        let decode = |worker: &mut Shared<T>, examples: Range<usize>, found: &mut Vec<F>| {
+            let mut worker = lock(worker);
+            let examples: Vec<usize> = examples.collect();
+            let mut answers = Vec::new();
+            answers.resize_with(examples.len(), ForeignAnswer::default);
+            let named = |(slot, reason): (usize, String)| format!("example {}: {reason}", examples[slot]);
+            worker.answers(&examples, w, false, &mut answers).map_err(named)?;
+            for (slot, (&example, answer)) in examples.iter().zip(&answers).enumerate() {
+                found.push(judge(&mut worker, example, answer).map_err(|reason| named((slot, reason)))?);
+            }
+            Ok(())
+        };
+        decode_all(&mut workers, self.shape.examples, together, round, decode, each)
     }
 }
 
@@ -119,9 +117,6 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
     fn dim(&self) -> usize {
         self.shape.dim
-    }
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        Vec::new()
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.shape.nonnegative.clone()
@@ -139,15 +134,9 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         }
         Ok(Some(Box::new(ForeignExecutor::new(workers, self.truths.clone()))))
     }
-    fn patient(&self) -> Result<Option<BoxedPatient<'_>>, OpenError> {
+    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         let workers = self.workers(DOCTOR_THREADS)?;
-        Ok(Some(patient::erase(ForeignPatient::new(self.shape.clone(), workers))))
-    }
-    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
-    }
-    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
-        w.to_vec()
+        Ok(Some(probe::erase(ForeignProbe::new(self.shape.clone(), workers))))
     }
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
@@ -165,23 +154,13 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
             let label = answer.label.as_ref().ok_or("no answer")?;
-            Ok((answer.loss, worker.errors(example, label, answer.loss)?))
+            let errors = worker.errors(example, label, answer.loss)?;
+            Ok(Judged { loss: answer.loss, errors, counts: Vec::new() })
         };
-        let (mut loss, mut wrong, mut variables, mut exact) = (0.0, 0, 0, 0);
-        self.decode_all(w, threads, judge, |(cost, (errors, all))| {
-            loss += cost;
-            wrong += errors;
-            variables += all;
-            exact += usize::from(errors == 0);
-        })?;
-        let n = self.shape.examples as f64;
-        Ok(Evaluation {
-            n: self.shape.examples,
-            loss: loss / n,
-            accuracy: if variables == 0 { 1.0 } else { 1.0 - wrong as f64 / variables as f64 },
-            exact: exact as f64 / n,
-            chunks: None,
-        })
+        let mut tally = Tally::default();
+        self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
+        let measures: [Box<dyn Measure<T::Label>>; 0] = [];
+        Ok(tally.evaluation(&measures))
     }
     fn reference_primal_from(
         &self,

@@ -3,7 +3,7 @@
 //! Some words belong to two parts of speech and some part-of-speech tags are wrong, so that neighbours are needed:
 //! neither the word nor its tag alone tells the chunk. A sentence costs about fifty draws.
 
-use super::Dice;
+use super::dice::Dice;
 
 /// A token: word, part of speech, chunk tag.
 pub type SynthToken = [&'static str; 3];
@@ -49,8 +49,8 @@ const WORDS: [(&str, &[&str]); 10] = [
 /// Part-of-speech tags that are wrong, in a thousand.
 const WRONG_PERMILLE: u32 = 30;
 
-/// `n` sentences. The same `seed` gives the same sentences on every machine, and the first of a longer set are those
-/// of a shorter one.
+/// Returns `n` sentences. The same `seed` gives the same sentences on every machine, and the first of a longer set are
+/// those of a shorter one.
 pub fn sentences(n: usize, seed: u64) -> Vec<Vec<SynthToken>> {
     (0..n as u64).map(|index| sentence(&mut Dice::new(seed, index))).collect()
 }

@@ -16,7 +16,7 @@ pub(super) const BASELINE: usize = 11;
 /// A clean drawing: [`ROWS`] strings of [`COLUMNS`] characters, `#` for ink and `.` for paper.
 pub type Glyph = [&'static str; ROWS];
 
-/// The clean drawing of `letter` (0 is `a`, 25 is `z`); `None` from 26 on.
+/// Returns the clean drawing of `letter` (0 is `a`, 25 is `z`); `None` from 26 on.
 pub fn glyph(letter: u8) -> Option<Glyph> {
     let letter = usize::from(letter);
     let start = letter % PER_BAND * (COLUMNS + 1);
@@ -26,7 +26,7 @@ pub fn glyph(letter: u8) -> Option<Glyph> {
     Some(band.map(|line| cut(line).unwrap_or("........")))
 }
 
-/// The drawings of `letter` and of its look-alike, which may be the letter itself; `None` from 26 on.
+/// Returns the drawings of `letter` and of its look-alike, which may be the letter itself; `None` from 26 on.
 pub(super) fn forms(letter: u8) -> Option<[Glyph; 2]> {
     let other = *LOOK_ALIKES.get(usize::from(letter))?;
     Some([glyph(letter)?, glyph(other - b'a')?])

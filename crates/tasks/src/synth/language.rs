@@ -5,7 +5,7 @@
 //! the chance of a draw is proportional to the digit squared. That is sharper than English, on purpose, so that
 //! neighbours help: a letter carries about 4.2 bits alone, and about 2.1 once the letter before it is known.
 
-use super::Dice;
+use super::dice::Dice;
 
 /// The fewest letters of a word.
 const SHORTEST: usize = 3;
@@ -58,7 +58,7 @@ const PAIRS: [&Ranks; 26] = [
 /// [`END`], in units of 1/1000. Chosen for words of about 7.6 letters in the mean.
 const URGE: [u32; LONGEST - SHORTEST] = [2, 2, 3, 4, 6, 8, 10, 11, 12, 12, 12];
 
-/// The letters of one word, each 0 (`a`) to 25 (`z`), between [`SHORTEST`] and [`LONGEST`] of them.
+/// Returns the letters of one word, each 0 (`a`) to 25 (`z`), between [`SHORTEST`] and [`LONGEST`] of them.
 pub(super) fn draw(dice: &mut Dice) -> Vec<u8> {
     let mut last = pick(START, dice);
     let mut letters = vec![last];

@@ -7,8 +7,9 @@
 //! linear support vector machine on single letters, taught 600 words, errs on about 28 % of the letters of 300 new
 //! ones, and a linear chain on about 14 %. What haste leaves out the neighbours can tell; the rest is harder on both.
 
+use super::dice::Dice;
 use super::glyphs::{BASELINE, COLUMNS, Glyph, ROWS, forms, is_ink};
-use super::{Dice, language};
+use super::language;
 
 /// Pixels of a letter's image.
 pub const PIXELS: usize = ROWS * COLUMNS;
@@ -25,7 +26,7 @@ pub struct SynthWord {
     pub pixels: Vec<[bool; PIXELS]>,
 }
 
-/// `n` handwritten-like words of 3 to 14 letters.
+/// Returns `n` handwritten-like words of 3 to 14 letters.
 ///
 /// The same `seed` gives the same words on every machine, and the first words of a longer set are those of a shorter
 /// one. Each word has a writer of its own, so words are independent.

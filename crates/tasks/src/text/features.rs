@@ -38,7 +38,7 @@ pub fn build(template: &Template, data: &Columns, min_count: u32) -> Strings {
     frequent
 }
 
-/// The features of `data` that `dictionary` has; with `bias`, one more feature after all others.
+/// Returns the features of `data` that `dictionary` has; with `bias`, one more feature after all others.
 pub fn look_up(template: &Template, data: &Columns, dictionary: &Strings, bias: bool) -> Features {
     let mut unknown = Strings::new();
     let mut sentences = Vec::with_capacity(data.len());

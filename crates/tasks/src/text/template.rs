@@ -74,12 +74,20 @@ pub struct Template {
 impl Template {
     /// Reads templates for data of `width` columns, the label's among them; without a list, the usual ones: `words`,
     /// and `chunking` where there is a column between word and label. The error says which rule is broken.
+    ///
+    /// # Errors
+    ///
+    /// A template cannot be read, names a column that the data has not, or there is none.
     pub fn new(list: Option<&TemplateList>, width: usize) -> Result<Self, String> {
         let usual = TemplateList(vec![if width > 2 { "chunking" } else { "words" }.to_owned()]);
         Template::of(&list.unwrap_or(&usual).0, width)
     }
 
     /// Reads templates; the same twice counts once.
+    ///
+    /// # Errors
+    ///
+    /// A template cannot be read, names a column that the data has not, or there is none.
     pub fn of(texts: &[String], width: usize) -> Result<Self, String> {
         let mut template = Template { items: Vec::new() };
         texts.iter().try_for_each(|text| template.add(text, width))?;
@@ -117,7 +125,7 @@ impl Template {
         Ok(())
     }
 
-    /// The templates one by one, sets resolved.
+    /// Returns the templates one by one, sets resolved.
     pub fn names(&self) -> Vec<String> {
         self.items.iter().map(|item| item.name.clone()).collect()
     }

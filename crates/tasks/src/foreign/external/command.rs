@@ -20,7 +20,11 @@ impl Default for CommandLine {
 }
 
 impl CommandLine {
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
+    ///
+    /// # Errors
+    ///
+    /// A quote is not closed, or there is no word.
     pub fn words(&self) -> Result<Vec<String>, String> {
         let words = match self {
             CommandLine::Text(text) => split(text).map_err(|fault| format!("task.command = {text}: {fault}"))?,

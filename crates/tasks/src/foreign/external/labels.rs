@@ -3,7 +3,7 @@
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
-/// Of which type a labelling is.
+/// Says of which type a labelling is.
 pub(super) fn kind(label: &Value) -> &'static str {
     match label {
         Value::Null => "null",
@@ -19,11 +19,11 @@ pub(super) fn kind(label: &Value) -> &'static str {
 pub(super) enum Values<'a> {
     /// Any of these, in any combination.
     Declared(&'a [Value]),
-    /// Those seen in these labellings; there may be rules that nobody told us.
+    /// Those seen in these labellings; there may be rules that were not told.
     Seen(Vec<&'a Value>),
 }
 
-/// At most `most` labellings that differ from `label` in one variable: an entry of a list, or the whole.
+/// Returns at most `most` labellings that differ from `label` in one variable: an entry of a list, or the whole.
 pub(super) fn changes(label: &Value, values: &Values<'_>, most: usize, rng: &mut Rng) -> Vec<Value> {
     let values: Vec<Value> = match values {
         Values::Declared(values) => values.to_vec(),
@@ -71,7 +71,7 @@ pub(super) fn look_free(labels: &[&Value]) -> bool {
     lists().all(|list| list.iter().all(scalar)) && lists().any(repeats) && lists().any(unsorted)
 }
 
-/// Wrong variables and variables in all: entries of lists of one length, or the whole.
+/// Counts wrong variables and variables in all: entries of lists of one length, or the whole.
 pub(super) fn errors(truth: &Value, label: &Value, loss: f64) -> (usize, usize) {
     match (truth, label) {
         (Value::Array(truth), Value::Array(label)) if truth.len() == label.len() && !truth.is_empty() => {

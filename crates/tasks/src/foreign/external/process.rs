@@ -1,6 +1,6 @@
 //! A child process that answers lines with lines: started, asked with a time limit, and never left behind.
 //!
-//! One thread writes to the child and one reads from it, so full pipes on either side stop nobody here: whoever waits
+//! One thread writes to the child and one reads from it, so full pipes on either side stop no thread here: what waits
 //! for an answer waits on a channel, with a limit. The child is in a process group of its own. A Ctrl-C at the
 //! terminal is therefore ours alone, and whatever the child has started is ended with it.
 
@@ -64,7 +64,7 @@ pub(super) struct Process {
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Said>,
     longest_line: usize,
-    /// Whether the child has been waited for: its number may be somebody else's since.
+    /// Whether the child has been waited for: its number may be another process's since.
     reaped: bool,
 }
 
@@ -75,7 +75,7 @@ impl Process {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         own_group(&mut command);
-        // The list is locked meanwhile, so that nobody who kills all misses this one.
+        // The list is locked meanwhile, so that killing all does not miss this one.
         let mut alive = alive();
         let mut child = command.spawn().map_err(|error| format!("could not be started: {error}"))?;
         alive.push(child.id());
@@ -138,7 +138,7 @@ impl Process {
 
     fn reap(&mut self) {
         let group = self.child.id();
-        // Off the list before its number can be given to somebody else.
+        // Off the list before its number can be given to another process.
         alive().retain(|&other| other != group);
         let _ = self.child.wait();
         self.reaped = true;

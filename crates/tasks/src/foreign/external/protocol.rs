@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::patient::RawFeatures;
+use crate::foreign::quality::DeclaredQuality;
+use crate::probe::RawFeatures;
 
 /// Version of the protocol.
 pub const PROTOCOL: u64 = 1;
@@ -42,22 +43,13 @@ pub(super) enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// The message as a line.
+    /// Returns the message as a line.
     pub(super) fn line(&self) -> Vec<u8> {
         // Numbers, texts and lists of these: nothing in it can fail. Doubles are written so that their bits survive.
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');
         line
     }
-}
-
-/// How far decodings can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum DeclaredQuality {
-    Exact,
-    UpperBound,
-    Heuristic,
 }
 
 /// What a program can do.

@@ -7,12 +7,14 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
-use crate::foreign::external::ExternalSpec;
 use crate::foreign::external::labels::{self, Values};
 use crate::foreign::external::process::Process;
-use crate::foreign::external::protocol::{self, Capability, DeclaredQuality, Description, PROTOCOL, Request, Welcome};
-use crate::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
-use crate::patient::RawFeatures;
+use crate::foreign::external::protocol::{self, Capability, Description, PROTOCOL, Request, Welcome};
+use crate::foreign::external::spec::ExternalSpec;
+use crate::foreign::features::FeatureVector;
+use crate::foreign::oracle::LOSS_ROUNDING;
+use crate::foreign::task::{ForeignAnswer, ForeignTask};
+use crate::probe::RawFeatures;
 
 /// Weights are sent as changes where at most one of so many has changed.
 const SPARSE: usize = 4;
@@ -37,7 +39,7 @@ pub struct ExternalTask {
 
 struct Truth {
     label: Value,
-    /// Until somebody asks for them, which happens once.
+    /// Until they are asked for, which happens once.
     features: Option<RawFeatures>,
     /// Which should be 0.
     loss: f64,
@@ -91,7 +93,7 @@ impl ExternalTask {
         self.welcome.memory.as_ref()
     }
 
-    /// What all processes of a program must agree on.
+    /// Whether the program says the same as another process of it, where all must agree.
     pub(super) fn agrees(&self, other: &Welcome) -> bool {
         let own = &self.welcome;
         let data = own.examples == other.examples && own.dim == other.dim && own.fingerprint == other.fingerprint;
@@ -99,12 +101,12 @@ impl ExternalTask {
         data && promises && own.variables == other.variables
     }
 
-    /// What the program said of itself.
+    /// Returns what the program said of itself.
     pub(super) fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
-    /// A reason with the program that is to blame.
+    /// Returns a reason with the program that is to blame.
     pub(super) fn blame(&self, reason: String) -> String {
         let own = self.welcome.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
         format!("external program `{}`{own}: {reason}", self.name)
@@ -191,13 +193,9 @@ impl ExternalTask {
     }
 
     fn quality(&self, bound: Option<f64>) -> Result<Quality, String> {
-        match self.welcome.quality {
-            Some(DeclaredQuality::Exact) => Ok(Quality::Exact),
-            Some(DeclaredQuality::UpperBound) => bound
-                .map(Quality::UpperBound)
-                .ok_or_else(|| "its answer has no \"bound\", expected one as its quality is upper-bound".into()),
-            Some(DeclaredQuality::Heuristic) | None => Ok(Quality::Heuristic),
-        }
+        let Some(declared) = self.welcome.quality else { return Ok(Quality::Heuristic) };
+        let missing = "its answer has no \"bound\", expected one as its quality is upper-bound";
+        declared.of_answer(bound).ok_or_else(|| missing.into())
     }
 
     fn checked(&self, found: Description, out: &mut ForeignAnswer<Value>) -> Result<(), String> {
@@ -321,7 +319,7 @@ impl ForeignTask for ExternalTask {
         labels::kind(label).into()
     }
 
-    fn changes(&mut self, _example: usize, label: &Value, most: usize, rng: &mut Rng) -> Vec<Value> {
+    fn neighbours(&mut self, _example: usize, label: &Value, most: usize, rng: &mut Rng) -> Vec<Value> {
         let known: Vec<&Value> = self.truths.iter().flatten().map(|truth| &truth.label).collect();
         let values = match &self.welcome.variables {
             Some(values) => Values::Declared(values),

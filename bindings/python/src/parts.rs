@@ -1,0 +1,36 @@
+//! A user's task and its examples, taken apart once, for all who ask it.
+
+use std::sync::Arc;
+
+use multiplane_tasks::foreign::{DeclaredQuality, Shape};
+use pyo3::prelude::*;
+
+/// A labelling, shared.
+pub(crate) type Label = Arc<Py<PyAny>>;
+
+/// A task and its examples.
+pub(crate) struct Parts {
+    pub(crate) decode: Py<PyAny>,
+    pub(crate) decode_many: Option<Py<PyAny>>,
+    pub(crate) features: Py<PyAny>,
+    pub(crate) loss: Py<PyAny>,
+    pub(crate) bounded: Py<PyAny>,
+    pub(crate) xs: Vec<Py<PyAny>>,
+    pub(crate) ys: Vec<Py<PyAny>>,
+    /// What the task declares of its decoder, if it does.
+    pub(crate) declared: Option<DeclaredQuality>,
+    pub(crate) batch: usize,
+    pub(crate) shape: Shape,
+}
+
+impl Parts {
+    /// Takes what `decode` returned apart: a labelling, with its bound where the task declares bounds and gave one.
+    pub(crate) fn split(&self, answer: Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, Option<f64>)> {
+        let bounded = self.declared == Some(DeclaredQuality::UpperBound);
+        if bounded && answer.is_instance(self.bounded.bind(answer.py()))? {
+            let (label, bound): (Py<PyAny>, f64) = answer.extract()?;
+            return Ok((label, Some(bound)));
+        }
+        Ok((answer.unbind(), None))
+    }
+}

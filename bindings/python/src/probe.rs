@@ -1,0 +1,197 @@
+//! A user's task as the oracle doctor asks it: every answer as it came, every exception as text.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiplane::doctor::{Decoded, Plan, Probe, RawFeatures, examine};
+use multiplane::oracle::Quality;
+use multiplane_core::rng::Rng;
+use multiplane_tasks::foreign::DeclaredQuality;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::errors::{guarded, value_error};
+use crate::features;
+use crate::parts::{Label, Parts};
+use crate::task::UserTask;
+
+/// A user's task under examination.
+pub(crate) struct PythonProbe {
+    parts: Arc<Parts>,
+    /// `multiplane._doctor` and its `Neighbours` of this task.
+    helper: Py<PyAny>,
+    neighbours: Py<PyAny>,
+    /// What stopped the examination: an exception that is none of the task's faults, as that of Ctrl-C.
+    stopped: Option<PyErr>,
+}
+
+impl PythonProbe {
+    pub(crate) fn new(py: Python<'_>, parts: Arc<Parts>, task: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let helper = py.import("multiplane._doctor")?;
+        let truths: Vec<_> = parts.ys.iter().map(|y| y.clone_ref(py)).collect();
+        let neighbours = helper.getattr("Neighbours")?.call1((task, truths))?.unbind();
+        Ok(PythonProbe { parts, helper: helper.into_any().unbind(), neighbours, stopped: None })
+    }
+
+    /// Runs Python code; an exception becomes its text.
+    fn ask<T>(&mut self, work: impl FnOnce(Python<'_>, &Parts) -> PyResult<T>) -> Result<T, String> {
+        if self.stopped.is_some() {
+            return Err("the examination was stopped".into());
+        }
+        Python::attach(|py| {
+            work(py, &self.parts).map_err(|error| {
+                let text = error.to_string();
+                if !error.is_instance_of::<PyException>(py) {
+                    self.stopped = Some(error);
+                }
+                text
+            })
+        })
+    }
+
+    /// Whether decoding returns a labelling where the weights speak for it. Only then is one that was guessed known to
+    /// be a labelling of the example: labellings may be constrained in ways that the task does not say.
+    fn is_reached(&mut self, example: usize, label: &Label, change: &Label) -> bool {
+        let (Ok(there), Ok(here)) = (self.dense(example, change), self.dense(example, label)) else { return false };
+        let away: Vec<f64> = there.iter().zip(&here).map(|(there, here)| there - here).collect();
+        [away, there].iter().any(|w| self.decode(example, w, false).is_ok_and(|(answer, _)| self.same(&answer, change)))
+    }
+
+    fn dense(&mut self, example: usize, label: &Label) -> Result<Vec<f64>, String> {
+        let mut all = vec![0.0; self.dim()];
+        match self.features(example, label)? {
+            RawFeatures::Dense(values) if values.len() == all.len() => all = values,
+            RawFeatures::Dense(_) => return Err("its length is wrong".into()),
+            RawFeatures::Pairs(pairs) => {
+                for (index, value) in pairs {
+                    let place = usize::try_from(index).ok().and_then(|index| all.get_mut(index));
+                    *place.ok_or("an index is wrong")? += value;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn helped<T: for<'a, 'py> FromPyObject<'a, 'py>>(
+        &mut self,
+        work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let helper = Python::attach(|py| self.helper.clone_ref(py));
+        self.ask(|py, _| work(helper.bind(py))).ok()
+    }
+}
+
+impl Probe for PythonProbe {
+    type Label = Label;
+
+    fn examples(&self) -> usize {
+        self.parts.xs.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.parts.shape.dim
+    }
+
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        self.parts.shape.nonnegative.clone()
+    }
+
+    fn truth(&mut self, example: usize) -> Result<Label, String> {
+        self.ask(|py, parts| Ok(Arc::new(parts.ys[example].clone_ref(py))))
+    }
+
+    fn features(&mut self, example: usize, label: &Label) -> Result<RawFeatures, String> {
+        self.ask(|py, parts| {
+            let vector = parts.features.bind(py).call1((parts.xs[example].bind(py), label.bind(py)))?;
+            features::raw(&vector, parts.shape.dim)
+        })
+    }
+
+    fn loss(&mut self, example: usize, label: &Label) -> Result<f64, String> {
+        self.ask(|py, parts| {
+            let loss = parts.loss.bind(py).call1((parts.ys[example].bind(py), label.bind(py)))?;
+            loss.extract().map_err(|_| value_error(format!("loss returned {loss}: expected a number")))
+        })
+    }
+
+    fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<Decoded<Label>, String> {
+        self.ask(|py, parts| {
+            let numpy = py.import("numpy")?;
+            let bytes: Vec<u8> = w.iter().flat_map(|number| number.to_ne_bytes()).collect();
+            // A view of bytes is read-only, as in training.
+            let weights = numpy.call_method1("frombuffer", (PyBytes::new(py, &bytes), "float64"))?;
+            let (decode, x) = (parts.decode.bind(py), parts.xs[example].bind(py));
+            let answer = if augmented {
+                decode.call1((x, weights, parts.ys[example].bind(py)))?
+            } else {
+                decode.call1((x, weights))?
+            };
+            let (label, bound) = parts.split(answer)?;
+            let quality = |declared: DeclaredQuality| declared.of_answer(bound).unwrap_or(Quality::Heuristic);
+            Ok((Arc::new(label), parts.declared.map(quality)))
+        })
+    }
+
+    fn neighbours(&mut self, example: usize, label: &Label, most: usize, rng: &mut Rng) -> Vec<Label> {
+        let seed = rng.below(u64::from(u32::MAX));
+        let neighbours = Python::attach(|py| self.neighbours.clone_ref(py));
+        let found = self.ask(|py, parts| {
+            let (x, neighbours) = (parts.xs[example].bind(py), neighbours.bind(py));
+            let found = neighbours.call_method1("changes", (x, label.bind(py), most, seed))?;
+            Ok((neighbours.getattr("own")?.is_none(), found.extract::<Vec<Py<PyAny>>>()?))
+        });
+        let (guessed, found) = found.unwrap_or_default();
+        let found = found.into_iter().map(Arc::new);
+        if guessed { found.filter(|change| self.is_reached(example, label, change)).collect() } else { found.collect() }
+    }
+
+    fn fits(&mut self, example: usize, label: &Label) -> bool {
+        let truth = Python::attach(|py| self.parts.ys[example].clone_ref(py));
+        self.helped(|helper| helper.call_method1("fits", (truth, label.bind(helper.py())))?.extract::<bool>())
+            .unwrap_or(false)
+    }
+
+    fn same(&mut self, one: &Label, other: &Label) -> bool {
+        self.helped(|helper| {
+            let py = helper.py();
+            helper.call_method1("same", (one.bind(py), other.bind(py)))?.extract::<bool>()
+        })
+        .unwrap_or(false)
+    }
+
+    fn kind(&mut self, label: &Label) -> String {
+        self.helped(|helper| helper.call_method1("kind", (label.bind(helper.py()),))?.extract::<String>())
+            .unwrap_or_default()
+    }
+
+    fn show(&mut self, label: &Label) -> String {
+        let text = self.ask(|py, _| Ok(label.bind(py).repr()?.to_string())).unwrap_or_else(|_| "?".into());
+        if text.len() <= 120 { text } else { format!("{}...", text.chars().take(117).collect::<String>()) }
+    }
+}
+
+/// Examines a user's task: the findings and the profile, as JSON text.
+#[pyfunction]
+#[pyo3(signature = (task, xs, ys, *, examples=50, seed=0, seconds=120.0, passes=50.0, planes=10))]
+#[allow(clippy::too_many_arguments)] // the plan's fields, as keywords
+pub(crate) fn check(
+    py: Python<'_>,
+    task: &Bound<'_, PyAny>,
+    xs: &Bound<'_, PyList>,
+    ys: &Bound<'_, PyList>,
+    examples: usize,
+    seed: u64,
+    seconds: f64,
+    passes: f64,
+    planes: usize,
+) -> PyResult<String> {
+    let user = UserTask::new(task, xs, ys, String::new())?;
+    let mut probe = PythonProbe::new(py, user.parts.clone(), task)?;
+    let plan = Plan { examples, seed, seconds, passes, planes };
+    let diagnosis = guarded(|| Ok(examine(&mut probe, &plan)))?;
+    match probe.stopped {
+        Some(error) => Err(error),
+        None => serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string())),
+    }
+}

@@ -1,0 +1,272 @@
+//! The probe under observation: every question goes through here, is timed, and its answer checked.
+
+use multiplane_core::clock::Stopwatch;
+use multiplane_core::oracle::Quality;
+use multiplane_core::rng::Rng;
+use multiplane_tasks::foreign::LOSS_ROUNDING;
+use multiplane_tasks::probe::Probe;
+
+use super::features::{Checked, Fault, check};
+use super::finding::Kind;
+use super::log::FindingLog;
+use super::plan::Plan;
+use super::profile::Meter;
+
+/// Where a labelling comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Truth,
+    Answer,
+    /// An answer or the truth with one variable changed.
+    Near,
+    /// Another example's.
+    Other,
+}
+
+impl Origin {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Origin::Truth => "the truth",
+            Origin::Answer => "an answer to another question",
+            Origin::Near => "a labelling with one variable changed",
+            Origin::Other => "another example's labelling",
+        }
+    }
+}
+
+/// A labelling of an example with all that is known of it.
+pub(super) struct Labelling<L> {
+    pub(super) label: L,
+    pub(super) origin: Origin,
+    pub(super) features: Checked,
+    pub(super) loss: f64,
+}
+
+impl<L> Labelling<L> {
+    /// Returns `<w, phi>`, plus the loss where `augmented`.
+    pub(super) fn score(&self, w: &[f64], augmented: bool) -> f64 {
+        self.features.score(w) + if augmented { self.loss } else { 0.0 }
+    }
+}
+
+/// One example, with the labellings seen so far; the truth comes first.
+pub(super) struct ExampleRecord<L> {
+    pub(super) example: usize,
+    pub(super) labellings: Vec<Labelling<L>>,
+}
+
+/// An answer of decode.
+pub(super) struct Answer {
+    pub(super) record: usize,
+    /// Place of its w in the list.
+    pub(super) at: usize,
+    pub(super) augmented: bool,
+    /// Place of its labelling in the record's list.
+    pub(super) chosen: usize,
+    /// What the task says of it.
+    pub(super) claim: Option<Quality>,
+}
+
+/// The task that is asked, its examples that are looked at, and what was found.
+pub(super) struct Examination<'p, P: Probe + ?Sized> {
+    pub(super) probe: &'p mut P,
+    pub(super) dim: usize,
+    pub(super) records: Vec<ExampleRecord<P::Label>>,
+    pub(super) log: FindingLog,
+    pub(super) meter: Meter,
+    pub(super) rng: Rng,
+    watch: Stopwatch,
+    seconds: f64,
+}
+
+/// An error as one line.
+fn one_line(reason: &str) -> String {
+    reason.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+impl<'p, P: Probe + ?Sized> Examination<'p, P> {
+    pub(super) fn new(probe: &'p mut P, plan: &Plan) -> Self {
+        Examination {
+            dim: probe.dim(),
+            probe,
+            records: Vec::new(),
+            log: FindingLog::default(),
+            meter: Meter::default(),
+            rng: Rng::new(plan.seed, 0),
+            watch: Stopwatch::start(),
+            seconds: plan.seconds,
+        }
+    }
+
+    /// Whether the time for this examination is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.watch.seconds() > self.seconds
+    }
+
+    pub(super) fn error(&mut self, example: usize, question: &str, reason: &str) {
+        self.log.add(Kind::OracleError, example, || {
+            let reason = one_line(reason);
+            (format!("{question} of example {example} failed: {reason}"), "the task's own code raised an error".into())
+        });
+    }
+
+    /// Asks for truth, features and loss of an example, all checked; `None` where they cannot be had.
+    pub(super) fn add_example(&mut self, example: usize) -> Option<usize> {
+        let truth = match self.probe.truth(example) {
+            Ok(truth) => truth,
+            Err(reason) => {
+                self.error(example, "the truth", &reason);
+                return None;
+            }
+        };
+        let labelling = self.inspect(example, truth, Origin::Truth)?;
+        if labelling.loss.abs() > LOSS_ROUNDING {
+            let loss = labelling.loss;
+            self.log.add(Kind::LossOfTruth, example, || {
+                let message = format!("example {example}: Delta(truth, truth) is {loss}, expected 0");
+                (message, "the loss compares something else than the two labellings, or adds a constant".into())
+            });
+        }
+        self.records.push(ExampleRecord { example, labellings: vec![labelling] });
+        Some(self.records.len() - 1)
+    }
+
+    /// Asks for features and loss of a labelling, checked. What is only presumed to be one may be refused in silence.
+    pub(super) fn inspect(&mut self, example: usize, label: P::Label, origin: Origin) -> Option<Labelling<P::Label>> {
+        let presumed = matches!(origin, Origin::Near | Origin::Other);
+        let start = Stopwatch::start();
+        let (raw, loss) = (self.probe.features(example, &label), self.probe.loss(example, &label));
+        self.meter.described(start.seconds());
+        let (raw, loss) = match (raw, loss) {
+            (Ok(raw), Ok(loss)) => (raw, loss),
+            (Err(reason), _) | (_, Err(reason)) => {
+                match origin {
+                    Origin::Truth => self.error(example, "features or loss of the truth", &reason),
+                    Origin::Answer => self.refused(example, &label, &reason),
+                    Origin::Near | Origin::Other => {}
+                }
+                return None;
+            }
+        };
+        let sound_loss = self.check_loss(example, &label, origin, loss);
+        match check(&raw, self.dim) {
+            Ok(features) => sound_loss.then_some(Labelling { label, origin, features, loss }),
+            Err(fault) if presumed && !matches!(fault, Fault::NotFinite { .. }) => None,
+            Err(fault) => {
+                self.bad_features(example, &label, &fault);
+                None
+            }
+        }
+    }
+
+    /// Features and loss refuse what decode returned.
+    fn refused(&mut self, example: usize, label: &P::Label, reason: &str) {
+        let shown = self.probe.show(label);
+        self.log.add(Kind::LabelRefused, example, || {
+            let reason = one_line(reason);
+            let message =
+                format!("example {example}: decode returned {shown}, which features or loss refuse: {reason}");
+            (message, "decode returns something that is not a labelling of this example".into())
+        });
+    }
+
+    fn check_loss(&mut self, example: usize, label: &P::Label, origin: Origin, loss: f64) -> bool {
+        let kind = match loss {
+            loss if !loss.is_finite() => Kind::LossNotFinite,
+            loss if loss < -LOSS_ROUNDING => Kind::NegativeLoss,
+            _ => return true,
+        };
+        let shown = self.probe.show(label);
+        self.log.add(kind, example, || {
+            let message = format!(
+                "example {example}: Delta(truth, y) is {loss} for y = {shown} ({}), expected a number >= 0",
+                origin.text()
+            );
+            let cause = match kind {
+                Kind::NegativeLoss => "a gain instead of a loss, or the arguments have changed places",
+                _ => "a division by 0, or numbers that were never set",
+            };
+            (message, cause.into())
+        });
+        loss.is_finite()
+    }
+
+    fn bad_features(&mut self, example: usize, label: &P::Label, fault: &Fault) {
+        let (shown, dim) = (self.probe.show(label), self.dim);
+        self.log.add(fault.kind(), example, || {
+            let (what, cause) = fault.text(dim);
+            (format!("example {example}: features of y = {shown}: {what}"), cause)
+        });
+    }
+
+    /// Asks for features and loss of a labelling again, which must be the same.
+    pub(super) fn inspect_again(&mut self, record: usize, place: usize) {
+        let (example, label) = (self.records[record].example, self.records[record].labellings[place].label.clone());
+        let (raw, loss) = (self.probe.features(example, &label), self.probe.loss(example, &label));
+        let seen = &self.records[record].labellings[place];
+        let same_features = raw.is_ok_and(|raw| check(&raw, self.dim).is_ok_and(|again| again == seen.features));
+        let same_loss = loss.as_ref().is_ok_and(|loss| *loss == seen.loss);
+        if same_features && same_loss {
+            return;
+        }
+        let what = if same_features { "loss" } else { "features" };
+        let shown = self.probe.show(&label);
+        self.log.add(Kind::NonDeterministic, example, || {
+            let message = format!("example {example}: the {what} of y = {shown} came out differently the second time");
+            (message, "it depends on chance, on earlier calls, or on something that decode changes".into())
+        });
+    }
+
+    /// Decodes; the answer's labelling is looked at and kept. `None` where there is none that can be used.
+    pub(super) fn decode(&mut self, record: usize, w: &[f64], at: usize, augmented: bool) -> Option<Answer> {
+        let example = self.records[record].example;
+        let start = Stopwatch::start();
+        let answer = self.probe.decode(example, w, augmented);
+        self.meter.decoded(start.seconds());
+        match answer {
+            Ok((label, claim)) => {
+                let chosen = self.keep(record, label, Origin::Answer)?;
+                let labellings = &self.records[record].labellings;
+                self.meter.plane(labellings[chosen].features.difference(&labellings[0].features));
+                Some(Answer { record, at, augmented, chosen, claim })
+            }
+            Err(reason) => {
+                let question = if augmented { "loss-augmented decoding" } else { "decoding" };
+                self.error(example, question, &reason);
+                None
+            }
+        }
+    }
+
+    /// Returns the place of a labelling among those seen of an example; looked at if it is new.
+    pub(super) fn keep(&mut self, record: usize, label: P::Label, origin: Origin) -> Option<usize> {
+        let (probe, labellings) = (&mut *self.probe, &mut self.records[record].labellings);
+        if let Some(place) = labellings.iter().position(|labelling| probe.same(&labelling.label, &label)) {
+            if origin == Origin::Answer && labellings[place].origin != Origin::Truth {
+                labellings[place].origin = origin; // no longer presumed
+            }
+            return Some(place);
+        }
+        if origin == Origin::Answer && !self.is_of_type(record, &label) {
+            return None;
+        }
+        let labelling = self.inspect(self.records[record].example, label, origin)?;
+        self.records[record].labellings.push(labelling);
+        Some(self.records[record].labellings.len() - 1)
+    }
+
+    fn is_of_type(&mut self, record: usize, label: &P::Label) -> bool {
+        let found = self.probe.kind(label);
+        let expected = self.probe.kind(&self.records[record].labellings[0].label);
+        if found == expected {
+            return true;
+        }
+        let (example, shown) = (self.records[record].example, self.probe.show(label));
+        self.log.add(Kind::WrongLabelType, example, || {
+            let message =
+                format!("example {example}: decode returned {shown}, which is {found}; the truth is {expected}");
+            (message, "decode returns the label in another form than the data has it".into())
+        });
+        false
+    }
+}

@@ -1,0 +1,186 @@
+//! Binary classification: `phi(x, y) = y x / 2` with y = -1 for the first label and +1 for the second.
+//!
+//! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
+//! Eq. 1.12-1.15).
+
+use multiplane_core::oracle::Quality;
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::builtin::neighbours::one_changed;
+use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::task::BuiltinTask;
+use crate::data::{SparseRows, csv, libsvm};
+use crate::dataset::Dataset;
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::losses::{CostTable, LossSpec};
+use crate::problem::{OpenError, Problem, Vocabulary};
+use crate::reference;
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
+    .summary("two classes")
+    .reads(&[&libsvm::FORMAT, &csv::FORMAT])
+    .layout("[feature]")
+    .oracle("the other label");
+
+/// Parameters of the task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BinarySpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
+    pub loss: LossSpec,
+    /// Factors on the loss by true label, the lower label first.
+    pub class_weights: Option<Vec<f64>>,
+}
+
+/// The task: features and costs.
+#[derive(Clone, Debug)]
+pub struct Binary {
+    features: usize,
+    costs: CostTable,
+}
+
+impl Binary {
+    /// Makes a task on rows of `features` features; `costs` must be for two labels.
+    pub fn new(features: usize, costs: CostTable) -> Self {
+        Binary { features, costs }
+    }
+}
+
+/// -1 for label 0, +1 for label 1.
+fn sign(label: u32) -> f64 {
+    if label == 0 { -1.0 } else { 1.0 }
+}
+
+impl Task for Binary {
+    type Input = SparseRows;
+    type Label = u32;
+    type Scratch = ();
+    type Memory = ();
+
+    fn dim(&self) -> usize {
+        self.features
+    }
+
+    fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
+        let row = x.row(0);
+        out.extend_scaled(0, row.indices, scale * 0.5 * sign(*y), row.values);
+    }
+
+    fn loss(&self, truth: &u32, y: &u32) -> f64 {
+        self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn decode(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        _: WorkspaceOf<'_, Self>,
+        out: &mut u32,
+    ) -> Result<Quality, String> {
+        let mut score = [0.0];
+        let row = question.input.row(0);
+        multiplane_core::linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
+        if let Some(&truth) = question.truth {
+            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
+                *score += self.costs.factor(1) * cost;
+            }
+        }
+        *out = u32::from(scores[1] > scores[0]);
+        Ok(Quality::Exact)
+    }
+
+    fn prefetch(&self, x: &SparseRows) {
+        x.prefetch();
+    }
+
+    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+        out.clear();
+        if y != example.truth {
+            self.features(example.input, y, 2.0 * scale, out); // phi(x, y) - phi(x, -y) = 2 phi(x, y)
+            out.set_circ(scale * self.loss(example.truth, y));
+        }
+        out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+impl LabelCodes<Binary> for Binary {
+    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
+        code.clear();
+        code.push(*y);
+    }
+
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [0..=1])
+    }
+}
+
+impl BuiltinTask for Binary {
+    type Vocabulary = RowVocabulary;
+
+    fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
+        Some(std::slice::from_ref(y))
+    }
+
+    fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {
+        one_changed(&[*y], |_| 2, most, rng).concat()
+    }
+
+    fn fits(&self, _: &SparseRows, _: &u32) -> bool {
+        true
+    }
+
+    fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
+        reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        let &[label @ 0..=1] = code else { return None };
+        reference::row_features(x.row(0), 0, 0.5 * (sign(label) - sign(*truth)), add);
+        Some(self.costs.loss(&[*truth], &[label]))
+    }
+
+    fn show(&self, y: &u32, vocabulary: &RowVocabulary) -> String {
+        vocabulary.label(*y).into()
+    }
+}
+
+impl TaskSpec for BinarySpec {
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let options = RowOptions { bias: self.bias, weights_per_label: false };
+        let mut rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let labels = &rows.vocabulary.labels;
+        match labels.len() {
+            2 => {}
+            1 => rows.complete_single_label(),
+            _ => {
+                let shown = labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let found = labels.len();
+                return Err(OpenError::new(format!(
+                    "task `binary` needs two labels, found {found} ({shown}, ...): use --task multiclass"
+                )));
+            }
+        }
+        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), 2)?;
+        let task = Binary::new(rows.vocabulary.features, costs);
+        rows.into_problem(ENTRY.name, task)
+    }
+}

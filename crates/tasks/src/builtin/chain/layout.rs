@@ -1,0 +1,59 @@
+//! The chain's weights: where they stand, and the scores of labels at positions.
+//!
+//! Weights: `unary[feature][label]`, `pair[from][to]`, then with `ends` `start[label]`, `end[label]`: what a feature
+//! says of all labels stands together, so that scoring costs one stretch of memory a feature. In files it is
+//! `unary[label][feature]`.
+
+use multiplane_core::linalg;
+
+use crate::data::SparseRows;
+use crate::losses::CostTable;
+
+/// The task: labels, features, costs.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    pub(super) labels: usize,
+    pub(super) features: usize,
+    pub(super) ends: bool,
+    pub(super) costs: CostTable,
+}
+
+impl Chain {
+    /// Makes a task of `labels` labels on positions with `features` features.
+    pub fn new(labels: usize, features: usize, ends: bool, costs: CostTable) -> Self {
+        Chain { labels, features, ends, costs }
+    }
+
+    /// Returns where the pair weights begin.
+    pub(super) fn pair_start(&self) -> usize {
+        self.labels * self.features
+    }
+
+    /// Returns where the start weights begin.
+    pub(super) fn ends_start(&self) -> usize {
+        self.pair_start() + self.labels * self.labels
+    }
+
+    pub(super) fn pair_index(&self, from: u32, to: u32) -> u32 {
+        (self.pair_start() + from as usize * self.labels + to as usize) as u32
+    }
+
+    /// Scores of each label at each position, loss and end weights included, into `unary`.
+    pub(super) fn score_positions(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
+        let (len, labels) = (x.len(), self.labels);
+        unary.clear();
+        unary.resize(len * labels, 0.0);
+        for (t, scores) in unary.chunks_exact_mut(labels).enumerate() {
+            let row = x.row(t);
+            linalg::add_rows(row.indices, row.values, w, scores);
+            if let Some(truth) = truth {
+                linalg::axpy(self.costs.factor(len), self.costs.row(truth[t]), scores);
+            }
+        }
+        if self.ends && len > 0 {
+            let ends = &w[self.ends_start()..];
+            linalg::axpy(1.0, &ends[..labels], &mut unary[..labels]);
+            linalg::axpy(1.0, &ends[labels..2 * labels], &mut unary[(len - 1) * labels..]);
+        }
+    }
+}

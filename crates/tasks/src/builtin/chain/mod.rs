@@ -1,0 +1,15 @@
+//! Sequence labelling with a linear chain: unary features per position, one weight per pair of neighbours
+//! (MP-BCFW paper, Eq. 9). The oracle is Viterbi.
+
+mod builtin;
+mod labellings;
+mod layout;
+mod spec;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use layout::Chain;
+pub use spec::{ChainSpec, ENTRY};
+pub use task::ChainScratch;

@@ -1,0 +1,169 @@
+//! The chain as a task: its features, loss and decoder. A plane touches only the positions where the labelling differs
+//! from the truth.
+
+use multiplane_core::oracle::Quality;
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, Task, TaskCapabilities, WorkspaceOf,
+};
+use multiplane_infer::chain::ChainView;
+use multiplane_infer::lattice::Lattice;
+use multiplane_infer::viterbi::Viterbi;
+
+use crate::builtin::chain::labellings::MoveBuffers;
+use crate::builtin::chain::layout::Chain;
+use crate::builtin::difference::Difference;
+use crate::data::SparseRows;
+
+/// Working memory of the decoder and of planes.
+#[derive(Debug, Default)]
+pub struct ChainScratch {
+    unary: Vec<f64>,
+    viterbi: Viterbi,
+    lattice: Lattice,
+    difference: Difference,
+    /// Scores of each position and label.
+    memo: Vec<f64>,
+    moves: MoveBuffers,
+}
+
+impl Task for Chain {
+    type Input = SparseRows;
+    type Label = Vec<u32>;
+    type Scratch = ChainScratch;
+    type Memory = ();
+
+    fn dim(&self) -> usize {
+        self.ends_start() + if self.ends { 2 * self.labels } else { 0 }
+    }
+
+    fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
+        for (t, &label) in y.iter().enumerate() {
+            for (feature, value) in x.row(t).iter() {
+                out.push(feature * self.labels as u32 + label, scale * value);
+            }
+        }
+        for pair in y.windows(2) {
+            out.push(self.pair_index(pair[0], pair[1]), scale);
+        }
+        if let (true, Some(&first), Some(&last)) = (self.ends, y.first(), y.last()) {
+            let start = self.ends_start() as u32;
+            out.push(start + first, scale);
+            out.push(start + self.labels as u32 + last, scale);
+        }
+    }
+
+    fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
+        self.costs.loss(truth, y)
+    }
+
+    fn decode(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        let scratch = work.scratch;
+        self.score_positions(question.input, w, question.truth, &mut scratch.unary);
+        let pair = &w[self.pair_start()..self.ends_start()];
+        scratch.viterbi.solve(ChainView { labels: self.labels, unary: &scratch.unary, pair }, out);
+        Ok(Quality::Exact)
+    }
+
+    fn prefetch(&self, x: &SparseRows) {
+        x.prefetch();
+    }
+
+    fn plane(
+        &self,
+        example: ExampleOf<'_, Self>,
+        y: &Vec<u32>,
+        scale: f64,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Plane,
+    ) {
+        let (x, truth) = (example.input, example.truth);
+        out.clear();
+        if y == truth {
+            return;
+        }
+        let difference = &mut work.scratch.difference;
+        difference.begin();
+        for (t, (&label, &right)) in y.iter().zip(truth).enumerate() {
+            if label != right {
+                difference.move_row(t, label, right);
+            }
+        }
+        difference.write_rows(x, self.labels as u32, scale, out);
+        self.differing_singles(truth, y, |index, sign| difference.add_single(index, sign));
+        difference.write_singles(scale, out);
+        out.set_circ(scale * self.loss(truth, y));
+        out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), recombination: Some(self), coded_planes: Some(self) }
+    }
+}
+
+impl LabelCodes<Chain> for Chain {
+    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
+        code.clone_from(y);
+    }
+
+    fn is_code(&self, truth: &Vec<u32>, code: &[u32]) -> bool {
+        code.len() == truth.len() && code.iter().all(|&label| (label as usize) < self.labels)
+    }
+}
+
+impl RecombineLabels<Chain> for Chain {
+    fn recombine(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), String> {
+        let (truth, scratch) = (example.truth, work.scratch);
+        let lattice = &mut scratch.lattice;
+        lattice.clear();
+        for (t, &label) in truth.iter().enumerate() {
+            lattice.add_candidate(label);
+            codes.iter().skip(t).step_by(truth.len()).for_each(|&label| lattice.add_candidate(label));
+            lattice.end_position();
+        }
+        self.score_positions(example.input, w, Some(truth), &mut scratch.unary);
+        let (labels, pair) = (self.labels, &w[self.pair_start()..]);
+        let unary = |t: usize, label: u32| scratch.unary[t * labels + label as usize];
+        let pair = |from: u32, to: u32| pair[from as usize * labels + to as usize];
+        lattice.solve(unary, pair, out);
+        Ok(())
+    }
+}
+
+impl CodedFeatures<Chain> for Chain {
+    fn linear_scores(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        scratch: &mut ChainScratch,
+        out: &mut [f64],
+    ) {
+        self.score_labellings(example.input, example.truth, w, codes, &mut scratch.memo, out);
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        scratch: &mut ChainScratch,
+        target: &mut [f64],
+    ) {
+        self.add_labellings(example.input, example.truth, codes, amounts, scale, &mut scratch.moves, target);
+    }
+}

@@ -1,0 +1,68 @@
+//! The chain's layouts and answers against plain code.
+
+use multiplane_core::example::{Question, Workspace};
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::task::Task;
+use multiplane_infer::brute;
+
+use super::*;
+use crate::builtin::task::BuiltinTask;
+use crate::data::SparseRows;
+use crate::losses::{CostTable, LossSpec};
+
+/// A chain with random sparse rows; `features` may be many more than any row has.
+fn random(seed: u64) -> (Chain, SparseRows, Vec<f64>, Rng) {
+    let mut rng = Rng::new(seed, 0);
+    let (labels, features) = (1 + rng.below(4) as usize, [3, 500][rng.below(2) as usize]);
+    let costs = CostTable::new(&LossSpec::Hamming, None, labels).unwrap();
+    let chain = Chain::new(labels, features, rng.below(2) == 0, costs);
+    let mut x = SparseRows::new(features);
+    for _ in 0..rng.below(5) {
+        let indices: Vec<u32> = (0..features as u32).filter(|_| rng.below(features as u64) < 3).collect();
+        x.push_ones(&indices);
+    }
+    let w = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
+    (chain, x, w, rng)
+}
+
+/// Weights come back from the layout of files, where the row of a label stands together.
+#[test]
+fn file_layout_round_trip() {
+    for seed in 0..100 {
+        let (chain, _, w, _) = random(seed);
+        let file = chain.to_file_layout(&w);
+        assert_eq!(chain.from_file_layout(&file), w, "seed {seed}");
+        let (label, feature) = (chain.labels - 1, chain.features / 2);
+        assert_eq!(file[label * chain.features + feature], w[feature * chain.labels + label], "seed {seed}");
+        assert_eq!(file[chain.pair_start()..], w[chain.pair_start()..], "seed {seed}");
+    }
+}
+
+/// Decoding finds the best labelling, with and without loss, by `features` and `loss` alone; the plain reference
+/// on weights in the layout of files agrees.
+#[test]
+fn decoding_equals_enumeration() {
+    let mut scratch = ChainScratch::default();
+    for seed in 0..300 {
+        let (chain, x, w, mut rng) = random(seed);
+        let truth: Vec<u32> = (0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect();
+        let score = |y: &[u32], augmented: bool| {
+            let mut phi = Plane::new();
+            chain.features(&x, &y.to_vec(), 1.0, &mut phi);
+            phi.seal();
+            phi.view().score(&w) + if augmented { chain.loss(&truth, &y.to_vec()) } else { 0.0 }
+        };
+        let mut found = Vec::new();
+        for augmented in [false, true] {
+            let question = Question { index: 0, input: &x, truth: augmented.then_some(&truth) };
+            let work = Workspace { scratch: &mut scratch, memory: &mut () };
+            chain.decode(question, &w, work, &mut found).unwrap();
+            let best = brute::best(x.len(), chain.labels, |y| score(y, augmented)).1;
+            assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
+        }
+        let hinge = score(&found, true) - score(&truth, true);
+        let reference = chain.reference_hinge(&x, &truth, &chain.to_file_layout(&w));
+        assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
+    }
+}

@@ -1,0 +1,20 @@
+//! The tasks whose features, loss and decoder are in this program: each is one file of this folder, and one line in the
+//! [registry](crate::registry).
+
+pub mod binary;
+pub mod chain;
+mod difference;
+pub mod known;
+pub mod multiclass;
+mod neighbours;
+mod probe;
+mod problem;
+mod reading;
+pub mod rows;
+pub mod sequences;
+mod task;
+
+pub use neighbours::one_changed;
+pub use problem::TaskProblem;
+pub use reading::Reading;
+pub use task::BuiltinTask;

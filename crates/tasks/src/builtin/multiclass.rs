@@ -1,0 +1,217 @@
+//! Multi-class classification by enumeration: `phi(x, y)` is x in the block of class y (MP-BCFW paper, Eq. 7-8).
+//!
+//! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
+
+use multiplane_core::linalg;
+use multiplane_core::oracle::Quality;
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{CodedFeatures, ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::builtin::neighbours::one_changed;
+use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::task::BuiltinTask;
+use crate::data::{SparseRows, csv, libsvm};
+use crate::dataset::Dataset;
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::losses::{CostTable, LossSpec};
+use crate::problem::{OpenError, Problem, Vocabulary};
+use crate::reference;
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
+    .summary("several classes (Crammer-Singer)")
+    .reads(&[&libsvm::FORMAT, &csv::FORMAT])
+    .layout("[class][feature]")
+    .oracle("enumeration");
+
+/// Parameters of the task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MulticlassSpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
+    /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
+    pub loss: LossSpec,
+    /// Factors on the loss by true class, in sorted order of the labels.
+    pub class_weights: Option<Vec<f64>>,
+}
+
+/// The task: classes, features, costs.
+#[derive(Clone, Debug)]
+pub struct Multiclass {
+    features: usize,
+    costs: CostTable,
+    classes: usize,
+}
+
+impl Multiclass {
+    /// Makes a task of `classes` classes on rows of `features` features.
+    pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
+        Multiclass { features, costs, classes }
+    }
+}
+
+impl Task for Multiclass {
+    type Input = SparseRows;
+    type Label = u32;
+    type Scratch = Vec<f64>;
+    type Memory = ();
+
+    fn dim(&self) -> usize {
+        self.classes * self.features
+    }
+
+    fn features(&self, x: &SparseRows, y: &u32, scale: f64, out: &mut Plane) {
+        let start = *y * self.features as u32;
+        let row = x.row(0);
+        out.extend_scaled(start, row.indices, scale, row.values);
+    }
+
+    fn loss(&self, truth: &u32, y: &u32) -> f64 {
+        self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn decode(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut u32,
+    ) -> Result<Quality, String> {
+        let scores = work.scratch;
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        let row = question.input.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        if let Some(&truth) = question.truth {
+            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
+        }
+        let mut best = 0;
+        for (class, &score) in scores.iter().enumerate() {
+            if score > scores[best] {
+                best = class;
+            }
+        }
+        *out = best as u32;
+        Ok(Quality::Exact)
+    }
+
+    fn prefetch(&self, x: &SparseRows) {
+        x.prefetch();
+    }
+
+    fn plane(&self, example: ExampleOf<'_, Self>, y: &u32, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+        let (x, truth) = (example.input, example.truth);
+        out.clear();
+        if y != truth {
+            // The lower block first, so that the indices come sorted.
+            let (first, sign) = if y < truth { (y, scale) } else { (truth, -scale) };
+            self.features(x, first, sign, out);
+            self.features(x, if y < truth { truth } else { y }, -sign, out);
+            out.set_circ(scale * self.loss(truth, y));
+        }
+        out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities { codes: Some(self), coded_planes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+impl LabelCodes<Multiclass> for Multiclass {
+    fn encode(&self, y: &u32, code: &mut Vec<u32>) {
+        code.clear();
+        code.push(*y);
+    }
+
+    fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
+        matches!(code, [class] if (*class as usize) < self.classes)
+    }
+}
+
+impl CodedFeatures<Multiclass> for Multiclass {
+    fn linear_scores(&self, example: ExampleOf<'_, Self>, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
+        let row = example.input.row(0);
+        let score = |class: u32| {
+            let weights = &w[class as usize * self.features..][..self.features];
+            linalg::sparse_row_score(row.indices, row.values, weights)
+        };
+        let here = score(*example.truth);
+        out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        codes: &[u32],
+        amounts: &[f64],
+        scale: f64,
+        _: &mut Vec<f64>,
+        target: &mut [f64],
+    ) {
+        let row = example.input.row(0);
+        let mut add = |class: u32, amount: f64| {
+            if amount != 0.0 {
+                let weights = &mut target[class as usize * self.features..][..self.features];
+                linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
+            }
+        };
+        codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
+        add(*example.truth, -amounts.iter().sum::<f64>());
+    }
+}
+
+impl BuiltinTask for Multiclass {
+    type Vocabulary = RowVocabulary;
+
+    fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
+        Some(std::slice::from_ref(y))
+    }
+
+    fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {
+        one_changed(&[*y], |_| self.classes, most, rng).concat()
+    }
+
+    fn fits(&self, _: &SparseRows, _: &u32) -> bool {
+        true
+    }
+
+    fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
+        reference::rows_hinge(x.row(0), *truth as usize, self.costs.row(*truth), w, self.features)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &u32,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        let &[class] = code else { return None };
+        if class as usize >= self.classes {
+            return None;
+        }
+        reference::row_features(x.row(0), class as usize * self.features, 1.0, add);
+        reference::row_features(x.row(0), *truth as usize * self.features, -1.0, add);
+        Some(self.costs.loss(&[*truth], &[class]))
+    }
+
+    fn show(&self, y: &u32, vocabulary: &RowVocabulary) -> String {
+        vocabulary.label(*y).into()
+    }
+}
+
+impl TaskSpec for MulticlassSpec {
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let options = RowOptions { bias: self.bias, weights_per_label: true };
+        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let classes = rows.vocabulary.labels.len();
+        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
+        let task = Multiclass::new(classes, rows.vocabulary.features, costs);
+        rows.into_problem(ENTRY.name, task)
+    }
+}

@@ -1,0 +1,195 @@
+//! A built-in task with its examples, decoded and judged on any number of threads.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiplane_core::divide::divide;
+use multiplane_core::example::{Examples, Workspace};
+use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::task_oracle::TaskOracle;
+
+use crate::builtin::probe::BuiltinProbe;
+use crate::builtin::task::BuiltinTask;
+use crate::metrics::{Evaluation, Measure};
+use crate::probe::{self, BoxedProbe};
+use crate::problem::{Judged, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::reference::careful_sum;
+
+/// Examples that are predicted at a time: what threads bring back waits for its turn.
+const BATCH: usize = 1024;
+
+/// A built-in task on examples.
+pub struct TaskProblem<T: BuiltinTask> {
+    name: &'static str,
+    task: Arc<T>,
+    examples: Arc<Examples<T::Input, T::Label>>,
+    own: T::Vocabulary,
+    vocabulary: Vocabulary,
+    measures: Vec<Box<dyn Measure<T::Label>>>,
+    fingerprint: String,
+    warnings: Vec<String>,
+}
+
+impl<T: BuiltinTask> TaskProblem<T> {
+    /// Puts a task and examples together.
+    ///
+    /// # Errors
+    ///
+    /// There is no example.
+    pub fn new(
+        name: &'static str,
+        task: T,
+        examples: Arc<Examples<T::Input, T::Label>>,
+        vocabulary: T::Vocabulary,
+        fingerprint: String,
+        warnings: Vec<String>,
+    ) -> Result<Self, OpenError> {
+        if examples.labels.is_empty() {
+            return Err(OpenError::new("there is no example in the data"));
+        }
+        let (own, measures) = (vocabulary.clone(), task.measures(&vocabulary));
+        let vocabulary = Vocabulary::of(&vocabulary);
+        Ok(TaskProblem { name, task: Arc::new(task), examples, own, vocabulary, measures, fingerprint, warnings })
+    }
+}
+
+impl<T> TaskProblem<T>
+where
+    T: BuiltinTask + Send + Sync,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync,
+    T::Scratch: Send,
+{
+    /// Decodes every example on its thread, judges truth and answer there, and hands over the findings in order.
+    fn decode_all<F: Send>(
+        &self,
+        w: &[f64],
+        threads: usize,
+        judge: impl Fn(&T::Label, &T::Label) -> F + Sync,
+        each: impl FnMut(F),
+    ) -> Result<(), OracleError> {
+        let n = self.examples.labels.len();
+        let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone());
+        let mut workers: Vec<_> = (0..threads.clamp(1, n)).map(worker).collect();
+        let decode = |(scratch, answer): &mut (T::Scratch, T::Label), examples: Range<usize>, found: &mut Vec<F>| {
+            for example in examples.map(|example| self.examples.get(example)) {
+                let work = Workspace { scratch: &mut *scratch, memory: &mut T::Memory::default() };
+                self.task.decode(example.plain(), w, work, answer)?;
+                found.push(judge(example.truth, answer));
+            }
+            Ok(())
+        };
+        decode_all(&mut workers, n, 1, BATCH, decode, each)
+    }
+}
+
+impl<T> Problem for TaskProblem<T>
+where
+    T: BuiltinTask + Send + Sync + 'static,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync + 'static,
+    T::Scratch: Send,
+{
+    fn task(&self) -> &'static str {
+        self.name
+    }
+    fn blocks(&self) -> usize {
+        self.examples.labels.len()
+    }
+    fn dim(&self) -> usize {
+        self.task.dim()
+    }
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        self.task.weight_blocks()
+    }
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        self.task.nonnegative()
+    }
+    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
+        let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
+        Ok(Box::new(oracle.ok_or_else(|| OpenError::new("there is no example in the data"))?))
+    }
+    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
+        Ok(Some(probe::erase(BuiltinProbe::new(&*self.task, &self.examples, &self.own))))
+    }
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.task.to_file_layout(w)
+    }
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        self.task.from_file_layout(w)
+    }
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+        let judge = |truth: &T::Label, answer: &T::Label| {
+            let (wrong, variables) = self.task.errors(truth, answer);
+            Prediction {
+                text: self.task.show(answer, &self.own),
+                truth: self.task.show(truth, &self.own),
+                loss: self.task.loss(truth, answer),
+                wrong,
+                variables,
+            }
+        };
+        self.decode_all(w, threads, judge, each)
+    }
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+        let numbers = |_: &T::Label, answer: &T::Label| self.task.variables(answer).map(<[u32]>::to_vec);
+        let mut without = None;
+        let mut count = 0;
+        self.decode_all(w, threads, numbers, |numbers| {
+            match numbers {
+                Some(numbers) => each(&numbers),
+                None => without = without.or(Some(count)),
+            }
+            count += 1;
+        })?;
+        let reason = || format!("the labels of task `{}` have no numbers", self.name);
+        without.map_or(Ok(()), |block| Err(OracleError { block, reason: reason() }))
+    }
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+        let judge = |truth: &T::Label, answer: &T::Label| Judged {
+            loss: self.task.loss(truth, answer),
+            errors: self.task.errors(truth, answer),
+            counts: self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
+        };
+        let mut tally = Tally::default();
+        self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
+        Ok(tally.evaluation(&self.measures))
+    }
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        threads: usize,
+    ) -> Result<f64, OracleError> {
+        let mut hinges = vec![0.0; self.blocks()];
+        let mut workers = vec![(); threads.clamp(1, self.blocks())];
+        let fill = |_: &mut (), block: usize, hinge: &mut f64| {
+            *hinge = self.task.reference_hinge(&self.examples.inputs[block], &self.examples.labels[block], w);
+            Ok(())
+        };
+        divide(&mut workers, &mut hinges, fill)
+            .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
+        let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
+        let off = |k: usize| w[k] - prior.map_or(0.0, |prior| prior[k]);
+        Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
+    }
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        Ok(self.task.reference_hinge(x, truth, w) / self.blocks() as f64)
+    }
+    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        let n = self.blocks() as f64;
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        Some(self.task.reference_plane(x, truth, code, &mut |k, value| add(k, value / n))? / n)
+    }
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

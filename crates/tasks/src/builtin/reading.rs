@@ -1,0 +1,39 @@
+//! Data that a task has understood: examples, with all that a problem says of them.
+
+use std::sync::Arc;
+
+use multiplane_core::example::Examples;
+
+use crate::builtin::problem::TaskProblem;
+use crate::builtin::task::BuiltinTask;
+use crate::problem::{OpenError, Problem};
+
+/// Data made ready for a task with inputs `X`, labellings `Y` and vocabulary `V`.
+pub struct Reading<X, Y, V> {
+    /// The inputs, one per example.
+    pub inputs: Vec<X>,
+    /// The truths, one per example.
+    pub labels: Vec<Y>,
+    /// What a model must remember.
+    pub vocabulary: V,
+    /// The sha256 of the parsed data.
+    pub fingerprint: String,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+impl<X: Send + Sync + 'static, Y: Send + Sync + 'static, V> Reading<X, Y, V> {
+    /// Puts a task and these examples together.
+    ///
+    /// # Errors
+    ///
+    /// There is no example.
+    pub fn into_problem<T>(self, name: &'static str, task: T) -> Result<Box<dyn Problem>, OpenError>
+    where
+        T: BuiltinTask<Input = X, Label = Y, Vocabulary = V> + Send + Sync + 'static,
+        T::Scratch: Send,
+    {
+        let examples = Arc::new(Examples { inputs: self.inputs, labels: self.labels });
+        Ok(Box::new(TaskProblem::new(name, task, examples, self.vocabulary, self.fingerprint, self.warnings)?))
+    }
+}

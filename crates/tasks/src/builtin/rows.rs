@@ -1,0 +1,98 @@
+//! Labelled rows as examples: what `binary`, `multiclass` and other tasks with one label per row read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::reading::Reading;
+use crate::data::{Classified, SparseRows};
+use crate::dataset::Dataset;
+use crate::losses::UNSEEN;
+use crate::problem::{OpenError, TaskVocabulary, Vocabulary, check_dim};
+
+/// What a task on rows remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RowVocabulary {
+    /// Names of the labels, whole numbers in ascending order.
+    pub labels: Vec<String>,
+    /// Features of a row, a bias feature included.
+    pub features: usize,
+}
+
+impl TaskVocabulary for RowVocabulary {}
+
+impl RowVocabulary {
+    /// Returns the name of a label; `?` for one that training never saw.
+    pub fn label(&self, label: u32) -> &str {
+        self.labels.get(label as usize).map_or("?", String::as_str)
+    }
+}
+
+/// Labelled rows made ready.
+pub type LabelledRows = Reading<SparseRows, u32, RowVocabulary>;
+
+/// How rows are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowOptions {
+    /// Whether a feature that is always 1 is added.
+    pub bias: bool,
+    /// Whether every label has weights of its own for each feature.
+    pub weights_per_label: bool,
+}
+
+impl LabelledRows {
+    /// Reads labels and rows of `data` for `task`. With a vocabulary (that of a model) labels that it lacks become
+    /// [`UNSEEN`] and features that it lacks are dropped, each with one warning.
+    ///
+    /// # Errors
+    ///
+    /// The data are not labelled rows, or need more weights than there may be.
+    pub fn read(
+        task: &str,
+        data: &Dataset,
+        options: RowOptions,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Self, OpenError> {
+        let Some(rows) = data.get::<Classified>() else {
+            return Err(OpenError::new(format!("task `{task}` reads libsvm or csv, found {}", data.describe())));
+        };
+        let mut warnings = Vec::new();
+        let vocabulary = match vocabulary {
+            Some(vocabulary) => vocabulary.read()?,
+            None => learn(rows, options, &mut warnings)?,
+        };
+        let names: Vec<i64> = vocabulary.labels.iter().filter_map(|label| label.parse().ok()).collect();
+        let number = |label: &i64| names.binary_search(label).map_or(UNSEEN, |position| position as u32);
+        let labels: Vec<u32> = rows.labels.iter().map(number).collect();
+        warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
+        warnings.extend(unseen_features(rows.rows.columns(), vocabulary.features, options.bias));
+        let cut = |i: usize| cut_rows(&rows.rows, i..i + 1, vocabulary.features, options.bias);
+        let inputs = (0..rows.rows.len()).map(cut).collect();
+        Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
+    }
+
+    /// Adds the label that the data lacks, so that a problem of one label is still a binary one: label 1 stays
+    /// the greater of the two.
+    pub(super) fn complete_single_label(&mut self) {
+        let only: i64 = self.vocabulary.labels[0].parse().unwrap_or(1);
+        if only > 0 {
+            self.vocabulary.labels.insert(0, (if only == 1 { -1 } else { only - 1 }).to_string());
+            self.labels.iter_mut().filter(|label| **label == 0).for_each(|label| *label = 1);
+        } else {
+            self.vocabulary.labels.push((if only == -1 { 1 } else { only + 1 }).to_string());
+        }
+    }
+}
+
+/// The vocabulary of training data.
+fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> Result<RowVocabulary, OpenError> {
+    let mut labels = rows.labels.clone();
+    labels.sort_unstable();
+    labels.dedup();
+    if labels.len() == 1 {
+        warnings.push(format!("all examples have the label {}: there is nothing to learn", labels[0]));
+    }
+    let features = rows.rows.columns() + usize::from(options.bias);
+    check_dim(features, if options.weights_per_label { labels.len() } else { 1 })?;
+    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features })
+}

@@ -1,0 +1,307 @@
+//! Sequences of rows with labels, from letters, columns of text or tagged rows: what `chain` and other tasks on sequences
+//! read.
+
+use std::sync::Arc;
+
+use multiplane_core::parameter::require;
+use serde::{Deserialize, Serialize};
+
+use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::reading::Reading;
+use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
+use crate::dataset::Dataset;
+use crate::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::text::{Template, TemplateList, build, look_up};
+
+/// Most bytes that all label names together may have: they go into a model's header.
+const MAX_LABEL_BYTES: usize = 1 << 19;
+
+/// What a task on sequences remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SequenceVocabulary {
+    /// Names of the labels: whole numbers by value, other names in alphabetical order.
+    pub labels: Vec<String>,
+    /// Features of a position, a bias feature included.
+    pub features: usize,
+    /// How features are made of text, where they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub template: Vec<String>,
+    /// Names of the features, where they are made of text.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
+    /// Labels of this data that training never saw, numbered after the others; no model holds them.
+    #[serde(skip)]
+    pub unseen: Vec<String>,
+}
+
+impl TaskVocabulary for SequenceVocabulary {
+    fn dictionary(&self) -> Option<&Arc<Strings>> {
+        self.dictionary.as_ref()
+    }
+
+    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
+        self.dictionary = dictionary;
+    }
+}
+
+impl SequenceVocabulary {
+    /// Labels and a number of features, which have no names.
+    fn new(labels: Vec<String>, features: usize) -> Self {
+        SequenceVocabulary { labels, features, ..SequenceVocabulary::default() }
+    }
+
+    /// Returns the name of a label; `?` for one that training never saw.
+    pub fn label(&self, label: u32) -> &str {
+        self.labels.get(label as usize).map_or("?", String::as_str)
+    }
+}
+
+/// How sequences are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SequenceOptions<'a> {
+    /// Whether a feature that is always 1 is added.
+    pub bias: bool,
+    /// How features are made of text.
+    pub template: Option<&'a TemplateList>,
+    /// Features of text that fewer tokens have are left out.
+    pub min_count: u32,
+}
+
+/// Sequences made ready.
+pub type Sequences = Reading<SparseRows, Vec<u32>, SequenceVocabulary>;
+
+impl Sequences {
+    /// Reads `data` for `task`; with a vocabulary (that of a model) labels and features that it lacks get one warning
+    /// each.
+    ///
+    /// # Errors
+    ///
+    /// The data are no sequences, do not fit the options or the model, or need more weights than there may be.
+    pub fn read(
+        task: &str,
+        data: &Dataset,
+        options: &SequenceOptions<'_>,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Self, OpenError> {
+        let known = vocabulary.map(|vocabulary| known_vocabulary(options, vocabulary)).transpose()?;
+        let found = data.describe();
+        if data.get::<Columns>().is_some() {
+            if known.as_ref().is_some_and(|known| known.dictionary.is_none()) {
+                return Err(OpenError::new(format!("the model was trained on letters or tagged rows, found {found}")));
+            }
+        } else {
+            let of_text = if options.template.is_some() { "task.template" } else { "task.min_count" };
+            if options.template.is_some() || options.min_count != 1 {
+                return Err(OpenError::new(format!("{of_text} is for columns of text (conll), found {found}")));
+            }
+            if known.as_ref().is_some_and(|known| known.dictionary.is_some()) {
+                return Err(OpenError::new(format!("the model was trained on columns of text (conll), found {found}")));
+            }
+        }
+        let mut sequences = if let Some(words) = data.get::<Words>() {
+            letters(options, words, known)?
+        } else if let Some(tagged) = data.get::<Tagged>() {
+            tagged_rows(options, tagged, known)?
+        } else if let Some(columns) = data.get::<Columns>() {
+            text(options, columns, known)?
+        } else {
+            return Err(OpenError::new(format!(
+                "task `{task}` reads letter (letter.data), conll or hmm, found {found}"
+            )));
+        };
+        sequences.fingerprint = data.fingerprint();
+        Ok(sequences)
+    }
+}
+
+/// The vocabulary of a model, if its parts fit together.
+fn known_vocabulary(options: &SequenceOptions<'_>, vocabulary: &Vocabulary) -> Result<SequenceVocabulary, OpenError> {
+    let vocabulary: SequenceVocabulary = vocabulary.read()?;
+    let named = vocabulary.dictionary.as_ref().map_or(0, |names| names.len() + usize::from(options.bias));
+    let sound = !vocabulary.labels.is_empty()
+        && vocabulary.features >= usize::from(options.bias)
+        && vocabulary.dictionary.is_some() != vocabulary.template.is_empty()
+        && (vocabulary.dictionary.is_none() || named == vocabulary.features);
+    sound
+        .then_some(vocabulary)
+        .ok_or_else(|| OpenError::new("the labels, templates and features of the model do not fit together"))
+}
+
+/// Refuses dimensions for which w would not fit, pairs of labels included, and names that a header cannot hold.
+fn check_size(labels: &[String], features: usize) -> Result<(), OpenError> {
+    check_dim(features, labels.len())?;
+    let count = labels.len();
+    if count.checked_mul(features + count + 2).is_none_or(|dim| dim > MAX_DIM) {
+        return Err(OpenError::new(format!(
+            "{count} labels need {count} x {count} weights for pairs, expected at most {} GiB of weights in all",
+            MAX_DIM / (1 << 27)
+        )));
+    }
+    let bytes: usize = labels.iter().map(String::len).sum();
+    if bytes > MAX_LABEL_BYTES {
+        return Err(OpenError::new(format!(
+            "the names of the {count} labels have {bytes} bytes, expected at most {MAX_LABEL_BYTES}: is the last column the label?"
+        )));
+    }
+    Ok(())
+}
+
+/// The labels of training in order: by value where all are whole numbers, else by name.
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    let value = |name: &String| name.parse::<i64>().ok();
+    if names.iter().all(|name| value(name).is_some()) {
+        names.sort_by_key(|name| (value(name), name.clone()));
+    } else {
+        names.sort_unstable();
+    }
+    names
+}
+
+/// Numbers of the labels called `names`: those of `known`, then those of unseen ones, which are returned too.
+fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<String>) {
+    let mut unseen = Vec::new();
+    let mut index = Strings::new();
+    for name in known {
+        index.intern(name);
+    }
+    let number = |name: &String| {
+        index.find(name).unwrap_or_else(|| {
+            unseen.push(name.clone());
+            (known.len() + unseen.len() - 1) as u32
+        })
+    };
+    (names.iter().map(number).collect(), unseen)
+}
+
+/// Puts sequences together; `labels` are numbers of `names`.
+fn sequences(
+    inputs: Vec<SparseRows>,
+    labels: Vec<Vec<u32>>,
+    names: &[String],
+    mut vocabulary: SequenceVocabulary,
+    about_features: Option<String>,
+) -> Sequences {
+    let (numbers, unseen) = numbers(names, &vocabulary.labels);
+    let mut labels = labels;
+    labels.iter_mut().flatten().for_each(|label| *label = numbers[*label as usize]);
+    let count = labels.iter().flatten().filter(|label| **label as usize >= vocabulary.labels.len()).count();
+    let warnings = unseen_labels(count, "token").into_iter().chain(about_features).collect();
+    vocabulary.unseen = unseen;
+    Reading { inputs, labels, vocabulary, fingerprint: String::new(), warnings }
+}
+
+/// Each word as rows of pixels and its letters; all of a to z are labels, whether or not they occur.
+fn letters(
+    options: &SequenceOptions<'_>,
+    words: &Words,
+    vocabulary: Option<SequenceVocabulary>,
+) -> Result<Sequences, OpenError> {
+    let found = words.pixels.columns() + usize::from(options.bias);
+    let names: Vec<String> = (b'a'..=b'z').map(|letter| char::from(letter).to_string()).collect();
+    let vocabulary = match vocabulary {
+        Some(vocabulary) if vocabulary.features != found => {
+            return Err(OpenError::new(format!(
+                "the model was trained on letters of {} pixels, these have {}",
+                vocabulary.features - usize::from(options.bias),
+                words.pixels.columns()
+            )));
+        }
+        Some(vocabulary) => vocabulary,
+        None => {
+            check_size(&names, found)?;
+            SequenceVocabulary::new(names.clone(), found)
+        }
+    };
+    let inputs = (0..words.len()).map(|word| cut_rows(&words.pixels, words.range(word), found, options.bias)).collect();
+    let of_word = |word: usize| words.letters[words.range(word)].iter().map(|&letter| u32::from(letter)).collect();
+    let labels = (0..words.len()).map(of_word).collect();
+    Ok(sequences(inputs, labels, &names, vocabulary, None))
+}
+
+/// Tagged rows as they are, cut to the features of the vocabulary.
+fn tagged_rows(
+    options: &SequenceOptions<'_>,
+    data: &Tagged,
+    vocabulary: Option<SequenceVocabulary>,
+) -> Result<Sequences, OpenError> {
+    let names: Vec<String> = data.names.iter().map(str::to_owned).collect();
+    let vocabulary = match vocabulary {
+        Some(vocabulary) => vocabulary,
+        None => {
+            let labels = sorted(names.iter().cloned());
+            let features = data.rows.columns() + usize::from(options.bias);
+            check_size(&labels, features)?;
+            SequenceVocabulary::new(labels, features)
+        }
+    };
+    let features = vocabulary.features;
+    let warning = unseen_features(data.rows.columns(), features, options.bias);
+    let inputs = (0..data.len()).map(|i| cut_rows(&data.rows, data.range(i), features, options.bias)).collect();
+    let labels = (0..data.len()).map(|i| data.tags[data.range(i)].to_vec()).collect();
+    Ok(sequences(inputs, labels, &names, vocabulary, warning))
+}
+
+/// Text by way of templates and the dictionary.
+fn text(
+    options: &SequenceOptions<'_>,
+    data: &Columns,
+    vocabulary: Option<SequenceVocabulary>,
+) -> Result<Sequences, OpenError> {
+    let label_column = data.width() - 1;
+    let mut name_of = vec![u32::MAX; data.strings().len()]; // of a string, among the labels
+    let mut names = Vec::new();
+    let mut labels = Vec::with_capacity(data.len());
+    for sentence in 0..data.len() {
+        let tokens = data.range(sentence).map(|token| {
+            let name = &mut name_of[data.cell(token, label_column) as usize];
+            if *name == u32::MAX {
+                *name = names.len() as u32;
+                names.push(data.text(token, label_column).to_owned());
+            }
+            *name
+        });
+        labels.push(tokens.collect());
+    }
+    let (template, vocabulary, fresh) = match vocabulary {
+        Some(vocabulary) => (Template::of(&vocabulary.template, data.width())?, vocabulary, false),
+        None => {
+            let template = Template::new(options.template, data.width())?;
+            (template.clone(), learn(options, data, &template, sorted(names.iter().cloned()))?, true)
+        }
+    };
+    let dictionary = vocabulary.dictionary.clone().unwrap_or_default();
+    let features = look_up(&template, data, &dictionary, options.bias);
+    let warning = (features.unknown > 0 && !fresh).then(|| {
+        let unknown = features.unknown;
+        let noun = if unknown == 1 { "feature was" } else { "features were" };
+        let seen = match options.min_count {
+            1 => "never seen in training".to_owned(),
+            count => format!("seen in training fewer than {count} times or never"),
+        };
+        format!("{unknown} {noun} {seen}: ignored")
+    });
+    Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
+}
+
+/// The vocabulary of training text.
+fn learn(
+    options: &SequenceOptions<'_>,
+    data: &Columns,
+    template: &Template,
+    labels: Vec<String>,
+) -> Result<SequenceVocabulary, OpenError> {
+    require(options.min_count > 0, "min_count", options.min_count, "must be at least 1")?;
+    let dictionary = build(template, data, options.min_count);
+    let features = dictionary.len() + usize::from(options.bias);
+    check_size(&labels, features)?;
+    let bytes = dictionary.bytes().len() + 8 * dictionary.len();
+    if bytes > MAX_DICTIONARY_BYTES {
+        return Err(OpenError::new(format!(
+            "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
+        )));
+    }
+    let (template, dictionary) = (template.names(), Some(Arc::new(dictionary)));
+    Ok(SequenceVocabulary { template, dictionary, ..SequenceVocabulary::new(labels, features) })
+}

@@ -1,0 +1,77 @@
+//! What a built-in task is beside training: how its labellings are shown, measured and varied, how its weights stand in
+//! files, and the slow code of `verify`.
+
+use std::ops::Range;
+
+use multiplane_core::rng::Rng;
+use multiplane_core::task::Task;
+
+use crate::metrics::Measure;
+use crate::problem::TaskVocabulary;
+
+/// What a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a rectangle.
+pub trait BuiltinTask: Task {
+    /// What a model must remember to read other data in the same way.
+    type Vocabulary: TaskVocabulary;
+
+    /// Returns a labelling as one line of text; the truth may hold labels that the vocabulary lacks.
+    fn show(&self, y: &Self::Label, vocabulary: &Self::Vocabulary) -> String;
+
+    /// Returns the hinge loss of one example (no 1/n) at `w` in the layout of files, computed by plain code that shares
+    /// nothing with `decode`.
+    fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
+
+    /// Computes the plane of the labelling that `code` says (no 1/n) by plain code; see
+    /// [`Problem::reference_plane`](crate::problem::Problem::reference_plane).
+    fn reference_plane(
+        &self,
+        _x: &Self::Input,
+        _truth: &Self::Label,
+        _code: &[u32],
+        _add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        None
+    }
+
+    /// Counts wrong variables and variables in all; a labelling without variables counts as one.
+    fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize) {
+        (usize::from(truth != y), 1)
+    }
+
+    /// Returns what is measured beside loss and errors.
+    fn measures(&self, _vocabulary: &Self::Vocabulary) -> Vec<Box<dyn Measure<Self::Label>>> {
+        Vec::new()
+    }
+
+    /// Returns the numbers of the labels, variable by variable, where a labelling is that: what is handed to other
+    /// languages as an array.
+    fn variables<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
+        None
+    }
+
+    /// Returns at most `most` labellings of `x` near `y`, for the oracle doctor; see [`one_changed`](super::one_changed).
+    fn neighbours(&self, _x: &Self::Input, _y: &Self::Label, _most: usize, _rng: &mut Rng) -> Vec<Self::Label> {
+        Vec::new()
+    }
+
+    /// Whether `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
+    fn fits(&self, _x: &Self::Input, _y: &Self::Label) -> bool {
+        false
+    }
+
+    /// Returns the names of parts of w; see [`Problem::weight_blocks`](crate::problem::Problem::weight_blocks).
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
+
+    /// Returns `w` in the layout of files.
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+
+    /// Inverts [`to_file_layout`](BuiltinTask::to_file_layout).
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the task stays
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+}

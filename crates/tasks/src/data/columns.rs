@@ -1,0 +1,127 @@
+//! Sentences as columns of text: what a file in the format of the CoNLL shared tasks holds. Every distinct string is
+//! stored once.
+
+use std::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use super::strings::Strings;
+use crate::dataset::{Data, Dataset};
+
+/// Sentences as rows of columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    width: usize,
+    /// Where each sentence ends, in tokens; it begins where the one before ends.
+    ends: Vec<usize>,
+    /// `[token][column]`: numbers in `strings`; the label is the last column.
+    cells: Vec<u32>,
+    strings: Strings,
+}
+
+impl Columns {
+    /// Begins with no sentences yet, of `width` columns.
+    pub fn new(width: usize) -> Self {
+        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new() }
+    }
+
+    /// Appends a token to the sentence in hand.
+    ///
+    /// # Panics
+    /// If there are not `width` cells.
+    pub fn push_token<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
+        let before = self.cells.len();
+        self.cells.extend(cells.into_iter().map(|cell| self.strings.intern(cell)));
+        assert_eq!(self.cells.len() - before, self.width, "one cell per column");
+    }
+
+    /// Ends the sentence in hand, unless it has no token.
+    pub fn end_sentence(&mut self) {
+        if self.ends.last().copied().unwrap_or(0) < self.tokens() {
+            self.ends.push(self.tokens());
+        }
+    }
+
+    /// Returns the number of columns, the label's among them.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the number of sentences.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no sentence.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Returns the number of tokens.
+    pub fn tokens(&self) -> usize {
+        self.cells.len() / self.width.max(1)
+    }
+
+    /// Returns the tokens of a sentence.
+    ///
+    /// # Panics
+    /// If there is no such sentence.
+    pub fn range(&self, sentence: usize) -> Range<usize> {
+        let start = sentence.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[sentence]
+    }
+
+    /// Returns the number of a cell's string in [`strings`](Columns::strings).
+    pub fn cell(&self, token: usize, column: usize) -> u32 {
+        self.cells[token * self.width + column]
+    }
+
+    /// Returns the string of a cell.
+    pub fn text(&self, token: usize, column: usize) -> &str {
+        self.strings.get(self.cell(token, column))
+    }
+
+    /// Returns these sentences, in this order; each must exist.
+    pub fn subset(&self, sentences: &[usize]) -> Columns {
+        let mut chosen = Columns::new(self.width);
+        for &sentence in sentences {
+            for token in self.range(sentence) {
+                chosen.push_token((0..self.width).map(|column| self.text(token, column)));
+            }
+            chosen.end_sentence();
+        }
+        chosen
+    }
+
+    /// Feeds the text to a hash, for fingerprints of data.
+    pub fn hash_into(&self, sha: &mut Sha256) {
+        sha.update(b"columns");
+        sha.update((self.width as u64).to_le_bytes());
+        sha.update((self.len() as u64).to_le_bytes());
+        self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
+        for &cell in &self.cells {
+            sha.update(self.strings.get(cell));
+            sha.update(b"\n"); // which no cell holds
+        }
+    }
+
+    /// Returns all distinct strings of all columns.
+    pub fn strings(&self) -> &Strings {
+        &self.strings
+    }
+}
+
+impl Data for Columns {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn subset(&self, examples: &[usize]) -> Dataset {
+        Dataset::new(self.subset(examples))
+    }
+    fn describe(&self) -> &'static str {
+        "columns of text (conll)"
+    }
+    fn hash_into(&self, sha: &mut Sha256) {
+        self.hash_into(sha);
+    }
+}

@@ -1,0 +1,91 @@
+//! What the registry says of a data format; each reader has such an entry beside it.
+
+use std::fmt;
+use std::path::Path;
+
+use multiplane_infer::file::DataError;
+
+use crate::dataset::Dataset;
+
+/// Reads a file, plain or gzip.
+pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
+
+/// Whether a file that begins with this line is one of the format.
+pub type Rule = fn(&FirstLine<'_>) -> bool;
+
+/// A format of data files with a reader of its own.
+pub struct FormatEntry {
+    /// The name that users give.
+    pub name: &'static str,
+    /// What the format looks like, in one line.
+    pub description: &'static str,
+    /// Reads a file.
+    pub read: ReadFile,
+    /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
+    names: &'static [&'static str],
+    /// How a first line of the format is known, with the rank of that rule.
+    rule: Option<(u8, Rule)>,
+}
+
+/// A format.
+pub type Format = &'static FormatEntry;
+
+/// The first line of a file that is neither blank nor a comment.
+pub struct FirstLine<'a> {
+    /// The line up to a `#`.
+    pub text: &'a str,
+    /// Whether the file's name is one of the format that is asked.
+    pub is_named: bool,
+}
+
+impl FormatEntry {
+    /// Makes a format that is never guessed.
+    pub const fn new(name: &'static str, description: &'static str, read: ReadFile) -> Self {
+        FormatEntry { name, description, read, names: &[], rule: None }
+    }
+
+    /// Says how files of the format are named: by endings (`csv`), or as a whole (`letter.data`).
+    pub const fn named(mut self, names: &'static [&'static str]) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// Says how a first line of the format is known. Formats are asked by ascending rank: a rule that takes more lines
+    /// comes later. A line in which something is amiss should still be known by the rest of it, so that the reader says
+    /// what.
+    pub const fn known_by(mut self, rank: u8, rule: Rule) -> Self {
+        self.rule = Some((rank, rule));
+        self
+    }
+
+    /// Returns the rank of the rule that knows the format, where there is one.
+    pub(super) fn rank(&self) -> Option<u8> {
+        self.rule.map(|(rank, _)| rank)
+    }
+
+    /// Whether a file that begins with this line looks like one of the format.
+    pub(super) fn knows(&self, text: &str, path: &Path) -> bool {
+        self.rule.is_some_and(|(_, rule)| rule(&FirstLine { text, is_named: self.is_name(path) }))
+    }
+
+    /// Whether files of the format are named so; a `.gz` at the end does not count.
+    pub(super) fn is_name(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        name.rsplit_once('.').is_some_and(|(_, ending)| self.names.iter().any(|own| *own == ending || *own == name))
+    }
+}
+
+impl PartialEq for FormatEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for FormatEntry {}
+
+impl fmt::Debug for FormatEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

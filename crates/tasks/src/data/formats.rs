@@ -1,0 +1,142 @@
+//! The registry of data formats: each is one file of this folder and one line below. Which format a file has is judged
+//! by its first line and, where that says nothing, by its name.
+
+use std::path::Path;
+
+use multiplane_infer::file::{DataError, quote};
+
+use super::format::Format;
+use super::text::Lines;
+use super::{conll, csv, hmm, letter, libsvm, opaque};
+use crate::dataset::Dataset;
+
+/// All formats, in the order in which they are listed to users.
+pub static FORMATS: &[Format] =
+    &[&libsvm::FORMAT, &letter::FORMAT, &csv::FORMAT, &conll::FORMAT, &hmm::FORMAT, &opaque::FORMAT];
+
+/// Returns the format of that name.
+pub fn find(name: &str) -> Option<Format> {
+    FORMATS.iter().find(|format| format.name == name).copied()
+}
+
+/// Reads `path`, in the format given or guessed.
+///
+/// # Errors
+///
+/// The file cannot be read, is not of that format, or its format cannot be guessed.
+pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
+    let format = match format {
+        Some(format) => format,
+        None if is_stream(path) => {
+            return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it"));
+        }
+        None => guess(path)?,
+    };
+    (format.read)(path)
+}
+
+/// Whether `path` can be read only once.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+/// Returns the format of a file, plain or gzip.
+///
+/// # Errors
+///
+/// The file cannot be read or is empty, or its first line that is neither blank nor a comment looks like none of the
+/// formats and the name does not tell either.
+pub fn guess(path: &Path) -> Result<Format, DataError> {
+    classify(Lines::open(path)?)
+}
+
+pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
+    let path = lines.path().to_owned();
+    let by_name = FORMATS.iter().find(|format| format.is_name(&path)).copied();
+    let mut readable: Vec<Format> = FORMATS.iter().filter(|format| format.rank().is_some()).copied().collect();
+    while let Some(line) = lines.next_line()? {
+        let content = line.text.split('#').next().unwrap_or_default();
+        if content.trim().is_empty() {
+            continue;
+        }
+        let known: Vec<_> = readable.iter().map(|format| format!("{} ({})", format.name, format.description)).collect();
+        readable.sort_by_key(|format| format.rank());
+        let by_line = readable.into_iter().find(|format| format.knows(content, &path));
+        return by_line.or(by_name).ok_or_else(|| {
+            let found = quote(line.text);
+            line.error(0, format!("found {found}, expected a line of a known format: {}", known.join("; ")))
+        });
+    }
+    Err(lines.nothing("a data file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::{assert_errors, gzip};
+    use super::*;
+
+    fn classified(name: &str, bytes: &[u8]) -> Result<&'static str, DataError> {
+        Lines::from_bytes(name, bytes).and_then(classify).map(|format| format.name)
+    }
+
+    /// The first line tells the format, whatever the name and whether or not it is compressed.
+    #[test]
+    fn content_tells() {
+        let cases: [(&str, &[u8], &str); 14] = [
+            ("f", b"# note\n\n+1 1:0.5\n", "libsvm"),
+            ("f", b"-1\n", "libsvm"),
+            ("f", b"0,4 1:0.5 2:0.5\n", "libsvm"),
+            ("f.csv", b"3 qid:1\n", "libsvm"),
+            ("letter.gz", b"4 1:4 2:6\n", "libsvm"),
+            ("f", b"1\to\t2\t1\t1\t0\t0\n", "letter"),
+            ("f", b"0,1.5,7\n", "csv"),
+            ("f", b"first pixel, second, label\n", "csv"),
+            ("f", b"Confidence NN B-NP\nin IN B-PP\n", "conll"),
+            ("f.csv", b"\n, , O\n", "conll"),
+            ("f", b"12:30\tCD\tI-NP\n", "conll"),
+            ("f.conll", b"the DT\n", "conll"),
+            ("f", b"NN qid:1 1:1\n", "hmm"),
+            ("f.hmm", b"3 qid:1 1:1\n", "hmm"),
+        ];
+        for (name, bytes, format) in cases {
+            assert_eq!(classified(name, bytes), Ok(format), "{name} {bytes:?}");
+            assert_eq!(classified(name, &gzip(bytes)), Ok(format), "{name} {bytes:?} gz");
+        }
+    }
+
+    /// Where a first line is spoilt, the name still finds the reader that can say how.
+    #[test]
+    fn name_tells_where_content_does_not() {
+        assert_eq!(classified("a/letter.data.gz", b"1\t\t2\t1\t1\t0\t0\n"), Ok("letter"));
+        assert_eq!(classified("a/B.CSV", b"1;2;3\n"), Ok("csv"));
+        assert_eq!(classified("a.svm", b"x y z\n"), Ok("libsvm"));
+    }
+
+    /// A file of another kind is not guessed at, and the error lists what could be read.
+    #[test]
+    fn unknown_files_are_refused() {
+        assert_errors(
+            classify,
+            &[
+                (b"", "f: found an empty file, expected a data file"),
+                (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
+                (
+                    b"\nIt was a dark night\n",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm))",
+                ),
+            ],
+        );
+    }
+
+    /// Names and formats correspond, and no two formats have one rank.
+    #[test]
+    fn names_come_back() {
+        assert!(FORMATS.iter().all(|format| find(format.name) == Some(*format)));
+        assert_eq!(find("LIBSVM"), None);
+        let mut ranks: Vec<_> = FORMATS.iter().filter_map(|format| format.rank()).collect();
+        let count = ranks.len();
+        ranks.sort_unstable();
+        ranks.dedup();
+        assert_eq!(ranks.len(), count);
+    }
+}

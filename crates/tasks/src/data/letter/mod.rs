@@ -1,0 +1,264 @@
+//! `letter.data` of the OCR set (Taskar et al. 2003): handwritten words, one letter per line.
+//!
+//! Columns, separated by tabs: `id letter next_id word_id position fold p_0_0 p_0_1 ...`. A word ends where
+//! `next_id` is -1. The ids are checked and dropped; the order of the lines is the order of the letters.
+
+use super::format::{FirstLine, FormatEntry};
+use super::rows::{Row, SparseRows};
+use super::text::{Line, Lines, push_number};
+use super::words::Words;
+use crate::dataset::Dataset;
+use multiplane_infer::file::{DataError, quote};
+use std::io::{self, Write};
+use std::iter::repeat_n;
+use std::path::Path;
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "letter",
+    "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
+    |path| read(path).map(Dataset::new),
+)
+.named(&["letter.data"])
+.known_by(10, is_letter_line);
+
+/// At least seven columns separated by tabs, the second a letter.
+fn is_letter_line(line: &FirstLine<'_>) -> bool {
+    let mut columns = line.text.split('\t');
+    let letter = columns.clone().nth(1);
+    columns.nth(HEAD).is_some() && letter.is_some_and(|letter| matches!(letter.as_bytes(), [b'a'..=b'z']))
+}
+
+/// Columns before the pixels.
+const HEAD: usize = 6;
+
+/// Reads a file, plain or gzip. Lines may end in a tab; blank lines are skipped; zero pixels are not stored.
+///
+/// All lines must have the same number of pixels; within a word `word_id` and `fold` stay and `position` counts
+/// up from 1.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
+pub fn read(path: &Path) -> Result<Words, DataError> {
+    parse(Lines::open(path)?)
+}
+
+/// Writes words so that [`read`] gives them back; ids are running numbers from 1.
+///
+/// Without words nothing is written, which `read` refuses; so it does pixels that are not finite.
+///
+/// # Errors
+///
+/// Those of `out`, and `InvalidInput` for words that the format cannot hold (a word without letters, a letter beyond z,
+/// no pixels).
+pub fn write(words: &Words, out: &mut dyn Write) -> io::Result<()> {
+    let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    if words.pixels.columns() == 0 && !words.is_empty() {
+        return refuse("found letters without pixels, expected at least one".to_owned());
+    }
+    let mut line = String::new();
+    for word in 0..words.len() {
+        let range = words.range(word);
+        if range.is_empty() {
+            return refuse(format!("found word {word} without letters, expected at least one"));
+        }
+        for i in range.clone() {
+            let code = words.letters[i];
+            if code > 25 {
+                return refuse(format!("found letter {code} in word {word}, expected 0 to 25"));
+            }
+            let next = if i + 1 == range.end { "-1".to_owned() } else { (i + 2).to_string() };
+            let (id, letter) = (i + 1, char::from(b'a' + code));
+            let (word_id, position, fold) = (word + 1, i - range.start + 1, words.folds[word]);
+            line.clear();
+            line.push_str(&format!("{id}\t{letter}\t{next}\t{word_id}\t{position}\t{fold}"));
+            push_pixels(&mut line, words.pixels.row(i), words.pixels.columns());
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn push_pixels(line: &mut String, row: Row<'_>, columns: usize) {
+    let mut written = 0;
+    for (index, value) in row.iter() {
+        line.extend(repeat_n("\t0", index as usize - written));
+        line.push('\t');
+        push_number(line, value);
+        written = index as usize + 1;
+    }
+    line.extend(repeat_n("\t0", columns - written));
+}
+
+pub(super) fn parse(mut lines: Lines) -> Result<Words, DataError> {
+    let mut words = Words::without_letters(0);
+    let mut shape = None; // columns per line, and the line that set them
+    let mut open: Option<Open> = None;
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    while let Some(line) = lines.next_line()? {
+        let text = line.text.trim_end_matches(['\t', ' ']);
+        if text.is_empty() {
+            continue;
+        }
+        let columns = check_columns(&line, text, &mut shape)?;
+        if words.letters.is_empty() {
+            words.pixels = SparseRows::new(columns - HEAD);
+        }
+        let head = Head::parse(&line, text)?;
+        let word = head.follow(&line, open)?;
+        indices.clear();
+        values.clear();
+        read_pixels(&line, &text[head.bytes..], head.bytes, &mut indices, &mut values)?;
+        words.pixels.push(&indices, &values);
+        words.letters.push(head.letter);
+        open = match head.last {
+            true => {
+                words.end_word(head.fold);
+                None
+            }
+            false => Some(word),
+        };
+    }
+    match open {
+        Some(Open { line, column, .. }) => {
+            let message = "found the end of the file in mid-word, expected next_id -1 at the last letter of a word";
+            Err(DataError::at(lines.path(), line, column, message))
+        }
+        None if words.is_empty() => Err(lines.nothing("lines of letters, separated by tabs")),
+        None => Ok(words),
+    }
+}
+
+/// The number of columns of a line: that of the first line, which sets it, and enough for a pixel.
+fn check_columns(line: &Line<'_>, text: &str, shape: &mut Option<(usize, u64)>) -> Result<usize, DataError> {
+    let found = text.bytes().filter(|&byte| byte == b'\t').count() + 1;
+    let (expected, setter) = *shape.get_or_insert((found, line.number));
+    let message = if found <= HEAD {
+        let columns = if found == 1 { "column" } else { "columns" };
+        format!("found {found} {columns}, expected at least 7 separated by tabs: 6 and the pixels")
+    } else if found != expected {
+        let (pixels, rule) = (found - HEAD, expected - HEAD);
+        format!("found {found} columns ({pixels} pixels), expected {expected} ({rule} pixels) as on line {setter}")
+    } else {
+        return Ok(found);
+    };
+    Err(line.error(text.len(), message))
+}
+
+/// What the next line must know of a word that goes on.
+struct Open {
+    word_id: i64,
+    fold: u32,
+    position: i64,
+    /// Where `next_id` of its last line stands.
+    line: u64,
+    column: u64,
+}
+
+/// The columns before the pixels, and for the messages where they begin.
+struct Head {
+    letter: u8,
+    last: bool,
+    word_id: i64,
+    position: i64,
+    fold: u32,
+    starts: [usize; HEAD],
+    /// Length including the tab before the first pixel.
+    bytes: usize,
+}
+
+impl Head {
+    fn parse(line: &Line<'_>, text: &str) -> Result<Self, DataError> {
+        let mut bytes = 0;
+        let mut rest = text.splitn(HEAD + 1, '\t');
+        let fields: [(usize, &str); HEAD] = std::array::from_fn(|_| {
+            let (start, field) = (bytes, rest.next().unwrap_or_default());
+            bytes += field.len() + 1;
+            (start, field)
+        });
+        let integer = |column: usize, what: &str| {
+            let (at, field) = fields[column];
+            let rule = |_| line.bad(at, field, what, "an integer");
+            field.parse::<i64>().map_err(rule)
+        };
+        integer(0, "id")?;
+        let letter = letter(line, fields[1])?;
+        let next = integer(2, "next_id")?;
+        if next < -1 {
+            return Err(line.bad(fields[2].0, fields[2].1, "next_id", "an id, or -1 at the end of a word"));
+        }
+        let word_id = integer(3, "word_id")?;
+        let position = integer(4, "position")?;
+        let fold = u32::try_from(integer(5, "fold")?)
+            .map_err(|_| line.bad(fields[5].0, fields[5].1, "fold", "an integer from 0 to 4294967295"))?;
+        let (last, starts) = (next == -1, fields.map(|(start, _)| start));
+        Ok(Head { letter, last, word_id, position, fold, starts, bytes })
+    }
+
+    /// Checks this letter against the word that it should continue, or begin, and answers what comes next.
+    fn follow(&self, line: &Line<'_>, open: Option<Open>) -> Result<Open, DataError> {
+        let mut expected = 1;
+        if let Some(word) = open {
+            expected = word.position + 1;
+            if self.word_id != word.word_id {
+                let (found, before) = (self.word_id, word.word_id);
+                let message = format!(
+                    "found word_id {found} in mid-word {before}, expected next_id -1 at the last letter of a word"
+                );
+                return Err(line.error(self.starts[3], message));
+            }
+            if self.fold != word.fold {
+                let (found, before) = (self.fold, word.fold);
+                let message = format!("found fold {found}, expected {before} as before in this word");
+                return Err(line.error(self.starts[5], message));
+            }
+        }
+        if self.position != expected {
+            let found = self.position;
+            let message = format!("found position {found}, expected {expected}: letters of a word count up from 1");
+            return Err(line.error(self.starts[4], message));
+        }
+        Ok(Open {
+            word_id: self.word_id,
+            fold: self.fold,
+            position: self.position,
+            line: line.number,
+            column: line.column(self.starts[2]),
+        })
+    }
+}
+
+fn letter(line: &Line<'_>, (at, field): (usize, &str)) -> Result<u8, DataError> {
+    match field.as_bytes() {
+        &[letter @ b'a'..=b'z'] => Ok(letter - b'a'),
+        [] => {
+            Err(line.error(at, "found no letter, expected one from a to z: a word without letters cannot be learned"))
+        }
+        _ => Err(line.error(at, format!("found letter {}, expected one from a to z", quote(field)))),
+    }
+}
+
+/// Fills in the nonzero pixels of `text`, which begins at byte `start` of the line.
+fn read_pixels(
+    line: &Line<'_>,
+    text: &str,
+    start: usize,
+    indices: &mut Vec<u32>,
+    values: &mut Vec<f64>,
+) -> Result<(), DataError> {
+    let mut at = start;
+    for (pixel, field) in text.split('\t').enumerate() {
+        let value = line.finite(at, field, "pixel")?;
+        if value != 0.0 {
+            indices.push(pixel as u32); // fits: a line has at most 2^24 columns
+            values.push(value);
+        }
+        at += field.len() + 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! The readers on damaged files.
+
+use super::formats::classify;
+use super::text::{self, Lines};
+use super::*;
+
+const SVM: &[u8] = b"# two rows\n+1 1:0.5 3:-2e-3 # tail\r\n-1 qid:4 2:1 7:1\n3\n2.0\t1:1 \t 9:1\n";
+const LETTERS: &[u8] = b"1\to\t2\t1\t1\t0\t0\t1\t0.5\t\n2\tm\t-1\t1\t2\t0\t1\t1\t0\n3\ta\t-1\t2\t1\t7\t0\t0\t-3\n";
+const TABLE: &[u8] = b"a,b,label\n0.5,1,3\n\n 2e1 , -4,-7\n0,0,0\n";
+const COLUMNS: &[u8] = b"the DT B-NP\r\ncat NN I-NP\n\n# # O\n\xc3\xa9 JJ B-NP\n";
+const HMM: &[u8] = b"NN qid:1 1:1 3:0.5 # x\nVB qid:1 7:1\n\nNN qid:3\n";
+const RUBBISH: [&[u8]; 14] = [
+    b":",
+    b"-1",
+    b"nan",
+    b"\0",
+    b"1e999",
+    b"\n",
+    b"\t",
+    b"\xff",
+    b"99999999999999999999",
+    b",",
+    b"#",
+    b"\xc3\xa9",
+    b"268435457:1",
+    b"1.#INF",
+];
+
+/// Knuth's 64-bit linear congruential generator; the high bits are good enough to mutate files.
+struct Lcg(u64);
+
+impl Lcg {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) as usize) % bound
+    }
+
+    fn mutate(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..1 + self.below(4) {
+            let at = self.below(bytes.len() + 1);
+            let to = (at + self.below(8)).min(bytes.len());
+            match self.below(6) {
+                0 => drop(bytes.drain(at..to)),
+                1 => bytes.truncate(at),
+                2 => bytes.insert(at, self.below(256) as u8),
+                3 if at < bytes.len() => bytes[at] ^= 1 << self.below(8),
+                4 => {
+                    let again = bytes[at..to].to_vec();
+                    bytes.splice(at..at, again);
+                }
+                _ => drop(bytes.splice(at..at, RUBBISH[self.below(RUBBISH.len())].to_vec())),
+            }
+        }
+    }
+}
+
+fn lines(bytes: &[u8]) -> Result<Lines, DataError> {
+    Lines::from_bytes("f", bytes)
+}
+
+fn check_classified(data: &Classified, seed: usize) {
+    assert_eq!(data.rows.len(), data.labels.len(), "seed {seed}");
+    let mut copy = Vec::new();
+    libsvm::write(data, &mut copy).unwrap();
+    let again = lines(&copy).and_then(libsvm::parse);
+    assert_eq!(again.as_ref(), Ok(data), "seed {seed}");
+}
+
+/// No damage to a file makes a reader panic, and whatever a reader accepts survives writing and reading.
+#[test]
+fn mutated_files_never_panic() {
+    let mut accepted = 0;
+    for seed in 0..20_000 {
+        let mut chance = Lcg(seed as u64);
+        let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM][seed % 5].to_vec();
+        if chance.below(4) == 0 {
+            bytes = text::gzip(&bytes);
+        }
+        chance.mutate(&mut bytes);
+        let _ = lines(&bytes).and_then(classify);
+        match seed % 5 {
+            1 => {
+                if let Ok(words) = lines(&bytes).and_then(letter::parse) {
+                    let mut copy = Vec::new();
+                    letter::write(&words, &mut copy).unwrap();
+                    let again = lines(&copy).and_then(letter::parse);
+                    assert_eq!(again.as_ref(), Ok(&words), "seed {seed}");
+                    accepted += 1;
+                }
+            }
+            3 => {
+                if let Ok(data) = lines(&bytes).and_then(conll::parse) {
+                    let mut copy = Vec::new();
+                    conll::write(&data, &mut copy).unwrap();
+                    assert_eq!(lines(&copy).and_then(conll::parse).as_ref(), Ok(&data), "seed {seed}");
+                    accepted += 1;
+                }
+            }
+            4 => {
+                if let Ok(data) = lines(&bytes).and_then(hmm::parse) {
+                    let mut copy = Vec::new();
+                    hmm::write(&data, &mut copy).unwrap();
+                    assert_eq!(lines(&copy).and_then(hmm::parse).as_ref(), Ok(&data), "seed {seed}");
+                    accepted += 1;
+                }
+            }
+            kind => {
+                let parse = if kind == 0 { libsvm::parse } else { csv::parse };
+                if let Ok(data) = lines(&bytes).and_then(parse) {
+                    check_classified(&data, seed);
+                    accepted += 1;
+                }
+            }
+        }
+    }
+    // Otherwise the mutations are so crude that the readers' insides are never reached.
+    assert!((1_000..19_000).contains(&accepted), "{accepted} of 20000 accepted");
+}

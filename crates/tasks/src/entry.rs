@@ -1,0 +1,142 @@
+//! What the registry says of a task; each task has such an entry beside it.
+
+use std::fmt::Debug;
+
+use multiplane_core::parameter::{ParameterError, read};
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::data::Format;
+use crate::dataset::Dataset;
+use crate::problem::{OpenError, Problem, Vocabulary};
+
+/// The parameters of one task, from which the task is opened on data.
+pub trait TaskSpec:
+    Clone + Debug + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
+    /// Opens the task on data, with the vocabulary of a model where one is given: then the weights are laid out as the
+    /// model's.
+    ///
+    /// # Errors
+    ///
+    /// Task, parameters, data and model do not fit together.
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
+}
+
+/// Parameters of some task, parsed.
+pub trait TaskConfig: Debug + Send + Sync {
+    /// Returns the parameters in the one notation that goes into a model file.
+    fn value(&self) -> Value;
+
+    /// Opens the task; see [`TaskSpec::open`].
+    ///
+    /// # Errors
+    ///
+    /// Task, parameters, data and model do not fit together.
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
+}
+
+impl<S: TaskSpec> TaskConfig for S {
+    fn value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        TaskSpec::open(self, data, vocabulary)
+    }
+}
+
+/// One line of the registry of tasks.
+pub struct TaskEntry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its max-oracle, in one line.
+    pub oracle: &'static str,
+    /// Formats that it reads, the usual one first.
+    pub formats: &'static [Format],
+    /// How the weights are laid out.
+    pub layout: &'static str,
+    /// Parameters that say how one machine runs the task: they stay out of model files, and whoever uses a model gives
+    /// them anew.
+    pub local: &'static [&'static str],
+    /// What the task is opened on where no data is named; `None` where it needs data.
+    pub without_data: Option<fn() -> Dataset>,
+    /// Returns the parameters at their defaults.
+    pub defaults: fn() -> Value,
+    /// Returns names, types and documentation of the parameters.
+    pub schema: fn() -> Schema,
+    /// Reads parameters; those that are not given have their defaults.
+    pub parse: fn(&Value) -> Result<Box<dyn TaskConfig>, ParameterError>,
+}
+
+impl TaskEntry {
+    /// Makes a task of this name with parameters `S`.
+    pub const fn new<S: TaskSpec>(name: &'static str) -> Self {
+        TaskEntry {
+            name,
+            summary: "",
+            oracle: "",
+            formats: &[],
+            layout: "",
+            local: &[],
+            without_data: None,
+            defaults: || S::default().value(),
+            schema: || schemars::schema_for!(S),
+            parse: |value| Ok(Box::new(read::<S>(value)?)),
+        }
+    }
+
+    /// Says what the task is, in one line.
+    pub const fn summary(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
+    }
+
+    /// Says what the max-oracle is, in one line.
+    pub const fn oracle(mut self, oracle: &'static str) -> Self {
+        self.oracle = oracle;
+        self
+    }
+
+    /// Names the formats that the task reads, the usual one first. Where it is the only one it is not guessed.
+    pub const fn reads(mut self, formats: &'static [Format]) -> Self {
+        self.formats = formats;
+        self
+    }
+
+    /// Says how the weights are laid out.
+    pub const fn layout(mut self, layout: &'static str) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// Names the parameters that stay out of model files.
+    pub const fn local(mut self, local: &'static [&'static str]) -> Self {
+        self.local = local;
+        self
+    }
+
+    /// Says what the task is opened on where no data is named.
+    pub const fn without_data(mut self, make: fn() -> Dataset) -> Self {
+        self.without_data = Some(make);
+        self
+    }
+
+    /// Opens the task with parameters as a tree; see [`TaskSpec::open`].
+    ///
+    /// # Errors
+    ///
+    /// A parameter is at fault, or task, parameters, data and model do not fit together.
+    pub fn open(
+        &self,
+        parameters: &Value,
+        data: Dataset,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Box<dyn Problem>, OpenError> {
+        (self.parse)(parameters)?.open(data, vocabulary)
+    }
+}

@@ -1,0 +1,99 @@
+//! How an external task is opened: the program starts on a data set.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::data::{Opaque, opaque};
+use crate::dataset::Dataset;
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::foreign::external::spec::{ExternalSpec, LOCAL};
+use crate::foreign::external::worker::ExternalTask;
+use crate::foreign::problem::ForeignProblem;
+use crate::foreign::task::Shape;
+use crate::problem::{MAX_DIM, OpenError, Problem, TaskVocabulary, Vocabulary};
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<ExternalSpec>("external")
+    .summary("a task in any language: a program that answers JSON lines")
+    .reads(&[&opaque::FORMAT])
+    .without_data(|| Dataset::new(Opaque::default()))
+    .layout("[feature], as the program numbers them")
+    .oracle("the program's; as good as it declares")
+    .local(LOCAL);
+
+/// What an external program remembers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ExternalVocabulary {
+    /// What it wants to be given again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Value>,
+}
+
+impl TaskVocabulary for ExternalVocabulary {}
+
+impl TaskSpec for ExternalSpec {
+    /// Starts the program on a data set, with what it wanted to be remembered where there is a model.
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        self.validate()?;
+        let Some(data) = data.get::<Opaque>() else {
+            return Err(OpenError::new(format!(
+                "task `external` hands its data to the program as it is (format opaque), found {}",
+                data.describe()
+            )));
+        };
+        let known: Option<ExternalVocabulary> = vocabulary.map(Vocabulary::read).transpose()?;
+        let given = known.and_then(|known| known.memory);
+        let spec = Arc::new(self.clone());
+        let path = data.path().map(|path| path.to_string_lossy().into_owned());
+        let make = move || ExternalTask::start(&spec, path.as_deref(), given.as_ref());
+        let first = make()?;
+        let dim = first.dim();
+        if dim > MAX_DIM {
+            return Err(OpenError::new(first.blame(format!("dim = {dim}: must be at most {MAX_DIM}"))));
+        }
+        let shape = Shape {
+            examples: first.examples(),
+            dim,
+            nonnegative: first.nonnegative(),
+            fingerprint: fingerprint(data, &first),
+            warnings: unidentified(data, &first).into_iter().collect(),
+        };
+        let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
+        let expected = first.welcome().clone();
+        let make_more = move || {
+            let worker = make()?;
+            if !worker.agrees(&expected) {
+                return Err(worker.blame("a second process of the program described another problem".into()));
+            }
+            Ok(worker)
+        };
+        let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more))?;
+        Ok(Box::new(problem.with_vocabulary(vocabulary)))
+    }
+}
+
+/// The warning that nothing tells this data from other data, where that is so.
+fn unidentified(data: &Opaque, program: &ExternalTask) -> Option<String> {
+    let is_known = data.is_hashed() || program.fingerprint().is_some();
+    (!is_known).then(|| {
+        "the data is no file and the program gives no fingerprint: other data would go unnoticed at resume and verify"
+            .into()
+    })
+}
+
+/// sha256 of the data file, what the program says of its data, and the problem's size.
+fn fingerprint(data: &Opaque, program: &ExternalTask) -> String {
+    let mut sha = Sha256::new();
+    sha.update(b"external");
+    sha.update(data.digest());
+    let own = program.fingerprint().unwrap_or_default();
+    sha.update((own.len() as u64).to_le_bytes());
+    sha.update(own);
+    sha.update((program.examples() as u64).to_le_bytes());
+    sha.update((program.dim() as u64).to_le_bytes());
+    sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,160 @@
+//! A task opened on data, with its types erased: what the command line, the model file and Python hold.
+
+use std::ops::Range;
+
+use multiplane_core::executor::Executor;
+use multiplane_core::oracle::{BoxedOracle, OracleError};
+
+use crate::metrics::Evaluation;
+use crate::probe::BoxedProbe;
+use crate::problem::error::OpenError;
+use crate::problem::vocabulary::Vocabulary;
+
+/// One predicted example.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// The predicted labelling as text, one line.
+    pub text: String,
+    /// The true labelling as text; a label that training never saw shows as `?`.
+    pub truth: String,
+    /// The task loss.
+    pub loss: f64,
+    /// Variables predicted wrongly.
+    pub wrong: usize,
+    /// Variables in all.
+    pub variables: usize,
+}
+
+/// A task opened on data.
+pub trait Problem: Send + Sync {
+    /// Returns the name of the task.
+    fn task(&self) -> &'static str;
+
+    /// Returns the number of examples n.
+    fn blocks(&self) -> usize;
+
+    /// Returns the length d of w.
+    fn dim(&self) -> usize;
+
+    /// Returns the names of parts of w and where they lie in the layout of files; empty where the task has no names for
+    /// them.
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
+
+    /// Returns the weights that must stay `>= 0`; see [`Task::nonnegative`](multiplane_core::task::Task::nonnegative).
+    fn nonnegative(&self) -> Vec<Range<usize>>;
+
+    /// Makes a max-oracle on these examples; every call makes a new worker.
+    ///
+    /// # Errors
+    ///
+    /// There is no example, or the worker cannot be started.
+    fn oracle(&self) -> Result<BoxedOracle, OpenError>;
+
+    /// As [`oracle`](Problem::oracle), for callers that ask several at a time: oracles of one slot are never asked at
+    /// the same time, so they may share what is expensive, such as a process.
+    ///
+    /// # Errors
+    ///
+    /// As of [`oracle`](Problem::oracle).
+    fn oracle_of(&self, _slot: usize) -> Result<BoxedOracle, OpenError> {
+        self.oracle()
+    }
+
+    /// Makes what answers many questions at one w on so many threads, where that is not an oracle per thread.
+    ///
+    /// # Errors
+    ///
+    /// A worker cannot be started.
+    fn executor(&self, _threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        Ok(None)
+    }
+
+    /// Opens the task for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be examined.
+    ///
+    /// # Errors
+    ///
+    /// A worker cannot be started.
+    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
+        Ok(None)
+    }
+
+    /// Returns the layout of weights that the contract of files promises, from the one that `oracle`, `predict` and
+    /// `evaluate` use.
+    fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+
+    /// Inverts [`to_file_layout`](Problem::to_file_layout).
+    #[allow(clippy::wrong_self_convention)] // weights come from a file's layout, the problem stays
+    fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
+        w.to_vec()
+    }
+
+    /// Predicts every example at `w` on so many threads and hands over the predictions in order.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError>;
+
+    /// Predicts every example at `w` on so many threads and hands over the numbers of the predicted labels, in the
+    /// order of the vocabulary, example by example.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or labellings of the task are not numbers of labels.
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
+
+    /// Predicts every example at `w` on so many threads and sums up.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
+
+    /// Returns P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing
+    /// with training but the data and the costs.
+    ///
+    /// # Errors
+    ///
+    /// As of [`reference_hinge`](Problem::reference_hinge).
+    fn reference_primal(&self, w: &[f64], lambda: f64, threads: usize) -> Result<f64, OracleError> {
+        self.reference_primal_from(None, w, lambda, threads)
+    }
+
+    /// The same with prior weights (`None` for 0), in the layout of files, too.
+    ///
+    /// # Errors
+    ///
+    /// As of [`reference_hinge`](Problem::reference_hinge).
+    fn reference_primal_from(
+        &self,
+        prior: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        threads: usize,
+    ) -> Result<f64, OracleError>;
+
+    /// Returns `H_i(w)` of one example, with its 1/n, by the same slow code, `w` in the layout of files.
+    ///
+    /// # Errors
+    ///
+    /// A program or a user's code gives no answer; built-in tasks always do.
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
+
+    /// Computes the plane of the labelling that `code` says, with its 1/n, by slow code: hands over the parts of its
+    /// coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
+    /// where the code is not that of a labelling of this example, or the task has no codes.
+    fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
+
+    /// Returns what a model must remember.
+    fn vocabulary(&self) -> &Vocabulary;
+
+    /// Returns the sha256 of the parsed data.
+    fn fingerprint(&self) -> &str;
+
+    /// Returns what a user should know.
+    fn warnings(&self) -> &[String];
+}

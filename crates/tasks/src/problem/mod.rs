@@ -1,0 +1,13 @@
+//! What all opened tasks have in common, whatever their types: the interface of a problem, what a model remembers of its
+//! data, what an evaluation sums up, and why a task cannot be opened.
+
+mod erased;
+mod error;
+mod tally;
+mod vocabulary;
+
+pub use crate::metrics::Evaluation;
+pub use erased::{Prediction, Problem};
+pub use error::{MAX_DIM, OpenError, check_dim};
+pub(crate) use tally::{Judged, Tally, decode_all};
+pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};

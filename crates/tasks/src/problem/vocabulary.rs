@@ -1,0 +1,103 @@
+//! What a model remembers of its training data: typed for the task that it belongs to, and as the model file holds it.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::data::Strings;
+use crate::problem::error::OpenError;
+
+/// Most bytes that a dictionary may have.
+pub const MAX_DICTIONARY_BYTES: usize = 1 << 30;
+
+/// What a model must remember of its training data to read other data in the same way: the vocabulary of a task of any
+/// kind, as the model file holds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vocabulary {
+    /// Names of the labels, in the order of the weight layout; empty where labellings are not made of labels.
+    pub labels: Vec<String>,
+    /// Features per variable, a bias feature included; 0 where only the task knows.
+    pub features: usize,
+    /// What only the task understands. In a file its fields stand beside others, so the reader of the file must sort them
+    /// out.
+    #[serde(flatten, skip_deserializing)]
+    pub own: Map<String, Value>,
+    /// Names of the features, where they have any. The model file keeps them apart from the rest.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
+}
+
+/// The vocabulary of one task. Its fields `labels` (a list of names) and `features` (a number), where it has them, are
+/// what other parts of the program show to users; every other field is the task's own affair.
+pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// Returns the names of the features, where they have any.
+    fn dictionary(&self) -> Option<&Arc<Strings>> {
+        None
+    }
+
+    /// Takes the names of the features that a model holds.
+    fn set_dictionary(&mut self, _dictionary: Option<Arc<Strings>>) {}
+}
+
+impl Vocabulary {
+    /// Takes the vocabulary of a task; what does not become a JSON object is empty.
+    pub fn of(typed: &impl TaskVocabulary) -> Self {
+        let Ok(Value::Object(mut own)) = serde_json::to_value(typed) else { return Vocabulary::default() };
+        let labels = own.remove("labels").and_then(|labels| serde_json::from_value(labels).ok());
+        let features = own.remove("features").and_then(|features| serde_json::from_value(features).ok());
+        Vocabulary {
+            labels: labels.unwrap_or_default(),
+            features: features.unwrap_or_default(),
+            own,
+            dictionary: typed.dictionary().cloned(),
+        }
+    }
+
+    /// Reads it as the vocabulary of a task.
+    ///
+    /// # Errors
+    ///
+    /// A field is missing, of the wrong type, or not one of that task.
+    pub fn read<V: TaskVocabulary>(&self) -> Result<V, OpenError> {
+        let mut fields = self.own.clone();
+        if !self.labels.is_empty() {
+            fields.insert("labels".into(), self.labels.clone().into());
+        }
+        if self.features > 0 {
+            fields.insert("features".into(), self.features.into());
+        }
+        let mut typed: V = serde_json::from_value(Value::Object(fields))
+            .map_err(|error| OpenError::new(format!("the model does not fit its task: {error}")))?;
+        typed.set_dictionary(self.dictionary.clone());
+        Ok(typed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Shapes {
+        labels: Vec<String>,
+        counts: Vec<usize>,
+    }
+
+    impl TaskVocabulary for Shapes {}
+
+    /// A task's vocabulary survives the way into a model file and back; fields of another task are refused.
+    #[test]
+    fn vocabularies_come_back() {
+        let shapes = Shapes { labels: vec!["a".into()], counts: vec![2, 3] };
+        let text = serde_json::to_string(&Vocabulary::of(&shapes)).unwrap();
+        assert_eq!(text, r#"{"labels":["a"],"features":0,"counts":[2,3]}"#);
+        let Value::Object(own) = serde_json::json!({"counts": [2, 3]}) else { unreachable!() };
+        let vocabulary = Vocabulary { own, ..serde_json::from_str(&text).unwrap() };
+        assert_eq!(vocabulary.read::<Shapes>().unwrap(), shapes);
+        let other = Vocabulary { features: 3, ..vocabulary };
+        assert!(other.read::<Shapes>().unwrap_err().to_string().contains("unknown field `features`"));
+    }
+}

@@ -1,0 +1,18 @@
+//! The registry of tasks: each has its entry beside it, and one line below.
+
+use crate::builtin::{binary, chain, multiclass};
+use crate::entry::TaskEntry;
+use crate::foreign::external;
+
+/// All tasks, in the order in which they are listed to users.
+pub static TASKS: &[TaskEntry] = &[binary::ENTRY, multiclass::ENTRY, chain::ENTRY, external::ENTRY];
+
+/// Returns the task of this name.
+pub fn find(name: &str) -> Option<&'static TaskEntry> {
+    TASKS.iter().find(|entry| entry.name == name)
+}
+
+/// Returns the parameters of a task that stay out of model files.
+pub fn local_parameters(task: &str) -> &'static [&'static str] {
+    find(task).map_or(&[], |entry| entry.local)
+}
