@@ -1,25 +1,32 @@
 //! A fresh random permutation each pass (MP-BCFW, Alg. 3, lines 5-6). O(1) a draw, O(n) a pass.
 
+use super::block_visits::{BlockVisits, OrderConfig};
+use crate::gaps::GapTable;
 use crate::rng::Rng;
 
+/// Parameters of the order by permutations: it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Permutation {}
+
+impl OrderConfig for Permutation {}
+
+/// The permutation of the pass in hand.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Permutation {
+pub struct PermutationVisits {
     blocks: Vec<u32>,
     /// How many of the blocks this pass visits.
     length: usize,
     cursor: usize,
 }
 
-impl Permutation {
-    pub(super) fn new(blocks: usize) -> Self {
-        Permutation { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
+impl PermutationVisits {
+    /// Returns the identity; a pass begins with a shuffle.
+    pub(super) fn of(blocks: usize) -> Self {
+        PermutationVisits { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
     }
 
-    pub(super) fn is_sound(&self, blocks: usize) -> bool {
-        let length = (1..=blocks).contains(&self.length) && self.cursor <= self.length;
-        length && self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks)
-    }
-
+    /// Begins a pass over all blocks.
     pub(super) fn begin(&mut self, rng: &mut Rng) {
         rng.shuffle(&mut self.blocks);
         self.length = self.blocks.len();
@@ -37,20 +44,36 @@ impl Permutation {
         }
         self.length = if kept == 0 { self.blocks.len() } else { kept };
     }
+}
 
-    /// Visits of this pass.
-    pub(super) fn length(&self) -> usize {
-        self.length
+impl BlockVisits for PermutationVisits {
+    type Config = Permutation;
+
+    fn new(_: Permutation, blocks: usize) -> Self {
+        PermutationVisits::of(blocks)
     }
 
-    pub(super) fn next(&mut self) -> usize {
+    fn begin_pass(&mut self, rng: &mut Rng, _: &mut GapTable, _: bool) {
+        self.begin(rng);
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.length)
+    }
+
+    fn next(&mut self, _: &mut Rng, _: usize) -> usize {
         let block = self.blocks[self.cursor % self.length];
         self.cursor += 1;
         block as usize
     }
 
-    pub(super) fn upcoming(&self) -> Option<usize> {
+    fn upcoming(&self) -> Option<usize> {
         self.blocks[..self.length].get(self.cursor).map(|&block| block as usize)
+    }
+
+    fn is_sound(&self, blocks: usize) -> bool {
+        let length = (1..=blocks).contains(&self.length) && self.cursor <= self.length;
+        length && self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks)
     }
 }
 
@@ -62,10 +85,10 @@ mod tests {
     #[test]
     fn a_pass_visits_each_block_once() {
         let mut rng = Rng::new(0, 0);
-        let mut permutation = Permutation::new(50);
+        let mut permutation = PermutationVisits::of(50);
         let mut pass = || {
             permutation.begin(&mut rng);
-            (0..50).map(|_| permutation.next()).collect::<Vec<_>>()
+            (0..50).map(|_| permutation.next(&mut rng, 50)).collect::<Vec<_>>()
         };
         let (first, second) = (pass(), pass());
         assert_ne!(first, second);

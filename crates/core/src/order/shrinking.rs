@@ -2,7 +2,8 @@
 //! already, and a call would return little. A gap that is left out grows at every pass, so no block is forgotten
 //! (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR). O(n) a pass, O(1) a draw.
 
-use super::permutation::Permutation;
+use super::block_visits::{BlockVisits, OrderConfig};
+use super::permutation::PermutationVisits;
 use crate::gaps::GapTable;
 use crate::parameter::{ParameterError, not_negative, require};
 use crate::rng::Rng;
@@ -23,32 +24,29 @@ impl Default for Shrinking {
     }
 }
 
-impl Shrinking {
-    /// Checks what the types cannot say.
-    pub(super) fn validate(self) -> Result<(), ParameterError> {
+impl OrderConfig for Shrinking {
+    fn validate(self) -> Result<(), ParameterError> {
         not_negative("skip_below", self.skip_below)?;
         let grows = self.aging.is_finite() && self.aging > 1.0;
         require(grows, "aging", self.aging, "must be a finite number greater than 1")
     }
 }
 
+/// The permutation of the pass in hand, without the blocks that wait.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct ShrinkingOrder {
+pub struct ShrinkingVisits {
     config: Shrinking,
-    permutation: Permutation,
+    permutation: PermutationVisits,
 }
 
-impl ShrinkingOrder {
-    pub(super) fn new(config: Shrinking, blocks: usize) -> Self {
-        ShrinkingOrder { config, permutation: Permutation::new(blocks) }
+impl BlockVisits for ShrinkingVisits {
+    type Config = Shrinking;
+
+    fn new(config: Shrinking, blocks: usize) -> Self {
+        ShrinkingVisits { config, permutation: PermutationVisits::of(blocks) }
     }
 
-    pub(super) fn is_sound(&self, blocks: usize) -> bool {
-        self.permutation.is_sound(blocks)
-    }
-
-    /// Starts a pass over the blocks that are not left out, or over `all`.
-    pub(super) fn begin(&mut self, rng: &mut Rng, gaps: &mut GapTable, all: bool) {
+    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, all: bool) {
         self.permutation.begin(rng);
         if all {
             return;
@@ -58,16 +56,20 @@ impl ShrinkingOrder {
         self.permutation.retain(|block| !gaps.waits_for_call(block, threshold, aging));
     }
 
-    pub(super) fn next(&mut self) -> usize {
-        self.permutation.next()
+    fn length(&self) -> Option<usize> {
+        self.permutation.length()
     }
 
-    pub(super) fn upcoming(&self) -> Option<usize> {
+    fn next(&mut self, rng: &mut Rng, blocks: usize) -> usize {
+        self.permutation.next(rng, blocks)
+    }
+
+    fn upcoming(&self) -> Option<usize> {
         self.permutation.upcoming()
     }
 
-    pub(super) fn length(&self) -> usize {
-        self.permutation.length()
+    fn is_sound(&self, blocks: usize) -> bool {
+        self.permutation.is_sound(blocks)
     }
 }
 
@@ -79,12 +81,12 @@ mod tests {
     #[test]
     fn small_gaps_wait_and_come_back() {
         let mut rng = Rng::new(0, 0);
-        let mut order = ShrinkingOrder::new(Shrinking::default(), 20);
+        let mut order = ShrinkingVisits::new(Shrinking::default(), 20);
         let mut gaps = GapTable::new(20);
         let mut waited = 0;
         for pass in 0..12 {
-            order.begin(&mut rng, &mut gaps, false);
-            let visited: Vec<usize> = (0..order.length()).map(|_| order.next()).collect();
+            order.begin_pass(&mut rng, &mut gaps, false);
+            let visited: Vec<usize> = (0..order.length().unwrap()).map(|_| order.next(&mut rng, 20)).collect();
             let small = visited.iter().filter(|&&block| block >= 5).count();
             assert!(pass > 0 || small == 15, "the first pass visits all");
             assert!((0..5).all(|block| visited.contains(&block)), "large gaps are visited in every pass");
@@ -92,7 +94,7 @@ mod tests {
             visited.iter().for_each(|&block| gaps.learn(block, if block < 5 { 1.0 } else { 0.0 }, 0.0));
         }
         assert!((6..12).contains(&waited), "small gaps waited {waited} passes of 11");
-        order.begin(&mut rng, &mut gaps, true);
-        assert_eq!(order.length(), 20);
+        order.begin_pass(&mut rng, &mut gaps, true);
+        assert_eq!(order.length(), Some(20));
     }
 }

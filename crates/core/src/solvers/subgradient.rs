@@ -12,7 +12,7 @@ use crate::gaps::GapTable;
 use crate::linalg;
 use crate::metric::Metric;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::{BlockOrder, Order};
+use crate::order::{BlockOrder, Order, Uniform};
 use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
@@ -33,7 +33,7 @@ pub struct Subgradient {
 impl Subgradient {
     /// Preset `ssg`: uniform order, the last iterate.
     pub fn ssg() -> Self {
-        Subgradient { order: Order::Uniform, averaging: Averaging::None }
+        Subgradient { order: Order::Uniform(Uniform {}), averaging: Averaging::None }
     }
 
     /// Preset `ssg-avg`: `ssg` with weighted averaging.
@@ -69,7 +69,7 @@ impl SolverConfig for Subgradient {
     fn validate(&self) -> Result<(), ParameterError> {
         let order = values(&self.order);
         let rule = "must be uniform or permutation: this solver measures no gaps to order by";
-        let holds = matches!(self.order, Order::Uniform | Order::Permutation);
+        let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
         require(holds, "order", order["name"].as_str().unwrap_or("?"), rule)?;
         let recent = matches!(self.averaging, Averaging::Recent(_));
         require(!recent, "averaging", "recent", "must be none or weighted for this solver")

@@ -1,11 +1,14 @@
-//! The examples of CONTRIBUTING.md, "Add a task", "Add a loss" and "Add a data format": they compile, they do what they
+//! The examples of CONTRIBUTING.md: a solver, an order, a task, a loss, a data format. They compile, they do what they
 //! claim, and the page shows these very files.
 
 #![allow(unreachable_pub)] // the examples are written as files of a library
 
+mod batch_subgradient;
+mod cyclic;
 mod label_sets;
 mod multilabel;
 mod page;
+mod solvers;
 
 use multiplane::doctor::{Plan, examine};
 use multiplane::{Choice, Model, RunOptions, RunSpec, Session};

@@ -3,11 +3,17 @@
 const PAGE: &str = include_str!("../../../../CONTRIBUTING.md");
 
 /// Files that the page shows as a whole.
-const WHOLE: [(&str, &str); 2] =
-    [("Add a task", include_str!("multilabel.rs")), ("Add a data format", include_str!("label_sets.rs"))];
+const WHOLE: [(&str, &str); 4] = [
+    ("Add a solver", include_str!("batch_subgradient.rs")),
+    ("Add an order or a step", include_str!("cyclic.rs")),
+    ("Add a task", include_str!("multilabel.rs")),
+    ("Add a data format", include_str!("label_sets.rs")),
+];
 
 /// Files of which it shows lines.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 6] = [
+    ("Add a solver", include_str!("../../../core/src/solvers/mod.rs")),
+    ("Add an order or a step", include_str!("solvers.rs")),
     ("Add a task", include_str!("../../../tasks/src/registry.rs")),
     ("Add a data format", include_str!("../../../tasks/src/data/formats.rs")),
     ("Add a loss", include_str!("../../../tasks/src/losses.rs")),
@@ -27,7 +33,7 @@ fn the_page_shows_these_files() {
     for (heading, file) in WHOLE {
         assert!(shown(heading).contains(&file), "{heading}: the page does not show the example as it is");
     }
-    for heading in ["Add a task", "Add a loss", "Add a data format"] {
+    for heading in ["Add a solver", "Add an order or a step", "Add a task", "Add a loss", "Add a data format"] {
         let fences = shown(heading);
         assert!(!fences.is_empty(), "{heading}: the page shows no code");
         for fence in fences {

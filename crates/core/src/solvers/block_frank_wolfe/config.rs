@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::average::{Averaging, Recent};
 use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
 use crate::dual::{Solve, StepRule};
-use crate::order::{GapOrder, Order, Shrinking};
+use crate::order::{GapSampling, Order, Shrinking, Uniform};
 use crate::parameter::{ParameterError, not_negative, require};
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig};
@@ -98,7 +98,7 @@ impl BlockFrankWolfe {
     /// Without all three it is BCFW with uniform order.
     pub fn osokin(pairwise: bool, gap: bool, cache: bool) -> Self {
         BlockFrankWolfe {
-            order: if gap { Order::Gap(GapOrder::default()) } else { Order::Uniform },
+            order: if gap { Order::Gap(GapSampling::default()) } else { Order::Uniform(Uniform {}) },
             step: if pairwise { StepRule::Pairwise } else { StepRule::FrankWolfe },
             planes: if cache { Planes::GapCache(GapCache::default()) } else { Planes::None },
             ..BlockFrankWolfe::default()
