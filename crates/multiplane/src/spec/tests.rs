@@ -110,7 +110,7 @@ fn impossible_loops_are_refused() {
         (json!({"path": {"eps": "half"}}), "path.eps = half: must be a number"),
         (json!({"path": {"eps": 0}}), "path.eps = 0: must be a number > 0"),
         (json!({"path": {"kappa": 1}}), "path.kappa = 1: must be greater than 0 and less than 1"),
-        (json!({"path": {"esp": 1}}), "unknown parameter of path: `esp`: did you mean `eps`?"),
+        (json!({"path": {"kapa": 1}}), "unknown parameter of path: `kapa`: did you mean `kappa`?"),
         (json!({"grid": {"points": [1, "x"]}}), "grid.points[1] = x: must be a number"),
         (json!({"grid": {"points": []}}), "grid.points = []: must be at least one lambda"),
         (json!({"grid": {"points": 1}}), "grid.points = 1: a grid of 1 points: expected at least 2"),
