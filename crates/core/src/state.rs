@@ -70,8 +70,8 @@ pub fn ensure(holds: bool, what: &str) -> Result<(), StateError> {
     if holds { Ok(()) } else { Err(StateError::Misfit(what.into())) }
 }
 
-/// Whether all numbers are finite.
-pub(crate) fn finite(numbers: &[f64]) -> bool {
+/// Returns whether all numbers are finite.
+pub fn finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| number.is_finite())
 }
 

@@ -130,3 +130,99 @@ impl<T: Task> CodedPlanes for TaskOracle<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::Memory;
+    use crate::task::{ExampleOf, QuestionOf};
+
+    /// Labels 0 to 2 of one number each: `phi(x, y) = y x`, `theta(x, y) = x / (1 + y)`, loss 1. The decoder remembers
+    /// how often it was asked about an example, in as many bytes, and what it answered; it bounds the maximum by 10.
+    struct Remembering;
+
+    #[derive(Default)]
+    struct Asked(Vec<u8>);
+
+    impl Memory for Asked {
+        fn bytes(&self) -> usize {
+            self.0.len()
+        }
+    }
+
+    impl Task for Remembering {
+        type Input = f64;
+        type Label = u32;
+        type Scratch = Vec<usize>;
+        type Memory = Asked;
+
+        fn dim(&self) -> usize {
+            1
+        }
+        fn features(&self, x: &f64, y: &u32, scale: f64, out: &mut Plane) {
+            out.push(0, scale * f64::from(*y) * x);
+        }
+        fn loss(&self, truth: &u32, y: &u32) -> f64 {
+            f64::from(u8::from(truth != y))
+        }
+        fn fixed_score(&self, x: &f64, y: &u32) -> f64 {
+            x / (1.0 + f64::from(*y))
+        }
+        fn decode(
+            &self,
+            question: QuestionOf<'_, Self>,
+            w: &[f64],
+            work: WorkspaceOf<'_, Self>,
+            out: &mut u32,
+        ) -> Result<Quality, String> {
+            work.memory.0.push(1);
+            work.scratch.push(work.memory.0.len());
+            let loss = |y: &u32| question.truth.map_or(0.0, |truth| self.loss(truth, y));
+            let score = |y: &u32| f64::from(*y) * question.input * w[0] + self.fixed_score(question.input, y) + loss(y);
+            *out = (0..3).max_by(|a, b| score(a).total_cmp(&score(b))).unwrap_or(0);
+            Ok(Quality::UpperBound(10.0))
+        }
+    }
+
+    fn oracle(bytes: usize) -> TaskOracle<Remembering> {
+        let examples = Examples { inputs: vec![2.0, -1.0, 0.5, 3.0], labels: vec![0, 1, 2, 0] };
+        TaskOracle::with_memory_limit(Arc::new(Remembering), Arc::new(examples), bytes).unwrap()
+    }
+
+    /// The fixed score is part of planes and of upper bounds: every plane is what `w -> score` says, relative to the
+    /// truth, and the bound is the decoder's without the truth's score.
+    #[test]
+    fn fixed_scores_reach_planes_and_bounds() {
+        let mut oracle = oracle(MEMORY_LIMIT);
+        let mut plane = Plane::new();
+        for (block, w) in [(0, 1.5), (1, -2.0), (2, 0.1), (3, 0.2)] {
+            let quality = oracle.maximize(block, &[w], &mut plane).unwrap();
+            let ExampleOf::<Remembering> { input: x, truth, .. } = oracle.examples.get(block);
+            let score = |y: u32| f64::from(y) * x * w + Remembering.fixed_score(x, &y);
+            let best = (0..3).map(|y| score(y) + Remembering.loss(truth, &y)).fold(f64::MIN, f64::max);
+            assert!((plane.view().score(&[w]) - (best - score(*truth)) / 4.0).abs() < 1e-15, "block {block}");
+            let Quality::UpperBound(bound) = quality else { panic!("{quality:?}") };
+            assert!((bound - (10.0 - score(*truth)) / 4.0).abs() < 1e-15, "block {block}");
+        }
+    }
+
+    /// Memory survives from call to call, every example has its own, and no more is kept than allowed.
+    #[test]
+    fn memory_survives_within_its_bound() {
+        let (mut free, mut bounded, mut plane) = (oracle(MEMORY_LIMIT), oracle(5), Plane::new());
+        for _ in 0..3 {
+            for block in 0..4 {
+                free.maximize(block, &[0.3], &mut plane).unwrap();
+                bounded.maximize(block, &[0.3], &mut plane).unwrap();
+                let held: usize = (0..4).map(|block| bounded.memories.of(block).bytes()).sum();
+                assert!(held <= 5, "{held} bytes are held");
+            }
+        }
+        assert_eq!(
+            free.scratch,
+            [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+            "calls that each call remembers, its own included"
+        );
+        assert!(bounded.scratch.iter().zip(&free.scratch).all(|(few, all)| few <= all) && bounded.scratch.contains(&2));
+    }
+}
