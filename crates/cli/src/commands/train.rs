@@ -37,7 +37,7 @@ fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<RunOption
     let mut hooks = job.hooks(args.quiet)?;
     hooks.losses = job.record.is_some();
     if !args.quiet
-        && let Some(progress) = Progress::new(&session.spec().solver.entry.name, session)
+        && let Some(progress) = Progress::new(session.spec().solver.entry.name, session)
     {
         hooks.observers.push(Box::new(progress));
     }
