@@ -105,12 +105,14 @@ impl GapTable {
         share * sum / count.max(1) as f64
     }
 
-    /// Returns whether an exact pass leaves `block` out, as its gap is below `threshold`; see [`waits`].
+    /// Returns whether an exact pass leaves `block` out, as its gap is below `threshold`. A gap
+    /// that waits grows by a factor, so that no block is forgotten.
     pub fn waits_for_call(&mut self, block: usize, threshold: f64, growth: f64) -> bool {
         waits(&mut self.exact_grown[block], threshold, growth, SMALLEST * threshold)
     }
 
-    /// Returns whether an approximate pass leaves `block` out, as its gap is below `threshold`; see [`waits`].
+    /// Returns whether an approximate pass leaves `block` out, as its gap is below `threshold`. A gap
+    /// that waits grows by a factor, so that no block is forgotten.
     pub fn waits_for_step(&mut self, block: usize, threshold: f64, growth: f64) -> bool {
         waits(&mut self.kept_grown[block], threshold, growth, f64::NEG_INFINITY)
     }

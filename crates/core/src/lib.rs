@@ -45,11 +45,10 @@
 //!
 //! # Layers
 //!
-//! Bottom to top, each importing only from those before it:
-//! [`linalg`], [`rng`], [`clock`], [`state`], [`parameter`], [`divide`], [`plane`], [`certificate`], [`regularizer`],
-//! [`oracle`], [`example`], [`task`], [`task_oracle`], [`executor`], [`lookahead`], [`context`], [`average`],
-//! { [`iterate`], [`qp`] }, { [`dual`], [`cache`], [`hull`], [`order`] }, [`rescale`], [`solver`], [`observe`],
-//! [`run`], [`solvers`]. A test keeps the order.
+//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], the waist
+//! ([`oracle`], [`task`], [`executor`], [`context`]), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
+//! [`order`]), [`solver`], [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each
+//! other in a circle. A test of the workspace holds both.
 
 pub mod average;
 pub mod cache;

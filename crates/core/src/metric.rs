@@ -2,8 +2,9 @@
 //!
 //! Here it is the identity: weights and directions have the same coordinates. A kernel on parts makes it
 //! `M = (K x I) + I` over coefficients of rows and linear coordinates (ADR 0020): then the weights that an oracle is
-//! handed are the image `M u`, and nothing but this file and who holds `u` knows. Whatever moves weights or measures a
-//! direction asks here.
+//! handed are the image `M u`. Whatever moves weights or measures a direction of phi asks here. The norm of w itself
+//! (penalty and dual value in `regularizer`, the line search between averages, the start of a path) is a plain sum of
+//! squares still: with a kernel it is the product of u with its image, which those places will have to be handed.
 
 use crate::linalg;
 use crate::plane::Star;

@@ -35,10 +35,10 @@ impl Plane {
         self.code.clear();
     }
 
-    /// Attaches what the oracle needs to know its labelling again, for [`MaxOracle::recombine`]; solvers keep it
+    /// Attaches what the oracle needs to know its labelling again, for its [`Capabilities`]; solvers keep it
     /// with the plane and do not look inside.
     ///
-    /// [`MaxOracle::recombine`]: crate::oracle::MaxOracle::recombine
+    /// [`Capabilities`]: crate::oracle::Capabilities
     pub fn code_mut(&mut self) -> &mut Vec<u32> {
         &mut self.code
     }

@@ -14,7 +14,7 @@ const LAMBDA: f64 = 0.2;
 
 /// A fresh run whose records go to `lines`.
 fn fresh(entry: &SolverEntry, parameters: &Value, problem: &Small, stop: &Stop, lines: &Shared) -> Run<BoxedOracle> {
-    let solver = entry.build(&parameters, problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
+    let solver = entry.build(parameters, problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
     Run::new(problem.oracle(), problem.oracle(), solver, LAMBDA, stop.clone())
         .with_seed(problem.dim as u64)
         .with_clock(ClockKind::Work)

@@ -93,7 +93,7 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     /// Returns the present point, laid open.
     fn point(&self) -> DualCertificate<'_>;
 
-    /// Refuses a state that was restored and do not fit `blocks` blocks and `dim` weights.
+    /// Refuses a state that was restored and does not fit `blocks` blocks and `dim` weights.
     ///
     /// # Errors
     ///

@@ -80,10 +80,10 @@ mod tests {
         for blocks in [1usize, 2, 3, 5, 8, 13] {
             let mut rng = Rng::new(blocks as u64, 0);
             let (mut largest, mut table) = (MaxGapVisits::new(MaxGap {}, blocks), GapTable::new(blocks));
-            let mut gaps = vec![0.0; blocks];
+            let mut gaps = Vec::new();
             for block in 0..blocks {
                 assert_eq!(largest.next(&mut rng, blocks), block, "unseen blocks come first");
-                gaps[block] = rng.unit();
+                gaps.push(rng.unit());
                 table.learn(block, gaps[block], 0.0);
                 largest.observe(block, &table, 0.0);
             }

@@ -1,4 +1,33 @@
-//! The list of orders made into two types: the dial as a parameter, and the state of whichever order it names.
+//! The list of orders, and how it is made into two types: the dial as a parameter, and the state of whichever order it
+//! names.
+
+use super::gap::{GapSampling, GapVisits};
+use super::lipschitz::{Lipschitz, LipschitzVisits};
+use super::max_gap::{MaxGap, MaxGapVisits};
+use super::permutation::{Permutation, PermutationVisits};
+use super::shrinking::{Shrinking, ShrinkingVisits};
+use super::uniform::{Uniform, UniformVisits};
+
+crate::orders! {
+    /// Every visit draws any block with equal probability (Lacoste-Julien et al. 2013).
+    Uniform(Uniform) => UniformVisits;
+    /// Every pass visits each block once, in a fresh random order (MP-BCFW, Alg. 3).
+    Permutation(Permutation) => PermutationVisits;
+    /// Draws blocks in proportion to a power of their last seen gap (Osokin et al. 2016, 3.1).
+    Gap(GapSampling) => GapVisits;
+    /// Always the block of the largest last seen gap.
+    MaxGap(MaxGap) => MaxGapVisits;
+    /// Draws blocks in proportion to their curvature, the largest squared length of a corner seen.
+    Lipschitz(Lipschitz) => LipschitzVisits;
+    /// Like a permutation, but blocks whose last seen gap was small wait for some passes.
+    Shrinking(Shrinking) => ShrinkingVisits;
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Order::Permutation(Permutation {})
+    }
+}
 
 /// Makes `Order` (the dial: a choice tagged by name, with the parameters of each) and `BlockOrder` (its state) of a list
 /// of lines `/// doc`, `Name(Config) => State;`, where a `State` is a [`BlockVisits`](crate::order::BlockVisits).

@@ -1,4 +1,4 @@
-//! The registry of solvers: each family is one file or folder here and one line in [`FAMILIES`].
+//! The registry of solvers: each family is one file or folder here and one line in `FAMILIES`.
 
 pub mod auto;
 pub mod batch_frank_wolfe;

@@ -37,7 +37,8 @@ fn the_solver_of_the_guide_works() {
     let best = multiplane_core::solvers::find("auto").unwrap();
     let solver = best.build(&(best.preset)(), problem.blocks(), problem.dim(), LAMBDA.into()).unwrap();
     let stop = Stop { gap: Some(1e-4.into()), ..Stop::default() };
-    let optimum = Run::new(problem.oracle().unwrap(), problem.oracle().unwrap(), solver, LAMBDA, stop).to_end().unwrap();
+    let optimum =
+        Run::new(problem.oracle().unwrap(), problem.oracle().unwrap(), solver, LAMBDA, stop).to_end().unwrap();
     let (found, best) = (outcome.certificate.primal, optimum.certificate.primal);
     assert!(found > best - 1e-4 && found < best + 0.02, "{found} is not near {best}");
     assert!(outcome.certificate.dual.is_none() && !outcome.certificate.certified);

@@ -84,7 +84,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended. Lines are those of
-    /// the paper.
+    /// the paper (1 to 3, every block on its truth and empty working sets, are [`new`](BlockFrankWolfeSolver::new)). Not
+    /// in the paper: cached corners in the place of calls, blocks that wait, recombination, gap passes.
     pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         let pass = match self.pass {
             Some(pass) => pass,
@@ -92,7 +93,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         };
         let (rule, mean_gap, now) = (self.config.step, self.gaps.mean_visited(), self.iterations as u32);
         match pass {
-            // Line 5: one pass in random order, BCFW updates with the term H_i itself.
+            // Line 5: one pass in random order, BCFW updates with the term H_i itself. The answer goes into W_i where
+            // planes are kept, which then keeps the limit N and, as ages change by outer iteration only, T of line 6.
             Pass::Exact => {
                 let block = self.next_block(pass, ctx);
                 if !self.step_to_cached(block, ctx) {
@@ -111,7 +113,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                     self.prune_idle(block);
                 }
             }
-            // Line 6: up to M passes, BCFW updates with the term over the planes kept.
+            // Line 6: up to M passes (see `Pace`), BCFW updates with the term over the planes kept; the best is active.
             Pass::Approximate => {
                 let block = self.next_block(pass, ctx);
                 if !self.waits(block) {
@@ -124,7 +126,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                     };
                     self.gaps.visit(block, step.gap);
                     if recombined {
-                        self.prune(block, 0); // only now, so that the new plane had its chance to get mass
+                        self.prune_older(block, 0); // only now, so that the new plane had its chance to get mass
                     }
                 }
             }
@@ -287,11 +289,11 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             }
             _ => now,
         };
-        self.prune(block, oldest);
+        self.prune_older(block, oldest);
     }
 
     /// Drops the planes of a block that were last active before `oldest`, and down to the limit, where they go by age.
-    fn prune(&mut self, block: usize, oldest: u32) {
+    fn prune_older(&mut self, block: usize, oldest: u32) {
         let limit = match self.config.planes {
             Planes::None => 0,
             Planes::MultiPlane(planes) => planes.max_planes as usize,
