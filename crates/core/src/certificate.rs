@@ -16,7 +16,7 @@ pub struct DualCertificate<'a> {
 pub enum CertificatePart<'a> {
     /// A plane that is said to be a convex combination of an example's planes; of which was not remembered.
     Plane(PlaneView<'a>),
-    /// A plane that nobody keeps in one place: its linear part, all coordinates, and its constant part.
+    /// A plane that is kept in no one place: its linear part, all coordinates, and its constant part.
     Sum(Vec<f64>, f64),
     /// Masses on the truth (whose plane is zero) and on all planes kept, some of them 0.
     Masses {
@@ -30,7 +30,7 @@ pub enum CertificatePart<'a> {
 /// A plane kept, with or without mass.
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedPlane<'a> {
-    /// How much.
+    /// Its mass, at least 0.
     pub mass: f64,
     /// The plane, where its numbers are stored; else only its code says what it is.
     pub plane: Option<PlaneView<'a>>,

@@ -55,8 +55,7 @@ impl From<Unanswered> for OracleError {
 
 /// Something that answers batches of questions to one problem's max-oracle.
 ///
-/// An answer must depend on block and w alone for the bits not to depend on the executor; an oracle whose warm starts
-/// change its answers gives valid runs, but not the same ones.
+/// As an oracle's answer depends on block and w alone, no bit depends on the executor.
 pub trait Executor {
     /// How many questions are worked on at the same time; a batch should not be smaller.
     fn width(&self) -> usize;

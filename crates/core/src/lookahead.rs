@@ -2,7 +2,7 @@
 //!
 //! Only the fetching is done in batches. The solver still takes one answer a step, so counts, work, budgets, ticks
 //! and the points at which a run can stop are those of a run on one thread. Answers that a run no longer takes when
-//! it stops are not counted: nobody saw them.
+//! it stops are not counted: no step has seen them.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::plane::Plane;
 /// Most blocks of a batch.
 const LARGEST_BATCH: usize = 2048;
 
-/// A batch that takes longer makes the next one smaller, in seconds: somebody may want to interrupt.
+/// A batch that takes longer makes the next one smaller, in seconds: an interrupt has to wait for it.
 const LONG_BATCH_SECONDS: f64 = 0.05;
 
 /// A batch whose planes have more coefficients makes the next one smaller: 4 Mi are at most 48 MiB.
 const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
 
-/// An executor with the answers that it gave and nobody has taken yet.
+/// An executor with the answers that it gave and that no step has taken yet.
 pub struct Lookahead {
     executor: Box<dyn Executor>,
     answers: Vec<BatchItem>,

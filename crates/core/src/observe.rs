@@ -91,7 +91,7 @@ pub struct Tick {
     pub seconds: f64,
 }
 
-/// Somebody who watches a run. Nothing that an observer does reaches the solver.
+/// A watcher of a run. Nothing that an observer does reaches the solver.
 pub trait Observer {
     /// Bounds were evaluated.
     ///

@@ -95,10 +95,12 @@ impl<T: Task> Capabilities for TaskOracle<T> {
         self.task.capabilities().codes.map_or(code.is_empty(), |codes| codes.is_code(truth, code))
     }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
-        self.task.capabilities().recombination.is_some().then_some(self as _)
+        let has = self.task.capabilities();
+        (has.codes.is_some() && has.recombination.is_some()).then_some(self as _)
     }
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
-        self.task.capabilities().coded_planes.is_some().then_some(self as _)
+        let has = self.task.capabilities();
+        (has.codes.is_some() && has.coded_planes.is_some()).then_some(self as _)
     }
 }
 

@@ -7,6 +7,7 @@ use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
 use multiplane_core::regularizer::{Constraint, Regularizer};
+use multiplane_core::rescale::WarmStart;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Stop};
 use multiplane_core::solver::Solver;
@@ -254,4 +255,43 @@ fn a_small_sum_of_gaps_is_measured() {
         }
     }
     assert!(made > 40, "only {made} gap passes");
+}
+
+/// A gap pass that is left for another lambda leaves nothing behind: the next one steps toward its own corners alone.
+#[test]
+fn a_gap_pass_that_is_left_is_forgotten() {
+    for seed in 0..20 {
+        for step in ["frank-wolfe", "pairwise", "solve"] {
+            let parameters = json!({"order": {"name": "gap"}, "step": {"name": step},
+                                    "planes": {"name": "gap-cache"}, "gap_check": 1, "gap_step": "batch"});
+            let config: BlockFrankWolfe = serde_json::from_value(parameters).unwrap();
+            match config.step {
+                StepRule::FrankWolfe => leave_a_gap_pass::<VectorDual>(config, seed),
+                _ => leave_a_gap_pass::<HullState>(config, seed),
+            }
+        }
+    }
+}
+
+fn leave_a_gap_pass<D: BlockDual>(config: BlockFrankWolfe, seed: u64) {
+    let problem = small::random(seed);
+    let n = problem.blocks();
+    let mut solver = BlockFrankWolfeSolver::<D>::new(config, n, problem.dim, 0.3.into());
+    let (mut oracle, mut rng) = (problem.oracle(), Rng::new(seed, 5));
+    let (mut clock, mut counts) = (Clock::new(ClockKind::Work), Counts::default());
+    let mut lambda = 0.3;
+    for round in 0..4 {
+        let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        for _ in 0..n + n.div_ceil(2) {
+            solver.step(&mut ctx).unwrap(); // an exact pass, and a part of a gap pass
+        }
+        lambda *= 0.8;
+        let start = if round % 2 == 0 { WarmStart::KeepDual } else { WarmStart::KeepPrimal };
+        Solver::<BoxedOracle>::rescaling(&mut solver).unwrap().rescale(lambda, start, &mut ctx);
+        for step in 0..2 * n {
+            solver.step(&mut ctx).unwrap();
+            let name = format!("{config:?}, seed {seed}, round {round}, step {step}");
+            check_dual(&problem, &lambda.into(), solver.dual(), &mut ctx, &name);
+        }
+    }
 }

@@ -154,7 +154,7 @@ fn paths_resume_to_the_bit_after_every_step() {
         let (mut run, mut state, mut points) = (fresh(1.0), PathState::new(), Vec::new());
         loop {
             match state.advance(&mut run, &spec).unwrap() {
-                PathStep::Under => {}
+                PathStep::Running => {}
                 PathStep::Point(point) => points.push(point),
                 PathStep::Ended(_) => break,
             }

@@ -80,9 +80,15 @@ impl<T: Copy> Pool<T> {
 
     /// Whether a slot that was restored lies in this pool.
     pub(super) fn has(&self, slot: Slot) -> bool {
-        let end = slot.start as usize + slot.len as usize;
-        let chunk = self.chunks.get(slot.chunk as usize);
-        slot.len == 0 || ((slot.class as usize) < self.free.len() && chunk.is_some_and(|chunk| end <= chunk.len()))
+        if slot.len == 0 {
+            return true;
+        }
+        if slot.class as usize >= self.free.len() {
+            return false;
+        }
+        let size = size_of(slot.class as usize);
+        let in_chunk = |chunk: &Vec<T>| slot.start as usize + size <= chunk.len();
+        slot.len as usize <= size && self.chunks.get(slot.chunk as usize).is_some_and(in_chunk)
     }
 
     /// Whether a pool that was restored holds together.

@@ -15,6 +15,9 @@ use crate::state::{StateError, ensure, finite};
 /// Planes that an example with inner products gets room for when it keeps its first.
 const USUAL_PLANES: usize = 16;
 
+/// Bytes of a plane beside its numbers, code and inner products.
+const PLANE_BYTES: usize = std::mem::size_of::<Kept>() + 8;
+
 /// The working sets `W_i` of all examples.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WorkingSets {
@@ -161,7 +164,7 @@ impl WorkingSets {
         let set = &self.sets[block];
         let planes = set.kept.len();
         let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
-        PlaneStore::bytes(&set.kept[k]) + gram + 4 * (set.codes.len() / planes) + std::mem::size_of::<Kept>() + 8
+        PlaneStore::bytes(&set.kept[k]) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
     }
 
     /// Returns the number of planes stored over all examples.
@@ -182,6 +185,11 @@ impl WorkingSets {
     /// Returns the bytes that the planes take with their codes and inner products, without what storage leaves free.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Returns whether planes are kept by their codes alone.
+    pub fn by_code(&self) -> bool {
+        self.store.by_code()
     }
 
     /// Returns plane `k` of example `block` where its numbers are stored, `None` where it is known by code.
@@ -293,7 +301,9 @@ impl WorkingSets {
         ensure(same_shape, "the number of examples or weights")?;
         ensure(self.store.is_sound(), "the storage of planes")?;
         ensure(self.planes == planes, "the number of planes")?;
-        ensure(self.sets.iter().all(|set| self.is_sound(set, dim)), "a plane kept")
+        ensure(self.sets.iter().all(|set| self.is_sound(set, dim)), "a plane kept")?;
+        let bytes: usize = self.sets.iter().map(bytes_of_set).sum();
+        ensure(self.bytes == bytes, "the room that planes take")
     }
 
     fn is_sound(&self, set: &Set, dim: usize) -> bool {
@@ -309,6 +319,13 @@ impl WorkingSets {
             && finite(&set.gram)
             && set.kept.iter().all(|kept| kept.circ.is_finite() && self.store.has(kept, dim))
     }
+}
+
+/// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row of the triangle.
+fn bytes_of_set(set: &Set) -> usize {
+    let planes = set.kept.len();
+    let numbers: usize = set.kept.iter().map(PlaneStore::bytes).sum();
+    numbers + 8 * set.gram.len() + 4 * set.codes.len() + planes * PLANE_BYTES
 }
 
 /// Sets the coordinates of `image` to 0 that `plane` touches and whose weights must stay `>= 0`.

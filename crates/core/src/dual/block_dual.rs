@@ -23,6 +23,9 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     where
         Self: 'a;
 
+    /// Returns whether steps by this rule can be made.
+    fn makes(rule: StepRule) -> bool;
+
     /// Returns the origin: every block on its truth.
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self;
 

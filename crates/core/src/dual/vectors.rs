@@ -37,6 +37,9 @@ impl VectorDual {
 impl BlockDual for VectorDual {
     type Visit<'a> = VectorVisit<'a>;
 
+    fn makes(rule: StepRule) -> bool {
+        rule == StepRule::FrankWolfe
+    }
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         let state = DualState::new(blocks, dim, regularizer, averaging);
         VectorDual { state, sets: WorkingSets::new(blocks), scores: Vec::new() }

@@ -5,7 +5,7 @@ use super::visit::HullVisit;
 use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
-use crate::dual::BlockDual;
+use crate::dual::{BlockDual, StepRule};
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
@@ -15,6 +15,9 @@ use crate::state::{StateError, ensure};
 impl BlockDual for HullState {
     type Visit<'a> = HullVisit<'a>;
 
+    fn makes(_: StepRule) -> bool {
+        true
+    }
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         HullState::origin(blocks, dim, regularizer, averaging)
     }
@@ -117,6 +120,8 @@ impl BlockDual for HullState {
         self.sets.check(blocks, dim, true)?;
         ensure((0..blocks).all(in_simplex), "masses that are not in the simplex")?;
         ensure(self.constrained.is_some() == constrained, "the constraints")?;
+        let by_code = self.sets.by_code() && self.iterate.regularizer().constraints().is_some();
+        ensure(!by_code, "planes without numbers under constraints")?;
         self.iterate.check(dim)
     }
 }

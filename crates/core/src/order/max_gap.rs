@@ -17,7 +17,8 @@ impl OrderConfig for MaxGap {}
 pub struct MaxGapVisits {
     /// A heap-shaped tree of winners, leaves at `leaves..`; entries are blocks.
     winners: Vec<u32>,
-    blocks: usize,
+    /// The gaps that the tree was built of; 0 for blocks not seen yet.
+    gaps: Vec<f64>,
     leaves: usize,
     unseen: usize,
 }
@@ -34,39 +35,43 @@ impl BlockVisits for MaxGapVisits {
         for node in (1..leaves).rev() {
             winners[node] = winners[2 * node]; // places past the last block lose to every block
         }
-        MaxGapVisits { winners, blocks, leaves, unseen: blocks }
+        MaxGapVisits { winners, gaps: vec![0.0; blocks], leaves, unseen: blocks }
     }
 
     fn is_sound(&self, blocks: usize) -> bool {
         let leaves = blocks.next_power_of_two();
-        let winner = self.winners.get(1).is_some_and(|&block| (block as usize) < blocks);
-        self.blocks == blocks
-            && (self.leaves, self.winners.len()) == (leaves, 2 * leaves)
+        let shape = self.gaps.len() == blocks && (self.leaves, self.winners.len()) == (leaves, 2 * leaves);
+        shape
             && self.unseen <= blocks
-            && (leaves == 1 || winner)
+            && (0..leaves).all(|leaf| self.winners[leaves + leaf] as usize == leaf)
+            && (1..leaves).all(|node| self.winners[node] == self.winner(node))
     }
 
     fn next(&mut self, _: &mut Rng, _: usize) -> usize {
         if self.unseen > 0 {
             self.unseen -= 1;
-            return self.blocks - 1 - self.unseen;
+            return self.gaps.len() - 1 - self.unseen;
         }
         if self.leaves == 1 { 0 } else { self.winners[1] as usize }
     }
 
     fn observe(&mut self, block: usize, gaps: &GapTable, _: f64) {
+        let gap = gaps.exact(block);
+        self.gaps[block] = if gap.is_finite() { gap } else { 0.0 };
         let mut node = (self.leaves + block) / 2;
         while node > 0 {
-            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            self.winners[node] = if self.gap(right, gaps) > self.gap(left, gaps) { right } else { left };
+            self.winners[node] = self.winner(node);
             node /= 2;
         }
     }
 }
 
 impl MaxGapVisits {
-    fn gap(&self, block: u32, gaps: &GapTable) -> f64 {
-        if (block as usize) < self.blocks { gaps.exact(block as usize) } else { f64::NEG_INFINITY }
+    /// The winner below an inner node: the left one in a tie.
+    fn winner(&self, node: usize) -> u32 {
+        let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
+        let gap = |block: u32| self.gaps.get(block as usize).copied().unwrap_or(f64::NEG_INFINITY);
+        if gap(right) > gap(left) { right } else { left }
     }
 }
 

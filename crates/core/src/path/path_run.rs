@@ -23,7 +23,7 @@ pub(super) const NOT_PROVEN: RunError =
 
 /// What weak duality rules out.
 const CONTRADICTED: RunError = RunError::Unsupported(
-    "the dual value exceeds the primal value: the oracle's answers are not what it says of them (`multiplane check` \
+    "the dual value exceeds the primal value: the oracle's answers are not what it says of them (the doctor of oracles \
      looks for the reason)",
 );
 

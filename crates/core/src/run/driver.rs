@@ -111,7 +111,7 @@ impl<O: MaxOracle> Run<O> {
         self
     }
 
-    /// Has somebody watch.
+    /// Adds an observer.
     pub fn with_observer(mut self, observer: Box<dyn Observer>) -> Self {
         self.observers.push(observer);
         self

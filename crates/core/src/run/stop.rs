@@ -42,7 +42,7 @@ pub struct Stop {
     pub calls: Option<u64>,
     /// Training seconds.
     pub seconds: Option<f64>,
-    /// Somebody outside has asked to stop.
+    /// Set from outside to ask the run to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
 
@@ -58,6 +58,6 @@ pub enum StopReason {
     Calls,
     /// The seconds are spent.
     Seconds,
-    /// Somebody asked.
+    /// It was asked to stop.
     Interrupt,
 }

@@ -37,7 +37,7 @@ pub fn follow<O: MaxOracle>(
 ) -> Result<PathEnd, Error> {
     loop {
         match state.advance(run, spec)? {
-            PathStep::Under => {}
+            PathStep::Running => {}
             PathStep::Point(point) => each(run, point)?,
             PathStep::Ended(end) if state.next.is_none() => return Err(no_start(end)),
             PathStep::Ended(end) => return Ok(end),
@@ -105,7 +105,7 @@ impl Session {
         let end = loop {
             let step = at.state.advance(&mut run, spec).map_err(|error| saver.with_newest(error))?;
             match step {
-                PathStep::Under => {}
+                PathStep::Running => {}
                 PathStep::Point(point) => {
                     let losses = self.losses(&point.w)?;
                     let certificate = Certificate::new(point.primal, Some(point.dual), true);

@@ -45,7 +45,7 @@ struct Nearest {
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathStep {
     /// It goes on.
-    Under,
+    Running,
     /// A breakpoint.
     Point(PathPoint),
     /// Nothing was done: the path has ended.
@@ -82,7 +82,7 @@ impl PathState {
     /// On the way to the first breakpoint.
     fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
         let start = match PathRun::new(run).search(spec.target(), &mut self.search).map_err(unsupported)? {
-            SearchStep::Running => return Ok(PathStep::Under),
+            SearchStep::Running => return Ok(PathStep::Running),
             SearchStep::OutOfBudget(reason) => return Ok(PathStep::Ended(reason.into())),
             SearchStep::Start(point) => point,
             // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
@@ -107,7 +107,7 @@ impl PathState {
             return Ok(PathStep::Ended(PathEnd::Size));
         }
         match PathRun::new(run).approach(spec.target()).map_err(unsupported)? {
-            GapProgress::Running => Ok(PathStep::Under),
+            GapProgress::Running => Ok(PathStep::Running),
             GapProgress::AboveTarget(point) => self.miss(&point, spec),
             GapProgress::Reached(point) => self.pass(point, spec),
             GapProgress::OutOfBudget(reason) => Ok(PathStep::Ended(reason.into())),
@@ -153,7 +153,7 @@ impl PathState {
             }
             _ => self.nearest = Some(Nearest { gap, dual, checks: 0 }),
         }
-        Ok(PathStep::Under)
+        Ok(PathStep::Running)
     }
 }
 

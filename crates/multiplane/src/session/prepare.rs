@@ -47,13 +47,13 @@ impl Session {
                 None => oracle,
             }
         };
-        let judge = abortable(self.problem.oracle()?);
+        let evaluation_oracle = abortable(self.problem.oracle()?);
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(abortable(self.training_oracle(0)?), judge, self.solver(lambda), regularizer, stop)
+        let mut run = Run::new(abortable(self.training_oracle(0)?), evaluation_oracle, self.solver(lambda), regularizer, stop)
             .with_seed(self.spec.seed)
             .with_clock(self.spec.clock);
-        if let Some((training, judging)) = self.executors(&abortable)? {
-            run = run.with_executors(training, judging);
+        if let Some((training, evaluation)) = self.executors(&abortable)? {
+            run = run.with_executors(training, evaluation);
         }
         for observer in options.observers {
             run = run.with_observer(observer);
@@ -89,12 +89,12 @@ impl Session {
     /// `wrapped` is what becomes of single oracles.
     fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
         let threads = self.spec.threads;
-        let judging = self.problem.executor(threads)?;
-        if judging.is_none() && threads < 2 {
+        let evaluation = self.problem.executor(threads)?;
+        if evaluation.is_none() && threads < 2 {
             return Ok(None);
         }
-        let judging = match judging {
-            Some(judging) => judging,
+        let evaluation = match evaluation {
+            Some(evaluation) => evaluation,
             None => Box::new(self.threads(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
         };
         // A delay is one of single calls.
@@ -103,6 +103,6 @@ impl Session {
             Some(training) => training,
             None => Box::new(self.threads(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
         };
-        Ok(Some((training, judging)))
+        Ok(Some((training, evaluation)))
     }
 }

@@ -20,13 +20,21 @@ pub(super) struct BatchStep {
 }
 
 impl BatchStep {
-    /// Remembers the corner of the next block, of dimension `dim`, that is number `kept` in its working set.
-    pub(super) fn add(&mut self, dim: usize, corner: PlaneView<'_>, kept: Option<usize>) {
-        if self.corners.is_empty() {
-            self.sum.clear();
-            self.sum.resize(dim, 0.0);
-            self.circ = 0.0;
-        }
+    /// Begins a gap pass in `dim` dimensions.
+    pub(super) fn begin(&mut self, dim: usize) {
+        self.forget();
+        self.sum.resize(dim, 0.0);
+    }
+
+    /// Forgets all corners: a gap pass has ended, or was left.
+    pub(super) fn forget(&mut self) {
+        self.sum.clear();
+        self.corners.clear();
+        self.circ = 0.0;
+    }
+
+    /// Remembers the corner of the next block, which is number `kept` in its working set.
+    pub(super) fn add(&mut self, corner: PlaneView<'_>, kept: Option<usize>) {
         corner.star.add_to(1.0, &mut self.sum);
         self.circ += corner.circ;
         self.corners.push(kept.map(|k| k as u32));
@@ -35,15 +43,14 @@ impl BatchStep {
     /// Steps toward all corners by one share, and forgets them.
     pub(super) fn step(&mut self, dual: &mut impl BlockDual) {
         dual.step_jointly(&mut self.sum, self.circ, &self.corners);
-        self.sum.clear();
-        self.corners.clear();
+        self.forget();
     }
 
-    /// Returns whether restored corners are of the first `visited` blocks, in `dim` dimensions; `kept` says how many
-    /// planes a block keeps.
+    /// Returns whether restored corners are of the first `visited` blocks, in `dim` dimensions, 0 of both outside a gap
+    /// pass; `kept` says how many planes a block keeps.
     pub(super) fn is_sound(&self, visited: usize, dim: usize, kept: impl Fn(usize) -> usize) -> bool {
         let known = |(block, corner): (usize, &Option<u32>)| corner.is_none_or(|k| (k as usize) < kept(block));
-        let numbers = visited == 0 || (self.sum.len() == dim && finite(&self.sum) && self.circ.is_finite());
+        let numbers = self.sum.len() == dim && finite(&self.sum) && self.circ.is_finite();
         numbers && self.corners.len() == visited && self.corners.iter().enumerate().all(known)
     }
 }

@@ -65,6 +65,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     }
 
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        let by_code = oracle.capabilities().is_some_and(|has| has.coded_planes().is_some());
         let codes = oracle.capabilities();
         let is_code = |block: usize, code: &[u32]| match &codes {
             Some(codes) => codes.is_code(block, code),
@@ -72,6 +73,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         };
         *self = state::decode(state, |other: &Self| {
             other.check(self)?;
+            ensure(by_code || !other.dual.sets().by_code(), "planes whose numbers the oracle does not know")?;
             ensure(other.dual.sets().has_only(is_code), "a labelling that the oracle does not know")
         })?;
         Ok(())
@@ -102,8 +104,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         };
         self.dual.rescale(lambda, scale, ctx);
         self.order = BlockOrder::new(self.config.order, self.gaps.blocks()); // all are seen before any is favoured
-        (self.pass, self.visited) = (None, 0);
-        self.pace.forget_pass();
+        self.leave_iteration();
     }
 
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {

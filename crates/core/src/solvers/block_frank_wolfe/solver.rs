@@ -61,7 +61,12 @@ pub struct BlockFrankWolfeSolver<D> {
 
 impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
+    ///
+    /// # Panics
+    ///
+    /// Where the dual point cannot make steps by the rule of `config`; [`BlockFrankWolfe::solver`] chooses one that can.
     pub fn new(config: BlockFrankWolfe, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        assert!(D::makes(config.step), "this dual point cannot make steps {:?}", config.step);
         BlockFrankWolfeSolver {
             dual: D::new(blocks, dim, regularizer, config.averaging),
             order: BlockOrder::new(config.order, blocks),
@@ -174,7 +179,20 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.order.begin_pass(ctx.rng, &mut self.gaps, true);
             return Some(Pass::Approximate);
         }
-        self.gap_pass_due().then_some(Pass::Gap)
+        if !self.gap_pass_due() {
+            return None;
+        }
+        if let Some(batch) = &mut self.batch_step {
+            batch.begin(self.dual.weights().len());
+        }
+        Some(Pass::Gap)
+    }
+
+    /// Leaves the outer iteration in hand.
+    pub(super) fn leave_iteration(&mut self) {
+        (self.pass, self.visited) = (None, 0);
+        self.pace.forget_pass();
+        self.batch_step.iter_mut().for_each(BatchStep::forget);
     }
 
     fn gap_pass_due(&self) -> bool {
@@ -259,7 +277,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             let is_truth = corner == PlaneView::ZERO;
             let now = self.iterations as u32;
             let kept = if is_truth { None } else { self.dual.insert(block, &self.corner, now, ctx) };
-            batch.add(self.dual.weights().len(), corner, kept);
+            batch.add(corner, kept);
         }
         self.learn(block, gap);
         Ok(())
@@ -308,7 +326,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         let same_regularizer = self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer();
         let kept = |block: usize| self.dual.sets().len(block);
         let batch = match (&self.batch_step, &fresh.batch_step) {
-            (Some(batch), Some(_)) => self.pass != Some(Pass::Gap) || batch.is_sound(self.visited, dim, kept),
+            (Some(batch), Some(_)) if self.pass == Some(Pass::Gap) => batch.is_sound(self.visited, dim, kept),
+            (Some(batch), Some(_)) => batch.is_sound(0, 0, kept),
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
         ensure(self.config == fresh.config, "the parameters")?;
