@@ -9,23 +9,8 @@ use crate::clock::Stopwatch;
 use crate::observe::Certificate;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
-use crate::run::{Losses, Run, RunError, StopReason, is_possible};
+use crate::run::{Losses, Run, RunError, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
-
-/// The solver cannot change lambda.
-pub(super) const CANNOT_RESCALE: RunError = RunError::Unsupported(
-    "the solver cannot go on at another lambda: expected one of the block-coordinate Frank-Wolfe family",
-);
-
-/// The oracle certifies nothing.
-pub(super) const NOT_PROVEN: RunError =
-    RunError::Unsupported("the oracle is only a heuristic here: a path needs gaps that are proven");
-
-/// What weak duality rules out.
-const CONTRADICTED: RunError = RunError::Unsupported(
-    "the dual value exceeds the primal value: the oracle's answers are not what it says of them (the doctor of oracles \
-     looks for the reason)",
-);
 
 /// What a step toward a gap came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +59,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
     /// A solver that cannot change lambda, an oracle that proves nothing or contradicts itself or fails.
     pub fn point_at(&mut self, lambda: f64) -> Result<PathPoint, RunError> {
         if !self.continue_at(lambda, WarmStart::KeepDual) {
-            return Err(CANNOT_RESCALE);
+            return Err(Unsupported::OneLambda.into());
         }
         let (point, seconds) = self.check()?;
         self.run.book_as_training(seconds);
@@ -117,14 +102,14 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         run.pause();
         let stopwatch = Stopwatch::start();
         let mut w = Vec::new();
-        let Some(solver) = run.parts().0.rescaling() else { return Err(CANNOT_RESCALE) };
+        let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
         let dual = solver.point(&mut w);
         let (primal, proven) = run.primal(&w)?;
         if !proven {
-            return Err(NOT_PROVEN);
+            return Err(Unsupported::NotProven.into());
         }
         if !is_possible(primal, dual) {
-            return Err(CONTRADICTED);
+            return Err(Unsupported::Contradicted.into());
         }
         let seconds = run.book_evaluation(stopwatch, run.blocks() as u64);
         let score = dual - run.regularizer().penalty(&w);

@@ -8,11 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::path_run::{CANNOT_RESCALE, NOT_PROVEN, PathRun};
+use super::path_run::PathRun;
 use super::point::PathPoint;
 use crate::linalg;
 use crate::oracle::MaxOracle;
-use crate::run::{RunError, StopReason};
+use crate::run::{RunError, StopReason, Unsupported};
 
 /// How near the start of a path comes to the smallest lambda at which its point is good enough, relative.
 const START_TOLERANCE: f64 = 1e-3;
@@ -93,7 +93,7 @@ impl<O: MaxOracle> PathRun<'_, O> {
                     return Ok(SearchStep::Start(point));
                 }
                 if trials + 1 == MOST_TRIALS {
-                    return Err(NOT_PROVEN);
+                    return Err(Unsupported::NotProven.into());
                 }
                 // By rounding, or where the oracle only gives bounds.
                 *search = LambdaSearch::Confirm { mu: mu * (1.0 - START_TOLERANCE), trials: trials + 1 };
@@ -105,7 +105,7 @@ impl<O: MaxOracle> PathRun<'_, O> {
     /// Puts an example on the oracle's answer at w = 0.
     fn place(&mut self, block: usize, search: &mut LambdaSearch) -> Result<SearchStep, RunError> {
         if self.run.regularizer().prior().is_some() {
-            return Err(RunError::Unsupported("a path needs a regulariser without a prior mean"));
+            return Err(Unsupported::Prior.into());
         }
         if self.run.is_interrupted() {
             return Ok(SearchStep::OutOfBudget(StopReason::Interrupt));
@@ -116,7 +116,7 @@ impl<O: MaxOracle> PathRun<'_, O> {
             origin.clear();
             origin.resize(dim, 0.0); // once, and again where the run was restored
         }
-        let Some(solver) = solver.rescaling() else { return Err(CANNOT_RESCALE) };
+        let Some(solver) = solver.rescaling() else { return Err(Unsupported::OneLambda.into()) };
         ctx.resume();
         ctx.maximize_ahead(block..blocks, origin, plane)?;
         solver.place(block, plane, &mut ctx);

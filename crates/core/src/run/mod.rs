@@ -11,5 +11,5 @@ mod stop;
 
 pub use driver::Run;
 pub(crate) use driver::is_possible;
-pub use outcome::{LossMeter, Losses, Outcome, RunError};
+pub use outcome::{LossMeter, Losses, Outcome, RunError, Unsupported};
 pub use stop::{GapTarget, Stop, StopReason};

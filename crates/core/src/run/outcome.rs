@@ -11,15 +11,35 @@ pub enum RunError {
     /// The oracle gave no usable answer.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// What was asked for needs more than this solver, oracle or regulariser offers.
-    #[error("{0}")]
-    Unsupported(&'static str),
+    /// A loop over several lambdas needs more than this solver, oracle or regulariser offers.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// The objective overflowed.
     #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
     NotFinite(f64),
     /// A record could not be written.
     #[error("the record could not be written: {0}")]
     Record(#[from] std::io::Error),
+}
+
+/// What a loop over several lambdas needs and does not find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// The solver cannot change lambda.
+    #[error("the solver cannot go on at another lambda: expected one of the block-coordinate Frank-Wolfe family")]
+    OneLambda,
+    /// The regulariser has a prior mean.
+    #[error("a path needs a regulariser without a prior mean")]
+    Prior,
+    /// The oracle certifies nothing.
+    #[error("the oracle is only a heuristic here: a path needs gaps that are proven")]
+    NotProven,
+    /// Weak duality rules the values out.
+    #[error(
+        "the dual value exceeds the primal value: the oracle's answers are not what it says of them (the doctor of \
+         oracles looks for the reason)"
+    )]
+    Contradicted,
 }
 
 /// Measures mean task losses of predictions at `w`.

@@ -5,7 +5,7 @@
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::parameter::ParameterError;
 use multiplane_core::path::{LambdaSearch, PathRun, SearchStep};
-use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason};
+use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason, Unsupported};
 use multiplane_core::solvers::SolverEntry;
 use multiplane_core::state::{StateError, ensure};
 use multiplane_tasks::problem::MAX_DIM;
@@ -161,6 +161,7 @@ impl Session {
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
         let sought = PathRun::new(run).search(spec.start_gap, &mut at.search).map_err(|error| match error {
+            RunError::Unsupported(Unsupported::Contradicted) => Error::input(error.to_string()),
             RunError::Unsupported(reason) => Error::input(format!("{reason}; or say where the grid begins")),
             other => other.into(),
         })?;

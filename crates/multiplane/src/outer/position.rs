@@ -163,7 +163,7 @@ impl Default for PathState {
     }
 }
 
-/// That 64-bit numbers do not reach as far as eps asks.
+/// Says that 64-bit numbers do not reach as far as eps asks.
 fn too_small(spec: &PathSpec, point: &PathPoint, what: &str) -> String {
     let (eps, lambda, gap) = (spec.eps, point.lambda, point.gap());
     format!("eps = {eps:e} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
@@ -171,7 +171,7 @@ fn too_small(spec: &PathSpec, point: &PathPoint, what: &str) -> String {
 
 fn unsupported(error: RunError) -> Error {
     match error {
-        RunError::Unsupported(reason) => Error::input(reason),
+        RunError::Unsupported(reason) => Error::input(reason.to_string()),
         other => other.into(),
     }
 }
