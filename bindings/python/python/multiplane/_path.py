@@ -5,15 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from multiplane import _core
 from multiplane._history import axes
-
-if TYPE_CHECKING:
-    from multiplane._base import Estimator
 
 
 class PathResult:
@@ -29,9 +26,9 @@ class PathResult:
         summary_: The report as a dict: ``breakpoints`` with gaps, passes, seconds and losses, ``stop_reason``, ...
     """
 
-    def __init__(self, model: _core.PathModel, summary: dict[str, Any], estimator: Estimator) -> None:
+    def __init__(self, model: _core.PathModel, summary: dict[str, Any], estimator: Any) -> None:
         self._model = model
-        self._estimator = estimator
+        self._estimator = estimator  # that the path was made with: `at` copies it
         self.summary_ = summary
         lambdas, primal, dual, w = (np.frombuffer(part, dtype=np.float64) for part in model.parts())
         self.lambdas_, self.primal_, self.dual_ = lambdas, primal, dual
