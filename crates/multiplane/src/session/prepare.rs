@@ -49,9 +49,10 @@ impl Session {
         };
         let evaluation_oracle = abortable(self.problem.oracle()?);
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run = Run::new(abortable(self.training_oracle(0)?), evaluation_oracle, self.solver(lambda), regularizer, stop)
-            .with_seed(self.spec.seed)
-            .with_clock(self.spec.clock);
+        let mut run =
+            Run::new(abortable(self.training_oracle(0)?), evaluation_oracle, self.solver(lambda), regularizer, stop)
+                .with_seed(self.spec.seed)
+                .with_clock(self.spec.clock);
         if let Some((training, evaluation)) = self.executors(&abortable)? {
             run = run.with_executors(training, evaluation);
         }
