@@ -2,18 +2,22 @@
 """Two builds of the program on the same runs, in turns: whether a change made anything slower.
 
     paired.py --before OLD/multiplane --after target/release/multiplane --data $MULTIPLANE_DATA --out DIR
-              [--python-before OLD/bin/python --python-after NEW/bin/python] [--repeats 5]
+              [--python-before OLD/bin/python --python-after NEW/bin/python]
+              [--expansion-before OLD/examples/expansion --expansion-after NEW/examples/expansion] [--repeats 5]
 
 Every run trains to a certificate or for a number of passes, evaluation included; seconds are those of the whole process
 (wall) and of training. With the two Pythons, in which the packages of the two builds are installed, the cost of a call of
-a trivial oracle is compared as well. Writes raw.jsonl and prints a table in Markdown; ratios are after / before, the
+a trivial oracle is compared as well; with the two examples (`cargo build --release -p multiplane-infer --example
+expansion`) alpha-expansion on 200 triangulated grids of 500 nodes, 9 labels and Potts weights. Writes raw.jsonl and prints a table in Markdown; ratios are after / before, the
 median of the pairs.
 """
 
 import argparse
 import json
 import pathlib
+import random
 import statistics
+import struct
 import subprocess
 import tempfile
 import time
@@ -44,6 +48,30 @@ print((time.perf_counter() - start) / (found["oracle_calls"] + found["evaluation
 """
 
 
+def grids(path, count=200, height=20, width=25, labels=9):
+    """Writes triangulated grids with normal unary energies and uniform weights, as the example reads them."""
+    draw = random.Random(7)
+    node = lambda y, x: y * width + x
+    edges = [(node(y, x), node(y + dy, x + dx)) for y in range(height) for x in range(width)
+             for dy, dx in ((0, 1), (1, 0), (1, 1)) if y + dy < height and x + dx < width]
+    parts = [struct.pack("<I", count)]
+    for _ in range(count):
+        parts.append(struct.pack("<3I", height * width, labels, len(edges)))
+        parts.append(struct.pack(f"<{height * width * labels}d", *(draw.gauss(0, 1) for _ in range(height * width * labels))))
+        parts.append(struct.pack(f"<{2 * len(edges)}I", *(end for edge in edges for end in edge)))
+        parts.append(struct.pack(f"<{len(edges)}d", *(draw.random() for _ in edges)))
+    path.write_bytes(b"".join(parts))
+    return count
+
+
+def expand(program, path, count):
+    """Seconds of all problems together, as the example measures them, and its energies."""
+    lines = "".join(f"expand {k}\n" for k in range(count))
+    done = subprocess.run([program, str(path)], input=lines, capture_output=True, check=True, text=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return sum(answer["seconds"] for answer in answers), [answer["labels"] for answer in answers]
+
+
 def train(program, data, arguments):
     """Wall seconds, training seconds and the final object of one run."""
     with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +88,8 @@ def main():
     parser.add_argument("--after", required=True)
     parser.add_argument("--python-before")
     parser.add_argument("--python-after")
+    parser.add_argument("--expansion-before")
+    parser.add_argument("--expansion-after")
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=pathlib.Path, required=True)
@@ -81,6 +111,18 @@ def main():
                 done = subprocess.run([python, "-c", CALLS], capture_output=True, check=True, text=True)
                 rows.append({"run": "a call of a trivial Python oracle", "build": build, "repeat": repeat,
                              "wall": float(done.stdout), "train": float(done.stdout)})
+    if options.expansion_before and options.expansion_after:
+        examples = {"before": options.expansion_before, "after": options.expansion_after}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "problems"
+            count, labels = grids(path), {}
+            for repeat in range(options.repeats):
+                for build, program in examples.items():
+                    seconds, labels[build] = expand(program, path, count)
+                    rows.append({"run": "expansion, 200 graphs", "build": build, "repeat": repeat, "wall": seconds,
+                                 "train": seconds})
+        if labels["before"] != labels["after"]:
+            raise SystemExit("the two builds give different labellings")
     (options.out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     print("| run | before, s | after, s | after / before, training | after / before, whole process |\n|---|---|---|---|---|")
     for name in dict.fromkeys(row["run"] for row in rows):

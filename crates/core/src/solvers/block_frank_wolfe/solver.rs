@@ -101,7 +101,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             // Line 5: one pass in random order, BCFW updates with the term H_i itself. The answer goes into W_i where
             // planes are kept, which then keeps the limit N and, as ages change by outer iteration only, T of line 6.
             Pass::Exact => {
-                let block = self.next_block(pass, ctx);
+                let block = self.order.next(ctx.rng);
+                self.prefetch(pass, ctx);
                 if !self.step_to_cached(block, ctx) {
                     ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
@@ -120,8 +121,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             }
             // Line 6: up to M passes (see `Pace`), BCFW updates with the term over the planes kept; the best is active.
             Pass::Approximate => {
-                let block = self.next_block(pass, ctx);
+                let block = self.order.next(ctx.rng);
                 if !self.waits(block) {
+                    self.prefetch(pass, ctx); // not for a block that waits: that costs more than the rest of its visit
                     self.count_cached(block, ctx);
                     let recombined = self.recombine(block, ctx)?;
                     let step = {
@@ -201,16 +203,14 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.config.makes_gap_passes() && (periodic || self.gaps.fell_below(self.config.gap_check_below))
     }
 
-    /// Returns the block to visit, and brings the one after it nearer where that is settled.
-    fn next_block<O: MaxOracle + ?Sized>(&mut self, pass: Pass, ctx: &mut Ctx<'_, O>) -> usize {
-        let block = self.order.next(ctx.rng);
+    /// Brings the block after the one in hand nearer, where it is settled.
+    fn prefetch<O: MaxOracle + ?Sized>(&self, pass: Pass, ctx: &Ctx<'_, O>) {
         if let Some(next) = self.order.upcoming() {
             let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
             if self.dual.prefetch(next, scored) || pass == Pass::Exact {
                 ctx.prefetch(next);
             }
         }
-        block
     }
 
     fn count_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) {
