@@ -45,11 +45,6 @@ impl HullState {
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
     }
 
-    /// Returns the mass on the truth of an example.
-    pub fn truth(&self, block: usize) -> f64 {
-        self.truths[block]
-    }
-
     /// Scores the planes of `block` at w: what the QP of the block begins with.
     pub(super) fn score(&mut self, block: usize, source: &mut impl Capabilities) {
         self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);

@@ -32,7 +32,7 @@ fn steps_keep_every_promise() {
             assert!(step.gain >= 0.0 && hull.iterate().value() >= before, "seed {seed}: F fell");
             let (w, value) = hull.drift(&mut NoCapabilities);
             assert!(w < 1e-11 && value < 1e-11, "seed {seed} round {round} {rule:?}: drift {w} {value}");
-            let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truth(block);
+            let mass: f64 = hull.sets().alphas(block).iter().sum::<f64>() + hull.truths[block];
             assert!((mass - 1.0).abs() < 1e-11, "seed {seed}: mass {mass}");
             hull.sets_mut().prune(block, round.saturating_sub(5), 6);
         }
