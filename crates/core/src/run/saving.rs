@@ -25,6 +25,7 @@ struct Ledger {
     loss_seconds: f64,
     forecast: Forecast,
     estimate: Option<f64>,
+    fallen: (f64, f64),
     evaluated_at: Option<u64>,
     steps: u64,
 }
@@ -62,6 +63,7 @@ impl<O: MaxOracle> Run<O> {
             forecast,
             estimate,
             least_gap: _,
+            fallen,
             primal_at_zero: _,
             evaluated: _,
             best_is_new: _,
@@ -83,6 +85,7 @@ impl<O: MaxOracle> Run<O> {
             loss_seconds: *loss_seconds,
             forecast: *forecast,
             estimate: *estimate,
+            fallen: *fallen,
             evaluated_at: *evaluated_at,
             steps: *steps,
         };
@@ -111,9 +114,11 @@ impl<O: MaxOracle> Run<O> {
             lookahead.forget();
         }
         self.candidate.clear();
-        let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, .. } =
-            ledger;
-        (self.loss_seconds, self.forecast, self.estimate) = (ledger.loss_seconds, ledger.forecast, ledger.estimate);
+        let Ledger {
+            rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, ..
+        } = ledger;
+        (self.loss_seconds, self.forecast) = (ledger.loss_seconds, ledger.forecast);
+        (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.dual) = (best, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);

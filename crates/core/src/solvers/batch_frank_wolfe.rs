@@ -113,7 +113,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
     }
 
     fn progress(&self) -> Progress {
-        Progress { iterations: self.iterations, dual: Some(self.dual.value()), gap_seen: self.gap, ..Progress::default() }
+        Progress {
+            iterations: self.iterations,
+            dual: Some(self.dual.value()),
+            gap_seen: self.gap,
+            ..Progress::default()
+        }
     }
 
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {

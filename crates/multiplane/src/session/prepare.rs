@@ -10,6 +10,7 @@ use super::abort::Abort;
 use super::open::Session;
 use super::options::RunOptions;
 use crate::error::Error;
+use crate::spec::USUAL_PASSES;
 
 /// The executors of training and of evaluation.
 type Executors = (Box<dyn Executor>, Box<dyn Executor>);
@@ -33,10 +34,13 @@ impl Session {
         options: RunOptions,
         (calls, seconds): (u64, f64),
     ) -> Result<Run<BoxedOracle>, Error> {
+        // A gap alone could keep a run going for ever: rounding, a heuristic oracle, or a lambda that is too small.
+        let unlimited = gap.is_some() && !self.spec.stop.has_budget();
+        let passes = if unlimited { Some(USUAL_PASSES) } else { self.spec.stop.passes };
         let stop = Stop {
             gap,
             estimated: self.spec.stop.estimated,
-            passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
+            passes: passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
             interrupt: options.interrupt,
@@ -49,11 +53,16 @@ impl Session {
         };
         let evaluation_oracle = abortable(self.delayed(self.problem.oracle()?));
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run =
-            Run::new(abortable(self.delayed(self.problem.oracle_of(0)?)), evaluation_oracle, self.solver(lambda), regularizer, stop)
-                .with_seed(self.spec.seed)
-                .with_clock(self.spec.clock)
-                .with_evaluate(self.spec.evaluate);
+        let mut run = Run::new(
+            abortable(self.delayed(self.problem.oracle_of(0)?)),
+            evaluation_oracle,
+            self.solver(lambda),
+            regularizer,
+            stop,
+        )
+        .with_seed(self.spec.seed)
+        .with_clock(self.spec.clock)
+        .with_evaluate(self.spec.evaluate);
         if let Some((training, evaluation)) = self.executors(&abortable)? {
             run = run.with_executors(training, evaluation);
         }
