@@ -15,6 +15,9 @@ pub const ORACLE_CALL_WORK: f64 = 5e-6;
 /// Price of scoring one cached plane (and its share of the step) on the work clock, in seconds.
 pub const CACHED_PLANE_WORK: f64 = 2.5e-7;
 
+/// Price of a visit that finds that its block can wait, in seconds: about a miss of the processor's cache.
+pub const WAITING_VISIT_WORK: f64 = 1e-7;
+
 /// Which clock a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -26,11 +29,14 @@ pub enum ClockKind {
     Work,
 }
 
-/// The training clock: runs while training, stands still while bounds are evaluated.
+/// The training clock: runs while training, stands still while bounds are evaluated. Beside the time that it shows it
+/// counts work, and says by which of them decisions are made.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Clock {
     kind: ClockKind,
     elapsed: f64,
+    work: f64,
+    decides_by_work: bool,
     #[serde(skip)]
     running_since: Option<Instant>,
 }
@@ -38,7 +44,12 @@ pub struct Clock {
 impl Clock {
     /// A stopped clock that shows zero.
     pub fn new(kind: ClockKind) -> Self {
-        Clock { kind, elapsed: 0.0, running_since: None }
+        Clock { kind, elapsed: 0.0, work: 0.0, decides_by_work: kind == ClockKind::Work, running_since: None }
+    }
+
+    /// The same, but decisions go by work where `priced` says that work has known prices.
+    pub fn with_prices(self, priced: bool) -> Self {
+        Clock { decides_by_work: priced || self.kind == ClockKind::Work, ..self }
     }
 
     /// Which clock this is.
@@ -65,21 +76,35 @@ impl Clock {
     /// Training seconds so far.
     pub fn now(&self) -> f64 {
         match (self.kind, self.running_since) {
+            (ClockKind::Work, _) => self.work,
             (ClockKind::Wall, Some(since)) => self.elapsed + since.elapsed().as_secs_f64(),
-            _ => self.elapsed,
+            (ClockKind::Wall, None) => self.elapsed,
         }
     }
 
-    /// Adds training time that passed while the clock stood.
+    /// Training seconds as decisions go by them: work where it has known prices, else what the clock shows.
+    pub fn pace(&self) -> f64 {
+        if self.decides_by_work { self.work } else { self.now() }
+    }
+
+    /// Returns whether decisions go by work.
+    pub fn decides_by_work(&self) -> bool {
+        self.decides_by_work
+    }
+
+    /// Training work so far.
+    pub fn work(&self) -> f64 {
+        self.work
+    }
+
+    /// Adds training time that passed while the clock stood; the work clock shows none of it.
     pub fn credit(&mut self, seconds: f64) {
         self.elapsed += seconds;
     }
 
-    /// Charges work: moves the work clock on, leaves the wall clock alone.
+    /// Charges work: moves the work clock on, and what decisions go by where that is work.
     pub fn charge(&mut self, work: f64) {
-        if self.kind == ClockKind::Work {
-            self.elapsed += work;
-        }
+        self.work += work;
     }
 }
 

@@ -67,10 +67,10 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
         }
+        let work = self.oracle.prices().call;
+        self.clock.charge(work);
         let quality = match self.clock.kind() {
             ClockKind::Work => {
-                let work = self.oracle.call_cost();
-                self.clock.charge(work);
                 self.counts.oracle_seconds += work;
                 self.oracle.maximize(block, w, out)?
             }
@@ -90,12 +90,10 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         let Some(lookahead) = &mut self.lookahead else { return self.maximize(blocks.start, w, out) };
         self.counts.oracle_calls += 1;
         let seconds = if lookahead.holds(blocks.start) { 0.0 } else { lookahead.fetch(blocks, w) };
+        let work = self.oracle.prices().call;
+        self.clock.charge(work);
         match self.clock.kind() {
-            ClockKind::Work => {
-                let work = self.oracle.call_cost();
-                self.clock.charge(work);
-                self.counts.oracle_seconds += work;
-            }
+            ClockKind::Work => self.counts.oracle_seconds += work,
             ClockKind::Wall => self.counts.oracle_seconds += seconds,
         }
         lookahead.take(out)
@@ -112,7 +110,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
             return Ok(false);
         };
         recombination.recombine(block, w, codes, out)?;
-        self.clock.charge(2.0 * crate::clock::CACHED_PLANE_WORK);
+        let work = 2.0 * self.oracle.prices().plane;
+        self.clock.charge(work);
         check_answer(block, w.len(), out, Quality::Heuristic)?;
         Ok(true)
     }
@@ -148,17 +147,26 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
 
     /// Charges the work of scoring `planes` cached planes, and of what follows.
     pub fn charge_planes(&mut self, planes: usize) {
-        self.clock.charge(crate::clock::CACHED_PLANE_WORK * (planes + 1) as f64);
+        let work = self.oracle.prices().plane * (planes + 1) as f64;
+        self.clock.charge(work);
     }
 
-    /// Mean seconds of an oracle call so far; 0 before the first.
+    /// Charges a visit that leaves its block out.
+    pub fn charge_waiting(&mut self) {
+        self.clock.charge(crate::clock::WAITING_VISIT_WORK);
+    }
+
+    /// Seconds of an oracle call as decisions go by them: its price, or what calls took on average; 0 before the first.
     pub fn call_seconds(&self) -> f64 {
-        self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64
+        match self.clock.decides_by_work() {
+            true => self.oracle.prices().call,
+            false => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
+        }
     }
 
-    /// Training seconds so far.
+    /// Training seconds so far, as decisions go by them.
     pub fn now(&self) -> f64 {
-        self.clock.now()
+        self.clock.pace()
     }
 }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::example::{Example, Memory, Question, Workspace};
-use crate::oracle::Quality;
+use crate::oracle::{Prices, Quality};
 use crate::plane::Plane;
 
 /// An example of task `T`.
@@ -47,6 +47,11 @@ pub trait Task {
     /// Returns the largest loss that any labelling of this input has, where that is known without a search and there are
     /// no fixed scores: the hinge at w = 0.
     fn largest_loss(&self, _example: ExampleOf<'_, Self>) -> Option<f64> {
+        None
+    }
+
+    /// Returns what a call on this example and a plane of it cost, where that follows from its sizes; see [`Prices`].
+    fn prices(&self, _x: &Self::Input) -> Option<Prices> {
         None
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
-use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Quality, Recombination};
+use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Prices, Quality, Recombination};
 use crate::plane::Plane;
 use crate::task::{Task, WorkspaceOf};
 
@@ -22,6 +22,7 @@ pub struct TaskOracle<T: Task> {
     memories: Memories<T::Memory>,
     answer: T::Label,
     truth: Plane,
+    prices: Prices,
 }
 
 impl<T: Task> TaskOracle<T> {
@@ -34,7 +35,9 @@ impl<T: Task> TaskOracle<T> {
     pub fn with_memory_limit(task: Arc<T>, examples: Arc<Examples<T::Input, T::Label>>, bytes: usize) -> Option<Self> {
         let answer = examples.labels.first()?.clone();
         let memories = Memories::new(examples.labels.len(), bytes);
-        Some(TaskOracle { task, examples, scratch: T::Scratch::default(), memories, answer, truth: Plane::new() })
+        let prices = Prices::mean(examples.inputs.iter().map(|x| task.prices(x)));
+        let (scratch, truth) = (T::Scratch::default(), Plane::new());
+        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices })
     }
 
     /// The factor 1/n of planes.
@@ -80,6 +83,9 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
             Quality::UpperBound(bound) => Quality::UpperBound(self.scale() * (bound - self.score_of_truth(block, w))),
             other => other,
         })
+    }
+    fn prices(&self) -> Prices {
+        self.prices
     }
     fn prefetch(&self, block: usize) {
         self.task.prefetch(&self.examples.inputs[block]);

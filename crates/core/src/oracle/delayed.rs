@@ -2,6 +2,7 @@
 
 use super::answer::OracleResult;
 use super::max_oracle::MaxOracle;
+use super::prices::Prices;
 use super::wrapper::{Wrapped, Wrapper};
 use crate::clock;
 use crate::plane::Plane;
@@ -25,7 +26,7 @@ impl Wrapper for Delay {
         }
         inner.maximize(block, w, out)
     }
-    fn call_cost(&self, inner: f64) -> f64 {
-        inner + self.seconds
+    fn prices(&self, inner: Prices) -> Prices {
+        Prices { call: inner.call + self.seconds, known: false, ..inner } // measured, as a costly oracle would be
     }
 }

@@ -2,7 +2,7 @@
 
 use super::answer::OracleResult;
 use super::capability::Capabilities;
-use crate::clock;
+use super::prices::Prices;
 use crate::plane::Plane;
 
 /// What a solver sees of a problem: "block i, weights w: give me the best plane".
@@ -30,9 +30,9 @@ pub trait MaxOracle {
     /// Takes the hint that `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
     fn prefetch(&self, _block: usize) {}
 
-    /// Returns the price of one call on the work clock, in seconds.
-    fn call_cost(&self) -> f64 {
-        clock::ORACLE_CALL_WORK
+    /// Returns what calls and planes of this problem cost.
+    fn prices(&self) -> Prices {
+        Prices::UNKNOWN
     }
 
     /// Returns what the oracle can do beside answering, where that is anything.
@@ -57,8 +57,8 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     fn prefetch(&self, block: usize) {
         (**self).prefetch(block);
     }
-    fn call_cost(&self) -> f64 {
-        (**self).call_cost()
+    fn prices(&self) -> Prices {
+        (**self).prices()
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         (**self).capabilities()

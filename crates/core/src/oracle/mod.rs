@@ -8,10 +8,12 @@ mod answer;
 mod capability;
 mod delayed;
 mod max_oracle;
+mod prices;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
 pub use capability::{Capabilities, CodedPlanes, Marginals, NoCapabilities, Recombination, TopPlanes};
 pub use delayed::{Delay, Delayed};
 pub use max_oracle::{BoxedOracle, MaxOracle};
+pub use prices::Prices;
 pub use wrapper::{Wrapped, Wrapper};

@@ -3,6 +3,7 @@
 use super::answer::OracleResult;
 use super::capability::Capabilities;
 use super::max_oracle::MaxOracle;
+use super::prices::Prices;
 use crate::plane::Plane;
 
 /// What a wrapper does around the calls of an oracle of the same planes.
@@ -17,8 +18,8 @@ pub trait Wrapper {
     /// Those of the inner oracle and the wrapper's own.
     fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult;
 
-    /// Returns the price of a call whose inner call costs `inner` seconds; see [`MaxOracle::call_cost`].
-    fn call_cost(&self, inner: f64) -> f64 {
+    /// Returns the prices of an oracle whose inner one has these; see [`MaxOracle::prices`].
+    fn prices(&self, inner: Prices) -> Prices {
         inner
     }
 }
@@ -50,8 +51,8 @@ impl<O: MaxOracle, W: Wrapper> MaxOracle for Wrapped<O, W> {
     fn prefetch(&self, block: usize) {
         self.inner.prefetch(block);
     }
-    fn call_cost(&self) -> f64 {
-        self.wrapper.call_cost(self.inner.call_cost())
+    fn prices(&self) -> Prices {
+        self.wrapper.prices(self.inner.prices())
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         self.inner.capabilities()

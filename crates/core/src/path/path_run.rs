@@ -5,11 +5,10 @@
 //! calls and its time are moved to training.
 
 use super::point::PathPoint;
-use crate::clock::Stopwatch;
 use crate::observe::Certificate;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
-use crate::run::{Losses, Run, RunError, StopReason, Unsupported, is_possible};
+use crate::run::{Losses, Run, RunError, Spent, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
 
 /// What a step toward a gap came to.
@@ -61,8 +60,8 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         if !self.continue_at(lambda, WarmStart::KeepDual) {
             return Err(Unsupported::OneLambda.into());
         }
-        let (point, seconds) = self.check()?;
-        self.run.book_as_training(seconds);
+        let (point, spent) = self.check()?;
+        self.run.move_to_training(spent, self.run.blocks() as u64);
         Ok(point)
     }
 
@@ -81,11 +80,11 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         }
         let mut progress = GapProgress::Running;
         if self.run.step()? && self.run.may_have_gap(gap) {
-            let (point, seconds) = self.check()?;
+            let (point, spent) = self.check()?;
             self.run.learn_gap(point.gap());
             let reached = point.gap() <= gap;
             if reached {
-                self.run.book_as_training(seconds);
+                self.run.move_to_training(spent, self.run.blocks() as u64);
             }
             let certificate = Certificate::new(point.primal, Some(point.dual), true);
             self.run.record(certificate, Losses::default(), None)?;
@@ -98,11 +97,11 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         Ok(progress)
     }
 
-    /// The certificate of w(phi) as it is now, and the seconds that it took; booked as evaluation.
-    fn check(&mut self) -> Result<(PathPoint, f64), RunError> {
+    /// The certificate of w(phi) as it is now, and what it took; booked as evaluation.
+    fn check(&mut self) -> Result<(PathPoint, Spent), RunError> {
         let run = &mut *self.run;
         run.pause();
-        let stopwatch = Stopwatch::start();
+        let meter = run.meter();
         let mut w = Vec::new();
         let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
         let dual = solver.point(&mut w);
@@ -113,8 +112,9 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         if !is_possible(primal, dual) {
             return Err(Unsupported::Contradicted.into());
         }
-        let seconds = run.book_evaluation(stopwatch, run.blocks() as u64);
+        let spent = run.read(&meter, run.blocks() as u64);
+        run.book(spent, run.blocks() as u64);
         let score = dual - run.regularizer().penalty(&w);
-        Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, seconds))
+        Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, spent))
     }
 }

@@ -8,7 +8,6 @@ use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::RunError;
 use super::stop::GapTarget;
-use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{BatchItem, Executor, Reply, Sequential, hinge};
 use crate::oracle::MaxOracle;
 
@@ -40,30 +39,7 @@ struct Tried {
     seen: f64,
 }
 
-/// Times an attempt, on either clock.
-pub(super) struct Meter {
-    stopwatch: Stopwatch,
-    work: f64,
-}
-
 impl<O: MaxOracle> Run<O> {
-    /// Begins to time what evaluation takes.
-    pub(super) fn meter(&self) -> Meter {
-        Meter { stopwatch: Stopwatch::start(), work: self.clock.now() }
-    }
-
-    /// Returns the seconds since, with `calls` of the evaluation oracle; work on planes goes off the training clock.
-    pub(super) fn read(&mut self, meter: &Meter, calls: u64) -> f64 {
-        match self.clock.kind() {
-            ClockKind::Wall => meter.stopwatch.seconds(),
-            ClockKind::Work => {
-                let work = self.clock.now() - meter.work;
-                self.clock.credit(-work);
-                work + calls as f64 * self.evaluation_oracle.call_cost()
-            }
-        }
-    }
-
     /// Tries to prove that the gap is at most `target`. Books what it took: as training where the solver keeps what was
     /// found and the run goes on, else as evaluation.
     pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
@@ -73,13 +49,17 @@ impl<O: MaxOracle> Run<O> {
         let penalty = self.regularizer.penalty(&candidate.w);
         let least = penalty + candidate.floors.iter().sum::<f64>();
         self.least_gap = Some(least - dual);
+        let seen = self.solver.progress().gap_seen; // before the attempt finds what is news to the solver
+        if let Some(seen) = seen {
+            self.forecast.learn_least(seen, least - dual);
+        }
         if least - dual > target.at(least) {
-            self.evaluation_seconds += self.read(&meter, 0);
+            let spent = self.read(&meter, 0);
+            self.book(spent, 0);
             self.candidate = candidate.w;
             return Ok(());
         }
         let keeps = self.keeps_evaluations();
-        let seen = self.solver.progress().gap_seen; // what the attempt finds is news to the solver
         let tried = self.ask(&candidate, least, dual, target, keeps)?;
         self.learn(seen, &tried, least - dual);
         if tried.calls == tried.hinges.len() {
@@ -88,14 +68,11 @@ impl<O: MaxOracle> Run<O> {
         } else {
             self.candidate = candidate.w;
         }
-        let seconds = self.read(&meter, tried.calls as u64);
+        let (spent, calls) = (self.read(&meter, tried.calls as u64), tried.calls as u64);
         if keeps && !self.gap_reached() {
-            self.counts.oracle_calls += tried.calls as u64;
-            self.counts.oracle_seconds += seconds;
-            self.clock.credit(seconds);
+            self.book_training(spent, calls);
         } else {
-            self.evaluation_calls += tried.calls as u64;
-            self.evaluation_seconds += seconds;
+            self.book(spent, calls);
         }
         Ok(())
     }
@@ -107,9 +84,8 @@ impl<O: MaxOracle> Run<O> {
         let (primal, proven) = self.primal(&candidate.w)?;
         self.settle(candidate.w, primal, proven, candidate.name)?;
         let calls = self.oracle.blocks() as u64;
-        let seconds = self.read(&meter, calls);
-        self.evaluation_calls += calls;
-        self.evaluation_seconds += seconds;
+        let spent = self.read(&meter, calls);
+        self.book(spent, calls);
         Ok(())
     }
 
@@ -121,9 +97,8 @@ impl<O: MaxOracle> Run<O> {
         }
         let progress = self.solver.progress();
         self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
-        let Some(dual) = progress.dual.filter(|_| self.estimate.is_none_or(|estimate| estimate <= gap)) else {
-            return false;
-        };
+        let near = progress.gap_seen.is_none_or(|seen| self.forecast.is_near(seen, gap));
+        let Some(dual) = progress.dual.filter(|_| near) else { return false };
         let meter = self.meter();
         let mut w = std::mem::take(&mut self.candidate);
         if let Some(solver) = self.solver.rescaling() {
@@ -132,7 +107,11 @@ impl<O: MaxOracle> Run<O> {
         let floors = self.floors(&w);
         let least = self.least(&w, &floors) - dual;
         self.candidate = w;
-        self.evaluation_seconds += self.read(&meter, 0);
+        if let Some(seen) = progress.gap_seen {
+            self.forecast.learn_least(seen, least);
+        }
+        let spent = self.read(&meter, 0);
+        self.book(spent, 0);
         least <= gap
     }
 

@@ -54,6 +54,8 @@ pub struct Run<O> {
     pub(super) dual: Option<f64>,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
+    /// The same as decisions go by them.
+    pub(super) evaluation_pace: f64,
     pub(super) loss_seconds: f64,
     pub(super) evaluate: Evaluate,
     pub(super) forecast: Forecast,
@@ -88,6 +90,7 @@ impl<O: MaxOracle> Run<O> {
     ) -> Self {
         let regularizer = regularizer.into();
         let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
+        let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         Run {
             oracle,
             evaluation_oracle,
@@ -97,7 +100,7 @@ impl<O: MaxOracle> Run<O> {
             regularizer,
             stop,
             rng: Rng::new(0, 0),
-            clock: Clock::new(ClockKind::Wall),
+            clock,
             counts: Counts::default(),
             observers: Vec::new(),
             losses: None,
@@ -105,6 +108,7 @@ impl<O: MaxOracle> Run<O> {
             dual: None,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
+            evaluation_pace: 0.0,
             loss_seconds: 0.0,
             evaluate: Evaluate::default(),
             forecast: Forecast::new(),
@@ -131,7 +135,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Measures training time by this clock.
     pub fn with_clock(mut self, kind: ClockKind) -> Self {
-        self.clock = Clock::new(kind);
+        self.clock = Clock::new(kind).with_prices(self.oracle.prices().known);
         self
     }
 
@@ -263,10 +267,10 @@ impl<O: MaxOracle> Run<O> {
     /// Returns what an evaluation will take, by the calls so far.
     fn seconds_of_evaluation(&self) -> f64 {
         let blocks = self.oracle.blocks() as u64;
-        let call = match self.clock.kind() {
-            ClockKind::Work => self.evaluation_oracle.call_cost(),
-            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
-        };
+        if self.clock.kind() == ClockKind::Work {
+            return self.evaluation_oracle.prices().call * blocks as f64; // work is the same on any number of threads
+        }
+        let call = self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64;
         let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
         call * blocks.div_ceil(workers as u64) as f64
     }

@@ -1,7 +1,7 @@
 //! Evaluation: bounds and losses of the present answer, by an oracle of its own.
 
 use super::driver::Run;
-use super::moment::{Evaluate, Forecast};
+use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
@@ -43,13 +43,14 @@ impl<O: MaxOracle> Run<O> {
         if (unproven && !self.stop.estimated) || !self.may_evaluate() {
             return None;
         }
-        let near = self.estimate.is_none_or(|gap| Forecast::is_near(gap, target.at(dual + gap)));
+        let seen = self.solver.progress().gap_seen;
+        let near = seen.is_none_or(|seen| self.forecast.is_near(seen, target.at(dual + self.forecast.gap(seen))));
         near.then_some(target)
     }
 
     /// Evaluates all answers of the solver, off the training clock; nothing of it reaches the solver.
     fn evaluate_aside(&mut self) -> Result<(), RunError> {
-        let stopwatch = Stopwatch::start();
+        let meter = self.meter();
         let mut candidate = std::mem::take(&mut self.candidate);
         let dual = self.solver.answer(&mut candidate);
         let (mut primal, mut proven) = self.primal(&candidate)?;
@@ -69,7 +70,8 @@ impl<O: MaxOracle> Run<O> {
         self.other = other;
         let known = [dual, other_dual, self.solver.progress().dual, self.dual];
         self.dual = known.into_iter().flatten().reduce(f64::max);
-        self.book_evaluation(stopwatch, calls);
+        let spent = self.read(&meter, calls);
+        self.book(spent, calls);
         self.settle(candidate, primal, proven, answer)?;
         self.record_best()
     }
@@ -134,36 +136,9 @@ impl<O: MaxOracle> Run<O> {
         self.losses = Some(losses);
         self.loss_seconds += match self.clock.kind() {
             ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => self.oracle.blocks() as f64 * self.evaluation_oracle.call_cost(),
+            ClockKind::Work => self.oracle.blocks() as f64 * self.evaluation_oracle.prices().call,
         };
         Ok(measured?)
-    }
-
-    /// Books `calls` of the evaluation oracle and the time since the stopwatch started, which it returns.
-    pub(crate) fn book_evaluation(&mut self, stopwatch: Stopwatch, calls: u64) -> f64 {
-        let seconds = match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => calls as f64 * self.evaluation_oracle.call_cost(),
-        };
-        self.evaluation_calls += calls;
-        self.evaluation_seconds += seconds;
-        seconds
-    }
-
-    /// Returns whether evaluation has taken no longer than training, so that bounds may be looked at.
-    pub(crate) fn may_evaluate(&self) -> bool {
-        self.evaluation_seconds <= self.clock.now()
-    }
-
-    /// Moves an evaluation of `n` calls to training. A training oracle with a delay would have taken longer.
-    pub(crate) fn book_as_training(&mut self, seconds: f64) {
-        let calls = self.evaluation_oracle.blocks() as u64;
-        self.evaluation_calls -= calls;
-        self.evaluation_seconds -= seconds;
-        let seconds = seconds + calls as f64 * (self.oracle.call_cost() - self.evaluation_oracle.call_cost());
-        self.counts.oracle_calls += calls;
-        self.counts.oracle_seconds += seconds;
-        self.clock.credit(seconds);
     }
 
     /// Returns P at `w` by one call per example, and whether that is proven to be no less than the true P.

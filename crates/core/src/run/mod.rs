@@ -4,6 +4,7 @@
 //! decides is which iterate to save and when to stop; what it finds reaches a solver only where that asks for it.
 
 mod attempt;
+mod booking;
 mod driver;
 mod evaluation;
 mod moment;
@@ -11,6 +12,7 @@ mod outcome;
 mod saving;
 mod stop;
 
+pub(crate) use booking::Spent;
 pub use driver::Run;
 pub(crate) use driver::is_possible;
 pub use moment::Evaluate;

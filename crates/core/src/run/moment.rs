@@ -23,16 +23,21 @@ const USUAL_SHARE: f64 = 0.5;
 /// iteration to the next, and an attempt that fails is broken off early.
 const SLACK: f64 = 2.0;
 
+/// The same of the part of the gap that planes kept show, which goes up and down less.
+const SLACK_OF_LEAST: f64 = 1.2;
+
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Forecast {
     share: f64,
+    /// The share that the planes kept showed to be left at least, when that was last looked at.
+    least: f64,
 }
 
 impl Forecast {
     /// Nothing learned yet.
     pub(super) fn new() -> Self {
-        Forecast { share: USUAL_SHARE }
+        Forecast { share: USUAL_SHARE, least: 0.0 }
     }
 
     /// Returns the gap to expect where the visits met gaps that sum to `seen`.
@@ -41,8 +46,15 @@ impl Forecast {
     }
 
     /// Returns whether a target is near enough for an attempt.
-    pub(super) fn is_near(gap: f64, target: f64) -> bool {
-        gap <= SLACK * target
+    pub(super) fn is_near(&self, seen: f64, target: f64) -> bool {
+        self.gap(seen) <= SLACK * target && self.least * seen.max(0.0) <= SLACK_OF_LEAST * target
+    }
+
+    /// Learns from what the planes kept leave of the gap at least.
+    pub(super) fn learn_least(&mut self, seen: f64, least: f64) {
+        if seen > 0.0 && (least / seen).is_finite() {
+            self.least = (least / seen).max(0.0);
+        }
     }
 
     /// Learns from a gap that was proven, or made out from a part of the blocks.
@@ -54,7 +66,7 @@ impl Forecast {
 
     /// Refuses a forecast that was restored and makes no sense.
     pub(super) fn is_sound(&self) -> bool {
-        self.share.is_finite() && self.share >= 0.0
+        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite()
     }
 }
 
@@ -74,6 +86,9 @@ mod tests {
             forecast.learn(seen, gap);
             assert!(forecast == before || forecast.gap(1.0) == 0.0, "{seen} {gap}");
         }
-        assert!(Forecast::is_near(0.015, 0.01) && !Forecast::is_near(0.025, 0.01));
+        forecast = Forecast::new();
+        assert!(forecast.is_near(0.03, 0.01) && !forecast.is_near(0.05, 0.01));
+        forecast.learn_least(0.03, 0.015);
+        assert!(!forecast.is_near(0.03, 0.01) && forecast.is_near(0.02, 0.01));
     }
 }

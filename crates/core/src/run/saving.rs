@@ -22,6 +22,7 @@ struct Ledger {
     dual: Option<f64>,
     evaluation_calls: u64,
     evaluation_seconds: f64,
+    evaluation_pace: f64,
     loss_seconds: f64,
     forecast: Forecast,
     estimate: Option<f64>,
@@ -58,6 +59,7 @@ impl<O: MaxOracle> Run<O> {
             dual,
             evaluation_calls,
             evaluation_seconds,
+            evaluation_pace,
             loss_seconds,
             evaluate: _,
             forecast,
@@ -82,6 +84,7 @@ impl<O: MaxOracle> Run<O> {
             dual: *dual,
             evaluation_calls: *evaluation_calls,
             evaluation_seconds: *evaluation_seconds,
+            evaluation_pace: *evaluation_pace,
             loss_seconds: *loss_seconds,
             forecast: *forecast,
             estimate: *estimate,
@@ -103,9 +106,16 @@ impl<O: MaxOracle> Run<O> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
-        let numbers =
-            [ledger.clock.now(), ledger.evaluation_seconds, ledger.loss_seconds, ledger.counts.oracle_seconds];
-        ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
+        let numbers = [
+            ledger.clock.now(),
+            ledger.clock.work(),
+            ledger.evaluation_pace,
+            ledger.evaluation_seconds,
+            ledger.loss_seconds,
+            ledger.counts.oracle_seconds,
+        ];
+        let same_clock = ledger.clock.kind() == self.clock.kind();
+        ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
@@ -117,7 +127,8 @@ impl<O: MaxOracle> Run<O> {
         let Ledger {
             rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, ..
         } = ledger;
-        (self.loss_seconds, self.forecast) = (ledger.loss_seconds, ledger.forecast);
+        (self.evaluation_pace, self.loss_seconds, self.forecast) =
+            (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
         (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.dual) = (best, dual);

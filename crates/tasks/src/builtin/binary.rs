@@ -3,7 +3,7 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
-use multiplane_core::oracle::Quality;
+use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::neighbours::one_changed;
+use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
@@ -76,6 +77,10 @@ impl Task for Binary {
 
     fn loss(&self, truth: &u32, y: &u32) -> f64 {
         self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn prices(&self, x: &SparseRows) -> Option<Prices> {
+        Some(prices::of_binary(x, self.dim()))
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {

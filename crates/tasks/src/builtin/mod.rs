@@ -7,6 +7,7 @@ mod difference;
 pub mod known;
 pub mod multiclass;
 mod neighbours;
+mod prices;
 mod probe;
 mod problem;
 mod reading;

@@ -3,7 +3,7 @@
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
 use multiplane_core::linalg;
-use multiplane_core::oracle::Quality;
+use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{CodedFeatures, ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::neighbours::one_changed;
+use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
@@ -73,6 +74,10 @@ impl Task for Multiclass {
 
     fn loss(&self, truth: &u32, y: &u32) -> f64 {
         self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn prices(&self, x: &SparseRows) -> Option<Prices> {
+        Some(prices::of_multiclass(x, self.classes, self.dim()))
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {

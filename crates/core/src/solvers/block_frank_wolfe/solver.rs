@@ -109,6 +109,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+                    ctx.charge_planes(2 * self.dual.sets().len(block) + 1); // keeping its plane, and the step
                     let keep = self.config.keeps_planes();
                     let step = {
                         let mut visit = self.dual.visit_with(block, &self.corner, keep, now, ctx);
@@ -138,6 +139,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                     if recombined {
                         self.prune_older(block, 0); // only now, so that the new plane had its chance to get mass
                     }
+                } else {
+                    ctx.charge_waiting();
                 }
             }
             Pass::Gap => self.measure(self.visited, ctx)?,

@@ -1,7 +1,7 @@
 //! The chain as a task: its features, loss and decoder. A plane touches only the positions where the labelling differs
 //! from the truth.
 
-use multiplane_core::oracle::Quality;
+use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, Task, TaskCapabilities, WorkspaceOf,
@@ -13,6 +13,7 @@ use multiplane_infer::viterbi::Viterbi;
 use crate::builtin::chain::labellings::MoveBuffers;
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::difference::Difference;
+use crate::builtin::prices;
 use crate::data::SparseRows;
 
 /// Working memory of the decoder and of planes.
@@ -55,6 +56,10 @@ impl Task for Chain {
 
     fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
         self.costs.loss(truth, y)
+    }
+
+    fn prices(&self, x: &SparseRows) -> Option<Prices> {
+        Some(prices::of_chain(x, self.labels, self.dim()))
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {

@@ -1,0 +1,60 @@
+//! What calls and planes of the built-in tasks cost: formulas in the sizes of an example, so that decisions need no clock.
+//!
+//! The constants are seconds, fitted to measurements of all data sets at hand (`benchmarks/scripts/prices.py`); each
+//! formula lies within a factor of 1.5 of what was measured. Only ratios decide anything.
+
+use multiplane_core::oracle::Prices;
+
+use crate::data::SparseRows;
+
+/// A call beside everything that grows.
+const CALL: f64 = 2e-7;
+
+/// An entry of a row, and an entry times a label, in scores of rows.
+const ENTRY: f64 = 3.5e-9;
+const ENTRY_LABEL: f64 = 4e-10;
+
+/// More for an entry where the weights do not fit into the processor's cache.
+const ENTRY_FAR: f64 = 1e-8;
+
+/// Weights that fit.
+const NEAR_WEIGHTS: usize = 1 << 19;
+
+/// A label in the choice of the best.
+const LABEL: f64 = 1e-8;
+
+/// A pair of labels at neighbouring positions, in Viterbi's recursion.
+const TRANSITION: f64 = 3.5e-10;
+
+/// A plane kept that is known by its labelling, more for each position that the labelling has, and for each entry of a
+/// single row.
+const CODED_PLANE: f64 = 2e-7;
+const CODED_POSITION: f64 = 4e-8;
+const CODED_ENTRY: f64 = 2e-9;
+
+/// A plane that is stored with its numbers.
+const STORED_PLANE: f64 = 6e-7;
+
+/// Scores of all `labels` at all rows of `x`, with `dim` weights.
+fn scores(x: &SparseRows, labels: usize, dim: usize) -> f64 {
+    let far = if dim > NEAR_WEIGHTS { ENTRY_FAR } else { 0.0 };
+    x.nonzeros() as f64 * (ENTRY + ENTRY_LABEL * labels as f64 + far)
+}
+
+/// Two classes: the planes are stored.
+pub(crate) fn of_binary(x: &SparseRows, dim: usize) -> Prices {
+    Prices::of_sizes(0.5 * CALL + scores(x, 1, dim), STORED_PLANE + CODED_ENTRY * x.nonzeros() as f64)
+}
+
+/// One of several classes.
+pub(crate) fn of_multiclass(x: &SparseRows, classes: usize, dim: usize) -> Prices {
+    let call = CALL + scores(x, classes, dim) + LABEL * classes as f64;
+    Prices::of_sizes(call, CODED_PLANE + CODED_ENTRY * x.nonzeros() as f64)
+}
+
+/// A chain of `x.len()` positions.
+pub(crate) fn of_chain(x: &SparseRows, labels: usize, dim: usize) -> Prices {
+    let positions = x.len() as f64;
+    let call = CALL + scores(x, labels, dim) + TRANSITION * positions * (labels * labels) as f64;
+    Prices::of_sizes(call, CODED_PLANE + CODED_POSITION * positions)
+}
