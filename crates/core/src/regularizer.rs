@@ -55,7 +55,17 @@ impl Regularizer {
         self
     }
 
-    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`.
+    /// Why weights of these ranges cannot stay `>= 0`, if so: one is frozen at a negative prior value.
+    pub fn nonnegative_fault(&self, ranges: &[Range<usize>]) -> Option<String> {
+        let constraints = self.constraints.as_deref()?;
+        let negative = |k: &usize| constraints[*k] == Constraint::Frozen && self.prior_at(*k) < 0.0;
+        let k = ranges.iter().cloned().flatten().find(negative)?;
+        let value = self.prior_at(k);
+        Some(format!("weight {k} is frozen at its prior value {value}: the task needs it to be at least 0"))
+    }
+
+    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`. Those that are frozen stay so; see
+    /// [`nonnegative_fault`](Regularizer::nonnegative_fault).
     pub fn with_nonnegative(self, ranges: &[Range<usize>], dim: usize) -> Self {
         let mut constraints =
             self.constraints.as_deref().map_or_else(|| vec![Constraint::Free; dim], <[Constraint]>::to_vec);

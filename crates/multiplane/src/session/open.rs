@@ -113,12 +113,8 @@ impl Session {
     ///
     /// [`Error::Input`] with what does not fit.
     pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
-        let (lambda, dim) = (self.lambda(), self.problem.dim());
-        let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
-        if let Some(fault) = regularizer.fault(dim) {
-            return Err(Error::input(fault));
-        }
-        self.regularizer = regularizer.with_nonnegative(&self.problem.nonnegative(), dim);
+        let regularizer = Regularizer::from(self.lambda()).with_prior(prior).with_constraints(constraints);
+        self.regularizer = prior::with_task(regularizer, &*self.problem)?;
         Ok(self)
     }
 
