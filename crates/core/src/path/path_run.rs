@@ -109,7 +109,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Err(Unsupported::NotProven.into());
         }
         if !is_possible(primal, dual) {
-            return Err(Unsupported::Contradicted.into());
+            return Err(RunError::Contradicted { primal, dual });
         }
         let seconds = run.book_evaluation(stopwatch, run.blocks() as u64);
         let score = dual - run.regularizer().penalty(&w);

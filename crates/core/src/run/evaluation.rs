@@ -45,6 +45,7 @@ impl<O: MaxOracle> Run<O> {
         }
         self.candidate = candidate;
         self.evaluated_at = Some(self.steps);
+        self.check_bounds()?;
         let primal = self.best.as_ref().map_or(primal, |best| best.primal);
         self.record(self.certificate(primal), losses, answer)
     }

@@ -8,12 +8,14 @@ use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
+use crate::regularizer::Regularizer;
 use crate::rng::Rng;
 use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
 #[derive(Serialize, Deserialize)]
 struct Ledger {
+    regularizer: Regularizer,
     rng: Rng,
     clock: Clock,
     counts: Counts,
@@ -42,7 +44,7 @@ impl<O: MaxOracle> Run<O> {
             lookahead: _, // answers that the next step fetches again, at the same w
             evaluation_executor: _,
             solver,
-            regularizer: _,
+            regularizer,
             stop: _,
             rng,
             clock,
@@ -61,6 +63,7 @@ impl<O: MaxOracle> Run<O> {
             batch: _,
         } = self;
         let ledger = Ledger {
+            regularizer: regularizer.clone(),
             rng: rng.clone(),
             clock: clock.clone(),
             counts: *counts,
@@ -75,18 +78,19 @@ impl<O: MaxOracle> Run<O> {
         solver.save(out)
     }
 
-    /// Goes on from where a run of the same problem, solver and clock was saved. The error says why it cannot, and
+    /// Goes on from where a run of the same problem, solver, regulariser and clock was saved. The error says why it cannot, and
     /// then nothing has changed.
     ///
     /// # Errors
     ///
-    /// Bytes that are no state of a run of this problem, solver and clock.
+    /// Bytes that are no state of a run of this problem, solver, regulariser and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
         let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
         ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
+        ensure(ledger.regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         self.solver.restore(rest, &mut self.oracle)?;
@@ -94,12 +98,29 @@ impl<O: MaxOracle> Run<O> {
             lookahead.forget();
         }
         self.candidate.clear();
-        let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps } =
-            ledger;
+        let Ledger {
+            rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, ..
+        } = ledger;
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.dual) = (best, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
         (self.evaluated_at, self.steps) = (evaluated_at, steps);
+        Ok(())
+    }
+
+    /// As [`restore`](Run::restore), for a run that is not the same: takes over planes and masses, and of bounds
+    /// nothing. F, averages and estimates are made anew from the planes; P and the best weights are not known until they
+    /// are evaluated. Counts, clock and chance go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`restore`](Run::restore).
+    pub fn restore_point(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        self.restore(bytes)?;
+        let (solver, mut ctx, _) = self.parts();
+        solver.rebuild(&mut ctx);
+        self.pause();
+        self.forget_bounds();
         Ok(())
     }
 

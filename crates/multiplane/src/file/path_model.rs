@@ -51,6 +51,9 @@ pub struct PathInfo {
     pub lambda_min: f64,
     /// The smallest lambda that the last row answers for.
     pub lambda_end: f64,
+    /// The gap that is proven of the first row's masses as lambda grows without end: 0 where the oracle was exact at w = 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gap_at_zero: f64,
     /// Why it ended.
     pub stop_reason: PathEnd,
     /// Whether every gap is proven.
@@ -72,6 +75,10 @@ pub struct PathModel {
     pub dual: Vec<f64>,
     /// Where they come from.
     pub info: PathInfo,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl PathModel {
@@ -115,6 +122,7 @@ impl PathModel {
             kappa: None,
             lambda_min: last,
             lambda_end: last,
+            gap_at_zero: 0.0,
             stop_reason,
             certified: points.iter().all(|point| point.certified),
             chosen: None,
@@ -165,7 +173,7 @@ impl PathModel {
 
     /// Returns the model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
     /// the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
-    /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and 0 at 0.
+    /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and known at 0.
     ///
     /// # Errors
     ///
@@ -181,7 +189,8 @@ impl PathModel {
             if lambda > own {
                 let shrink = own / lambda;
                 let bound = dual.map(|dual| dual + half_square * own * (1.0 - shrink));
-                primal = bound.unwrap_or(f64::NAN) + shrink * (primal - dual.unwrap_or(f64::NAN));
+                let gap = (1.0 - shrink) * self.info.gap_at_zero + shrink * (primal - dual.unwrap_or(f64::NAN));
+                primal = bound.unwrap_or(f64::NAN) + gap;
                 dual = bound;
                 linalg::scale(shrink, &mut w);
             } else {
@@ -275,6 +284,7 @@ mod tests {
             kappa: Some(0.9),
             lambda_min: 0.1,
             lambda_end: 0.1,
+            gap_at_zero: 0.0,
             stop_reason: PathEnd::LambdaMin,
             certified: true,
             chosen: None,
