@@ -47,7 +47,7 @@ class Estimator(Parameters):
         threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
         clock: ``"wall"``, or ``"work"``, which counts operations: the same fit gives the same bits.
         params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
-        warm_start: Go on from the last ``fit`` where the data is the same; stops count what is added.
+        warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
         progress: Show a progress line: yes, no, or only where somebody watches (None).
 
     Attributes:
