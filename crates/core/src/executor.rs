@@ -141,6 +141,15 @@ fn ask<O: MaxOracle + ?Sized>(
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
 
+/// What an answer says of its block's hinge, and whether that is proven to be no less than the true one.
+pub fn hinge(answer: &BatchItem) -> (f64, bool) {
+    let score = match answer.quality {
+        Quality::UpperBound(bound) => bound,
+        Quality::Exact | Quality::Heuristic => answer.score,
+    };
+    (score.max(0.0), answer.quality != Quality::Heuristic) // the truth's own plane scores 0
+}
+
 /// The sum of the hinges of all `blocks` at `w`, and whether it is proven to be no less than the true one.
 ///
 /// `batch` is scratch.
@@ -160,12 +169,9 @@ pub fn sum_of_hinges(
         batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
         executor.answer(w, Reply::Scores, batch)?;
         for answer in batch.iter() {
-            let score = match answer.quality {
-                Quality::UpperBound(bound) => bound,
-                Quality::Exact | Quality::Heuristic => answer.score,
-            };
-            proven &= answer.quality != Quality::Heuristic;
-            sum += score.max(0.0); // the truth's own plane scores 0
+            let (score, is_proven) = hinge(answer);
+            proven &= is_proven;
+            sum += score;
         }
     }
     Ok((sum, proven))

@@ -2,6 +2,7 @@
 
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
+use crate::keeper::PlaneKeeper;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::rescale::Rescale;
 use crate::state::StateError;
@@ -24,6 +25,9 @@ pub struct Progress {
     pub planes: Option<f64>,
     /// The best dual value of any feasible point so far; `None` for solvers without a dual.
     pub dual: Option<f64>,
+    /// Sum of the block gaps, each as it was when the oracle was last asked: an estimate of the gap at hand that costs
+    /// nothing, and no bound, as w has moved since. `None` before every block was seen.
+    pub gap_seen: Option<f64>,
     /// What a solver that chooses has measured and decided.
     pub decisions: Option<Decisions>,
 }
@@ -61,6 +65,11 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Writes a second answer into `w`, which may be the better one in primal value, and returns the dual value of
     /// its point; `None` where there is none.
     fn alternative(&self, _w: &mut Vec<f64>) -> Option<f64> {
+        None
+    }
+
+    /// The solver as one whose planes serve evaluations and are served by them, where it is.
+    fn keeper(&mut self) -> Option<&mut dyn PlaneKeeper<O>> {
         None
     }
 

@@ -39,6 +39,10 @@ impl BlockDual for HullState {
     fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize> {
         self.sets.insert(block, plane, now, self.iterate.regularizer().constraints(), source)
     }
+    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64 {
+        self.sets.scores(block, w, source, &mut self.scores);
+        self.scores.iter().copied().fold(0.0, f64::max)
+    }
     fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64 {
         self.score(block, source);
         corner.score(self.iterate.weights()) - self.qp(block).mean()

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeter, Outcome, RunError};
 use super::stop::{Stop, StopReason};
 use crate::clock::{Clock, ClockKind};
@@ -20,6 +21,12 @@ const TICK_STEPS: u64 = 64;
 
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
+
+/// Calls after which their mean time tells what an evaluation will take.
+const CALLS_TO_TELL: u64 = 64;
+
+/// A run that was interrupted evaluates its answer if that takes no longer than this, in seconds.
+const PATIENCE_SECONDS: f64 = 2.0;
 
 /// By how much F may exceed P, relative, where rounding is the reason.
 const ROUNDING: f64 = 1e-9;
@@ -47,6 +54,20 @@ pub struct Run<O> {
     pub(super) dual: Option<f64>,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
+    pub(super) loss_seconds: f64,
+    pub(super) evaluate: Evaluate,
+    pub(super) forecast: Forecast,
+    /// What the gap is thought to be since the last outer iteration; no bound.
+    pub(super) estimate: Option<f64>,
+    /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
+    pub(super) least_gap: Option<f64>,
+    /// The smallest gap seen, proven or estimated, and the pass at which it last fell by more than a little.
+    pub(super) fallen: (f64, f64),
+    /// P(0), where it is known without a call.
+    pub(super) primal_at_zero: Option<f64>,
+    /// Which of the solver's answers was evaluated last, and whether it is the best now.
+    pub(super) evaluated: Option<&'static str>,
+    pub(super) best_is_new: bool,
     pub(super) evaluated_at: Option<u64>,
     pub(super) steps: u64,
     pub(super) candidate: Vec<f64>,
@@ -57,21 +78,23 @@ pub struct Run<O> {
 
 impl<O: MaxOracle> Run<O> {
     /// Returns a run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
-    /// one of the same problem, evaluates bounds, and its calls are not counted as training.
+    /// one of the same problem, evaluates bounds.
     pub fn new(
-        oracle: O,
+        mut oracle: O,
         evaluation_oracle: O,
         solver: Box<dyn Solver<O>>,
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
+        let regularizer = regularizer.into();
+        let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
         Run {
             oracle,
             evaluation_oracle,
             lookahead: None,
             evaluation_executor: None,
             solver,
-            regularizer: regularizer.into(),
+            regularizer,
             stop,
             rng: Rng::new(0, 0),
             clock: Clock::new(ClockKind::Wall),
@@ -82,6 +105,15 @@ impl<O: MaxOracle> Run<O> {
             dual: None,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
+            loss_seconds: 0.0,
+            evaluate: Evaluate::default(),
+            forecast: Forecast::new(),
+            estimate: None,
+            least_gap: None,
+            fallen: (f64::INFINITY, 0.0),
+            primal_at_zero,
+            evaluated: None,
+            best_is_new: false,
             evaluated_at: None,
             steps: 0,
             candidate: Vec::new(),
@@ -100,6 +132,12 @@ impl<O: MaxOracle> Run<O> {
     /// Measures training time by this clock.
     pub fn with_clock(mut self, kind: ClockKind) -> Self {
         self.clock = Clock::new(kind);
+        self
+    }
+
+    /// Evaluates bounds at these moments.
+    pub fn with_evaluate(mut self, evaluate: Evaluate) -> Self {
+        self.evaluate = evaluate;
         self
     }
 
@@ -146,16 +184,14 @@ impl<O: MaxOracle> Run<O> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
         }
-        if self.evaluated_at == Some(self.steps) && self.gap_reached() {
-            return Ok(Some(StopReason::Gap)); // restored where it had ended
+        let at_start = self.steps == 0 || self.evaluated_at == Some(self.steps);
+        if at_start && self.gap_reached() {
+            return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
         }
         if self.step()? {
-            self.clock.pause();
-            if self.evaluation_seconds <= self.clock.now() {
-                self.evaluate()?;
-                if self.gap_reached() {
-                    return Ok(Some(StopReason::Gap));
-                }
+            self.look()?;
+            if self.gap_reached() {
+                return Ok(Some(StopReason::Gap));
             }
         }
         self.tick();
@@ -198,17 +234,68 @@ impl<O: MaxOracle> Run<O> {
             Some(StopReason::Passes)
         } else if stop.calls.is_some_and(|limit| calls >= limit) {
             Some(StopReason::Calls)
-        } else if stop.seconds.is_some_and(|seconds| self.clock.now() >= seconds) {
+        } else if stop.seconds.is_some_and(|seconds| self.seconds_to_pay(seconds) >= seconds) {
             Some(StopReason::Seconds)
         } else {
             None
         }
     }
 
+    /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
+    /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
+    fn seconds_to_pay(&self, budget: f64) -> f64 {
+        match self.evaluate {
+            Evaluate::Pass => self.clock.now(),
+            Evaluate::Auto => {
+                let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+                let last = if known { self.seconds_of_evaluation() } else { 0.0 };
+                let is_due = last < budget && self.evaluated_at != Some(self.steps);
+                self.spent_seconds() + self.loss_seconds + if is_due { last } else { 0.0 }
+            }
+        }
+    }
+
+    /// Returns the seconds of training and evaluation so far.
+    pub(super) fn spent_seconds(&self) -> f64 {
+        self.clock.now() + self.evaluation_seconds
+    }
+
+    /// Returns what an evaluation will take, by the calls so far.
+    fn seconds_of_evaluation(&self) -> f64 {
+        let blocks = self.oracle.blocks() as u64;
+        let call = match self.clock.kind() {
+            ClockKind::Work => self.evaluation_oracle.call_cost(),
+            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
+        };
+        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
+        call * blocks.div_ceil(workers as u64) as f64
+    }
+
+    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
+    pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
+        if stop_reason == StopReason::Interrupt {
+            return self.seconds_of_evaluation() <= PATIENCE_SECONDS;
+        }
+        let n = self.oracle.blocks() as u64;
+        self.stop.passes.is_none_or(|passes| passes >= 1.0)
+            && self.stop.calls.is_none_or(|calls| calls >= n)
+            && self.stop.seconds.is_none_or(|seconds| self.seconds_of_evaluation() < seconds)
+    }
+
+    /// Returns the lowest primal value known, and whether it is proven.
+    pub(super) fn best_primal(&self) -> Option<(f64, bool)> {
+        let best = self.best.as_ref().map(|best| (best.primal, best.proven));
+        match (best, self.primal_at_zero) {
+            (Some((primal, _)), Some(zero)) if primal <= zero => best,
+            (_, Some(zero)) => Some((zero, true)),
+            _ => best,
+        }
+    }
+
     pub(super) fn gap_reached(&self) -> bool {
-        match (self.stop.gap, &self.best, self.dual) {
-            (Some(target), Some(best), Some(dual)) => {
-                (self.is_certified() || self.stop.estimated) && best.primal - dual <= target.at(best.primal)
+        match (self.stop.gap, self.best_primal(), self.dual) {
+            (Some(target), Some((primal, _)), Some(dual)) => {
+                (self.is_certified() || self.stop.estimated) && primal - dual <= target.at(primal)
             }
             _ => false,
         }
@@ -216,14 +303,14 @@ impl<O: MaxOracle> Run<O> {
 
     /// Whether the gap is proven: P by answers that may prove something, F by any.
     pub(super) fn is_certified(&self) -> bool {
-        self.dual.is_some() && self.best.as_ref().is_some_and(|best| best.proven)
+        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven)
     }
 
     /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
     pub(super) fn check_bounds(&self) -> Result<(), RunError> {
-        match (&self.best, self.dual) {
-            (Some(Best { primal, proven: true, .. }), Some(dual)) if !is_possible(*primal, dual) => {
-                Err(RunError::Contradicted { primal: *primal, dual })
+        match (self.best_primal(), self.dual) {
+            (Some((primal, true)), Some(dual)) if !is_possible(primal, dual) => {
+                Err(RunError::Contradicted { primal, dual })
             }
             _ => Ok(()),
         }
@@ -235,7 +322,10 @@ impl<O: MaxOracle> Run<O> {
         }
         if self.is_tick() {
             let calls = self.counts.oracle_calls;
-            let tick = Tick { pass: self.passes(), oracle_calls: calls, seconds: self.clock.now() };
+            let seconds = self.spent_seconds();
+            let evaluation_calls = self.evaluation_calls;
+            let gap_estimate = self.estimate;
+            let tick = Tick { pass: self.passes(), oracle_calls: calls, evaluation_calls, seconds, gap_estimate };
             for observer in &mut self.observers {
                 observer.ticked(tick);
             }
@@ -272,6 +362,7 @@ impl<O: MaxOracle> Run<O> {
     /// Forgets what is known of P and F.
     pub(super) fn forget_bounds(&mut self) {
         (self.best, self.dual, self.evaluated_at) = (None, None, None);
+        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
     }
 
     /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
@@ -294,6 +385,7 @@ impl<O: MaxOracle> Run<O> {
             passes: self.passes(),
             iterations: Some(self.solver.progress().iterations),
             train_seconds: self.clock.now(),
+            evaluation_seconds: self.evaluation_seconds,
             // Sampled times can overshoot; more than all the time there was cannot be true.
             oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
         }
@@ -308,4 +400,11 @@ impl<O: MaxOracle> Run<O> {
     pub fn passes(&self) -> f64 {
         self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
     }
+}
+
+/// P(0), where the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere.
+fn primal_at_zero<O: MaxOracle>(oracle: &mut O, regularizer: &Regularizer) -> Option<f64> {
+    let blocks = oracle.blocks();
+    let known = oracle.capabilities().filter(|_| regularizer.prior().is_none())?;
+    (0..blocks).map(|block| known.hinge_at_zero(block)).sum()
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::driver::Run;
+use super::moment::Forecast;
 use super::outcome::Best;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
@@ -23,6 +24,10 @@ struct Ledger {
     dual: Option<f64>,
     evaluation_calls: u64,
     evaluation_seconds: f64,
+    loss_seconds: f64,
+    forecast: Forecast,
+    estimate: Option<f64>,
+    fallen: (f64, f64),
     evaluated_at: Option<u64>,
     steps: u64,
 }
@@ -55,6 +60,15 @@ impl<O: MaxOracle> Run<O> {
             dual,
             evaluation_calls,
             evaluation_seconds,
+            loss_seconds,
+            evaluate: _,
+            forecast,
+            estimate,
+            least_gap: _,
+            fallen,
+            primal_at_zero: _,
+            evaluated: _,
+            best_is_new: _,
             evaluated_at,
             steps,
             candidate: _,
@@ -71,6 +85,10 @@ impl<O: MaxOracle> Run<O> {
             dual: *dual,
             evaluation_calls: *evaluation_calls,
             evaluation_seconds: *evaluation_seconds,
+            loss_seconds: *loss_seconds,
+            forecast: *forecast,
+            estimate: *estimate,
+            fallen: *fallen,
             evaluated_at: *evaluated_at,
             steps: *steps,
         };
@@ -88,11 +106,13 @@ impl<O: MaxOracle> Run<O> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
-        let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
+        let numbers =
+            [ledger.clock.now(), ledger.evaluation_seconds, ledger.loss_seconds, ledger.counts.oracle_seconds];
         ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
         ensure(ledger.regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
+        ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
@@ -101,6 +121,8 @@ impl<O: MaxOracle> Run<O> {
         let Ledger {
             rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, ..
         } = ledger;
+        (self.loss_seconds, self.forecast) = (ledger.loss_seconds, ledger.forecast);
+        (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.dual) = (best, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);

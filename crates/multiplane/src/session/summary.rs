@@ -27,7 +27,10 @@ pub struct Summary {
     /// What the run took.
     #[serde(flatten)]
     pub cost: RunCost,
-    /// Time from reading the data to the end; under the work clock, work.
+    /// The primal value of w = 0, where it is known without a call.
+    #[serde(skip)]
+    pub primal_at_zero: Option<f64>,
+    /// Time from reading the data to the end; under the work clock, the work of training and evaluation.
     pub wall_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
@@ -47,12 +50,20 @@ pub struct Summary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
+    /// The pass since which the gap has not fallen, where that is long.
+    #[serde(skip)]
+    pub still_since: Option<f64>,
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
 }
 
 impl Summary {
+    /// Returns all oracle calls, those of evaluation among them, / n: what model and certificate cost.
+    pub fn all_passes(&self) -> f64 {
+        self.cost.all_calls() as f64 / self.n as f64
+    }
+
     /// Sums up what a run of `session` came to.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
         let threads = session.spec().threads;
@@ -64,6 +75,7 @@ impl Summary {
             lambda: session.lambda(),
             certificate: outcome.certificate,
             cost: outcome.cost,
+            primal_at_zero: outcome.primal_at_zero,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
             train_loss: losses.train,
@@ -74,6 +86,7 @@ impl Summary {
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
+            still_since: outcome.still_since,
             checkpoints: None,
         }
     }

@@ -57,6 +57,10 @@ impl Task for Chain {
         self.costs.loss(truth, y)
     }
 
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        Some(self.costs.largest_loss(example.truth))
+    }
+
     fn decode(
         &self,
         question: QuestionOf<'_, Self>,
