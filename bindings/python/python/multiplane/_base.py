@@ -174,18 +174,7 @@ class Estimator(Parameters):
         """The weights in the shape that users expect."""
         return w.copy()
 
-    def _promises(self) -> bool:
-        """Whether the oracle is said to be exact, or to give bounds."""
-        return True
-
     def _report(self) -> None:
-        if self._promises() and not self.certified_ and self.dual_ > self.primal_ + 1e-9 * (1.0 + abs(self.primal_)):
-            warnings.warn(
-                f"the dual value {self.dual_:.6g} is above the primal value {self.primal_:.6g}: decode does not find the "
-                "best labellings with the loss added; check(X, Y) looks for the reason",
-                BrokenPromiseWarning,
-                stacklevel=4,
-            )
         logger.info(
             "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
             type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",

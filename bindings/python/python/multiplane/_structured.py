@@ -146,9 +146,6 @@ class StructuredSVM(Estimator):
             )
             return None
 
-    def _promises(self) -> bool:
-        return _declared(self._adapted(), "quality") in ("exact", "upper-bound", "upper bound")
-
     def _sample_promise(self, X: Any, Y: Any) -> None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
         the loss added must not be beaten by the truth or by the prediction.
