@@ -6,6 +6,9 @@ mod common;
 use common::{Scratch, samples};
 use multiplane::{Model, ModelFile, PathModel};
 
+/// Its name, what it changes, and whether it contradicts the model itself.
+type Lie = (&'static str, fn(&mut Model), bool);
+
 fn scratch() -> Scratch {
     Scratch::new().with("rows.svm", samples::rows(60, &[1, 2, 3], 4))
 }
@@ -29,7 +32,7 @@ fn claims_of_a_model_are_compared() {
         change(&mut model);
         model.save(&scratch.path("changed")).unwrap();
     };
-    let lies: [(&str, fn(&mut Model), bool); 5] = [
+    let lies: [Lie; 5] = [
         (
             "a dual of 999",
             |model| (model.info.certificate.dual, model.info.certificate.gap) = (Some(999.0), Some(-998.0)),
