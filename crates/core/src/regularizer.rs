@@ -200,6 +200,19 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
+    /// A weight that must not be negative is not frozen at a negative prior value; at another, or free, it may stand.
+    #[test]
+    fn frozen_weights_keep_to_their_range() {
+        use Constraint::{Free, Frozen};
+        let fault = |prior: f64, constraint| {
+            let constraints = vec![Free, constraint];
+            let regularizer = Regularizer::from(1.0).with_prior(vec![-1.0, prior]).with_constraints(constraints);
+            regularizer.nonnegative_fault(std::slice::from_ref(&(1..2)))
+        };
+        assert!(fault(-0.5, Frozen).is_some_and(|fault| fault.contains("weight 1 is frozen at its prior value -0.5")));
+        assert_eq!((fault(0.5, Frozen), fault(0.0, Frozen), fault(-0.5, Free)), (None, None, None));
+    }
+
     /// F is the minimum over allowed w of `lambda/2 |w - w0|^2 + <phi, w> + circ`, and a step's true gain is the
     /// model's plus the surplus.
     #[test]
