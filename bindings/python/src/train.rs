@@ -150,8 +150,12 @@ pub(crate) fn train(
     let job = Job::new(py, spec, source, test, watcher)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
-        let warnings = session.warnings().to_vec();
-        let (model, summary, state) = session.run_warm(hooks, warm.as_ref(), keep)?;
+        let mut warnings = session.warnings().to_vec();
+        let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
+        if let Some(error) = &refused {
+            warnings.push(format!("this fit starts anew: {error}"));
+        }
+        let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         Ok((model, summary, state, warnings))
     };

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::oracle::Quality;
-use multiplane_tasks::foreign::{FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
+use multiplane_tasks::foreign::{DeclaredQuality, FeatureVector, ForeignAnswer, ForeignTask, LOSS_ROUNDING};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -110,7 +110,7 @@ impl Worker {
         Ok(value)
     }
 
-    fn describe(
+    fn take(
         &self,
         py: Python<'_>,
         example: usize,
@@ -171,8 +171,26 @@ impl ForeignTask for Worker {
         self.ask(example, |py| {
             self.refresh(py, w)?;
             let found = self.decoded(py, example, augmented)?;
-            self.describe(py, example, found, out)
+            self.take(py, example, found, out)
         })
+    }
+
+    /// Asked about labellings of an earlier fit: an exception says that the task has changed, and is no error of this one.
+    fn describe(&mut self, example: usize, label: &Label, out: &mut ForeignAnswer<Label>) -> Result<(), String> {
+        out.features.clear();
+        let told = Python::attach(|py| {
+            let told = self.read_features(py, example, label, &mut out.features);
+            match told.and_then(|()| self.read_loss(py, example, label)) {
+                Err(error) if error.is_instance_of::<PyException>(py) => Ok(Err(error.to_string())),
+                told => told.map(Ok),
+            }
+        });
+        out.loss = self.ask(example, |_| told)??;
+        Ok(())
+    }
+
+    fn declared(&self) -> String {
+        self.parts.declared.map_or("nothing", DeclaredQuality::name).into()
     }
 
     fn batch(&self) -> usize {
@@ -208,7 +226,7 @@ impl ForeignTask for Worker {
         for (slot, ((&example, answer), label)) in examples.iter().zip(out).zip(labels).enumerate() {
             let described = self.ask(example, |py| {
                 let found = self.judged(label.into_bound(py))?;
-                self.describe(py, example, found, answer)
+                self.take(py, example, found, answer)
             });
             described.map_err(|reason| (slot, reason))?;
         }

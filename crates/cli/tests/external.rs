@@ -227,3 +227,64 @@ fn signals_end_the_program_too() {
         std::fs::remove_file(scratch.path("pid")).unwrap();
     }
 }
+
+/// Losses of another size, told by the first argument: what the template does not know.
+const LOSSY: &str = "\
+import json, sys
+FACTOR = float(sys.argv[1])
+rows = []
+for line in sys.stdin:
+    asked = json.loads(line)
+    kind, examples = asked['type'], asked.get('examples')
+    if kind == 'hello':
+        for text in open(asked['data']):
+            label, *parts = text.split()
+            pairs = [part.split(':') for part in parts]
+            rows.append(([(int(k) - 1, float(v)) for k, v in pairs], int(label) - 1))
+        told = {'protocol': 1, 'examples': len(rows), 'dim': 12, 'quality': 'exact', 'capabilities': ['batch']}
+    elif kind == 'weights':
+        w = asked['w']
+        continue
+    elif kind == 'end':
+        break
+    else:
+        def about(i, y):
+            return {'label': y, 'features': [[4 * y + k, v] for k, v in rows[i][0]], 'loss': FACTOR * (y != rows[i][1])}
+        def best(i):
+            x, truth = rows[i]
+            score = lambda y: sum(v * w[4 * y + k] for k, v in x) + FACTOR * (asked['augment'] and y != truth)
+            return max(range(3), key=score)
+        labels = {'decode': lambda: map(best, examples), 'truth': lambda: (rows[i][1] for i in examples),
+                  'describe': lambda: asked['labels']}[kind]()
+        told = {'id': asked['id'], 'answers': [about(i, y) for i, y in zip(examples, labels)]}
+    print(json.dumps(told), flush=True)
+";
+
+/// A run goes on with the program that it began with: one whose loss is another is refused before anything is written,
+/// by `verify` as well; the same program at another place goes on.
+#[test]
+fn another_program_does_not_go_on() {
+    let Some(scratch) = scratch() else { return };
+    scratch.write("lossy.py", LOSSY);
+    scratch.write("moved.py", LOSSY);
+    let with = |arguments: &str, program: &str| {
+        let mut command = scratch.command(arguments);
+        common::run(command.args(["--set", &format!("task.command=python3 {program}")]))
+    };
+    for solver in ["bcfw", "fw", "auto"] {
+        let begin = format!(
+            "train --task external --data three.svm --lambda 0.02 --clock work --solver {solver} --passes 12 --quiet \
+             --out m --checkpoint c"
+        );
+        assert_eq!(with(&begin, "lossy.py 1.0").code, Some(0), "{solver}");
+        let before = std::fs::read(scratch.path("m")).unwrap();
+        let ran = with("train --resume c --passes 13 --json", "lossy.py 0.985");
+        assert_eq!(ran.code, Some(2), "{solver}: {}", ran.stdout);
+        assert!(ran.stderr.contains("not the oracle that the checkpoint's run was trained with"), "{}", ran.stderr);
+        assert!(std::fs::read(scratch.path("m")).unwrap() == before, "{solver}: the model was touched");
+        let verified = with("verify --model m --data three.svm --checkpoint c", "lossy.py 0.985");
+        assert_eq!(verified.code, Some(2), "{solver}: {}", verified.stderr);
+        let ran = with("train --resume c --passes 13 --json", "moved.py 1.0");
+        assert_eq!(ran.code, Some(0), "{solver}: {}", ran.stderr);
+    }
+}

@@ -55,7 +55,17 @@ impl Regularizer {
         self
     }
 
-    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`.
+    /// Why weights of these ranges cannot stay `>= 0`, if so: one is frozen at a negative prior value.
+    pub fn nonnegative_fault(&self, ranges: &[Range<usize>]) -> Option<String> {
+        let constraints = self.constraints.as_deref()?;
+        let negative = |k: &usize| constraints[*k] == Constraint::Frozen && self.prior_at(*k) < 0.0;
+        let k = ranges.iter().cloned().flatten().find(negative)?;
+        let value = self.prior_at(k);
+        Some(format!("weight {k} is frozen at its prior value {value}: the task needs it to be at least 0"))
+    }
+
+    /// The same with weights that must stay `>= 0`: ranges of the coordinates `0..dim`. Those that are frozen stay so; see
+    /// [`nonnegative_fault`](Regularizer::nonnegative_fault).
     pub fn with_nonnegative(self, ranges: &[Range<usize>], dim: usize) -> Self {
         let mut constraints =
             self.constraints.as_deref().map_or_else(|| vec![Constraint::Free; dim], <[Constraint]>::to_vec);
@@ -189,6 +199,19 @@ impl Regularizer {
 mod tests {
     use super::*;
     use crate::rng::Rng;
+
+    /// A weight that must not be negative is not frozen at a negative prior value; at another, or free, it may stand.
+    #[test]
+    fn frozen_weights_keep_to_their_range() {
+        use Constraint::{Free, Frozen};
+        let fault = |prior: f64, constraint| {
+            let constraints = vec![Free, constraint];
+            let regularizer = Regularizer::from(1.0).with_prior(vec![-1.0, prior]).with_constraints(constraints);
+            regularizer.nonnegative_fault(std::slice::from_ref(&(1..2)))
+        };
+        assert!(fault(-0.5, Frozen).is_some_and(|fault| fault.contains("weight 1 is frozen at its prior value -0.5")));
+        assert_eq!((fault(0.5, Frozen), fault(0.0, Frozen), fault(-0.5, Free)), (None, None, None));
+    }
 
     /// F is the minimum over allowed w of `lambda/2 |w - w0|^2 + <phi, w> + circ`, and a step's true gain is the
     /// model's plus the surplus.

@@ -78,6 +78,10 @@ pub trait Solver<O: MaxOracle + ?Sized> {
         None
     }
 
+    /// Makes anew what follows from planes and masses, and begins anew with what does not: w and F are rebuilt, averages
+    /// and estimates are forgotten. Goes between steps, and calls no oracle. A solver without planes has nothing to do.
+    fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {}
+
     /// Counters and the best dual value.
     fn progress(&self) -> Progress;
 

@@ -122,3 +122,22 @@ fn faults_are_found() {
         }
     }
 }
+
+/// A session goes on from its own checkpoints alone: another solver, lambda or seed is named; new stops are not in the way.
+#[test]
+fn foreign_checkpoints_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, _, checkpoint) = words(folder.path(), "fw");
+    let resumed = |key: &str, value: serde_json::Value| {
+        let mut tree = json!({"task": "chain", "solver": "fw", "stop": {"passes": 4}, "clock": "work"});
+        tree[key] = value;
+        let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+        let session = Session::on(spec, Dataset::new(synthetic_words(6, 0)), None).unwrap();
+        session.run(RunOptions { resume: Some(checkpoint.clone()), ..RunOptions::default() }).map(drop)
+    };
+    for (key, value) in [("lambda", json!(0.05)), ("seed", json!(3)), ("oracle", json!({"delay_us": 1.0}))] {
+        let error = resumed(key, value).unwrap_err();
+        assert!(matches!(error, multiplane::Error::Input(_)) && error.to_string().contains(key), "{key}: {error}");
+    }
+    resumed("threads", json!(2)).unwrap();
+}

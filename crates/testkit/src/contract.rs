@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use multiplane_core::certificate::CertificatePart;
+use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::clock::ClockKind;
 use multiplane_core::dual::BlockDual;
-use multiplane_core::observe::{JsonLines, Observer, Record};
+use multiplane_core::observe::{Certificate, JsonLines, Observer, Record};
 use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle};
 use multiplane_core::plane::{Plane, PlaneView};
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Outcome, Run, Stop};
+use multiplane_core::run::{Evaluate, Outcome, Run, Stop};
 use multiplane_core::solvers::SolverEntry;
 
 use crate::reference;
@@ -134,6 +134,76 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
         );
         assert!(gap >= -1e-12, "{name}: negative gap {gap}");
     }
+}
+
+/// What is certified is what an independent judge finds, whenever a run stops and is looked at: P at the answer by looking
+/// at every plane, and an F that is that of a point of the solver, added up anew, or of an earlier one, which is below.
+/// A run that stops after `passes` is as true of its own answer as one that is evaluated at every iteration.
+pub fn check_certificates(entry: &SolverEntry, problem: &Small, lambda: f64, passes: &[f64]) {
+    let mut duals = Vec::new();
+    for (&limit, evaluate) in passes.iter().flat_map(|limit| [(limit, Evaluate::Auto), (limit, Evaluate::Pass)]) {
+        let name = format!("{} on {}, {limit} passes, {evaluate:?}", entry.name, problem.name);
+        let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
+        let kept = Kept::default();
+        let stop = Stop { passes: Some(limit), ..Stop::default() };
+        let mut run: Run<BoxedOracle> = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
+            .with_clock(ClockKind::Work)
+            .with_evaluate(evaluate)
+            .with_observer(Box::new(kept.clone()));
+        let outcome = run.to_end().unwrap();
+        let Certificate { primal, dual, gap, certified } = outcome.certificate;
+        let judged = problem.primal(&outcome.w, lambda);
+        assert!((primal - judged).abs() <= 1e-10 * (1.0 + judged), "{name}: P is {judged}, not {primal}");
+        assert_eq!(certified, entry.has_dual, "{name}");
+        let Some(dual) = dual else { continue };
+        let sum = |point: &DualCertificate<'_>| judged_dual(point, problem.dim, lambda);
+        let points: Vec<f64> = run.dual_points().iter().map(sum).collect();
+        let best = points.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(dual <= judged + 1e-12 * (1.0 + judged), "{name}: F {dual} above P {judged}");
+        let known = best.is_finite(); // not where planes are kept by code alone
+        let averages = points.len() > 1; // an average may have been better before
+        let holds = if averages { dual >= best - 1e-9 } else { (dual - best).abs() <= 1e-9 };
+        assert!(!known || holds, "{name}: F {dual}, not {best}");
+        assert!((gap.unwrap() - (judged - dual)).abs() <= 1e-9 * (1.0 + judged), "{name}: gap {gap:?}");
+        for record in kept.0.lock().unwrap().iter() {
+            let Certificate { primal, dual, certified, .. } = record.certificate;
+            assert!(!certified || dual.is_none_or(|dual| dual <= primal + 1e-9), "{name}: a certificate of nothing");
+        }
+        duals.push((dual, judged));
+    }
+    // Weak duality between all of them: no stop changes what is true.
+    for (dual, _) in &duals {
+        assert!(duals.iter().all(|(_, primal)| dual <= &(primal + 1e-9)), "{} on {}", entry.name, problem.name);
+    }
+}
+
+/// F of a dual point whose planes have numbers, added up anew: `circ - |phi|^2 / (2 lambda)`; minus infinity where a plane
+/// is kept by code alone.
+fn judged_dual(point: &DualCertificate<'_>, dim: usize, lambda: f64) -> f64 {
+    let (mut phi, mut total) = (vec![0.0; dim], 0.0);
+    for part in &point.parts {
+        match part {
+            CertificatePart::Plane(plane) => {
+                plane.star.add_to(1.0, &mut phi);
+                total += plane.circ;
+            }
+            CertificatePart::Sum(star, circ) => {
+                phi.iter_mut().zip(star).for_each(|(phi, star)| *phi += star);
+                total += circ;
+            }
+            CertificatePart::Masses { planes, .. } => {
+                for WeightedPlane { mass, plane, circ, .. } in planes {
+                    match plane {
+                        Some(plane) => plane.star.add_to(*mass, &mut phi),
+                        None if *mass > 0.0 => return f64::NEG_INFINITY,
+                        None => {}
+                    }
+                    total += mass * circ;
+                }
+            }
+        }
+    }
+    total - phi.iter().map(|phi| phi * phi).sum::<f64>() / (2.0 * lambda)
 }
 
 /// A dual point after a step: w and F are those of its blocks, masses lie in the simplex, and `P - F` is the sum of the

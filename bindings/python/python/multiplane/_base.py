@@ -47,7 +47,7 @@ class Estimator(Parameters):
         threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
         clock: ``"wall"``, or ``"work"``, which counts operations: the same fit gives the same bits.
         params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
-        warm_start: Go on from the last ``fit`` where the data is the same; stops count what is added.
+        warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
         progress: Show a progress line: yes, no, or only where somebody watches (None).
 
     Attributes:
@@ -174,18 +174,7 @@ class Estimator(Parameters):
         """The weights in the shape that users expect."""
         return w.copy()
 
-    def _promises(self) -> bool:
-        """Whether the oracle is said to be exact, or to give bounds."""
-        return True
-
     def _report(self) -> None:
-        if self._promises() and not self.certified_ and self.dual_ > self.primal_ + 1e-9 * (1.0 + abs(self.primal_)):
-            warnings.warn(
-                f"the dual value {self.dual_:.6g} is above the primal value {self.primal_:.6g}: decode does not find the "
-                "best labellings with the loss added; check(X, Y) looks for the reason",
-                BrokenPromiseWarning,
-                stacklevel=4,
-            )
         logger.info(
             "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
             type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",

@@ -13,6 +13,7 @@ from multiplane import _core
 from multiplane._base import BrokenPromiseWarning, Estimator
 from multiplane._check import Findings, examine
 from multiplane._chain import _listed
+from multiplane._digest import Unknown, digest
 from multiplane._path import PathResult
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
@@ -112,11 +113,14 @@ class StructuredSVM(Estimator):
         results so far are in place.
         """
         source = self._source(X, Y)
-        last = getattr(self, "_last", None)
-        same = last is not None and last[0] is X and last[1] is Y and last[2] is self.task and last[3] == len(X)
-        self._last = (X, Y, self.task, len(X)) if self.warm_start else None
-        self._train(source, None, same)
-        self._sample_promise(X, Y)
+        last, self._last = getattr(self, "_last", None), None
+        same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
+        try:
+            self._train(source, None, same)
+            self._sample_promise(X, Y)
+        finally:
+            if self.warm_start:
+                self._last = self._content(X, Y)
         if _declared(self._adapted(), "quality") is None:
             warnings.warn(
                 f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
@@ -126,8 +130,21 @@ class StructuredSVM(Estimator):
             )
         return self
 
-    def _promises(self) -> bool:
-        return _declared(self._adapted(), "quality") in ("exact", "upper-bound", "upper bound")
+    def _content(self, X: Any, Y: Any) -> str | None:
+        """A digest of examples and task, by which the next fit knows them again; None, with a warning, where something
+        cannot be compared.
+        """
+        own = getattr(self.task, "fingerprint", None)
+        try:
+            return digest(own() if callable(own) else self.task, X, Y, own=type(self.task).__module__)
+        except Unknown as error:
+            warnings.warn(
+                f"warm_start: {error}, so nothing tells whether it has changed, and every fit starts anew; a method "
+                "`fingerprint()` of the task can say what identifies it",
+                UserWarning,
+                stacklevel=3,
+            )
+            return None
 
     def _sample_promise(self, X: Any, Y: Any) -> None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with

@@ -41,7 +41,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
     if let Some(checkpoint) = &job.from {
-        session.check_data(&checkpoint.info)?;
+        session.check_resumes(checkpoint)?;
         checkpoint.info.check_outer(Some(&outer))?;
     }
     let folds = args.cv.as_deref().map(|text| folds(text, &session)).transpose()?;

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
     if let Some(checkpoint) = &job.from {
-        session.check_data(&checkpoint.info)?;
+        session.check_resumes(checkpoint)?;
     }
     let hooks = hooks(args, &mut job, &session)?;
     let (model, mut summary) = session.run(hooks)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use multiplane::observe::Certificate;
 use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, model_format,
     read_prior,
@@ -15,6 +16,9 @@ use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;
+
+/// How near a gap comes to primal minus dual, relative to these, once the three were written as text.
+const SAME: f64 = 1e-14;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
@@ -36,7 +40,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let reported = model.info.certificate.primal;
     let difference = relative(primal, reported);
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
-    let fault = dual.as_ref().and_then(|dual| dual.fault.clone());
+    let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, primal));
     let verified = difference <= TOLERANCE && fault.is_none();
     let value = dual.as_ref().and_then(|found| found.dual);
     let gap = value.map(|dual| primal - dual);
@@ -56,7 +60,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
             json["reported_gap"] = json!(model.info.certificate.gap);
             json["planes_rebuilt"] = json!(planes[0]);
             json["planes_bounded"] = json!(planes[1]);
-            json["fault"] = fault.as_ref().map_or(Value::Null, |fault| json!(fault));
+        }
+        if dual.is_some() || fault.is_some() {
+            json["fault"] = json!(fault);
         }
         print(&format!("{json}\n"))?;
     } else {
@@ -66,6 +72,24 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         complain(&format!("error: {fault}"));
     }
     Ok(if verified { Done::Finished } else { Done::Failed })
+}
+
+/// What the model says of its bounds that cannot be true, its primal value being `primal`.
+fn claims(model: &Model, primal: f64) -> Option<String> {
+    let Certificate { primal: reported, dual, gap, certified } = model.info.certificate;
+    let Some(dual) = dual else {
+        let without = if certified { "its gap is certified" } else { "it has a gap" };
+        return (certified || gap.is_some()).then(|| format!("the model says that {without}, without a dual value"));
+    };
+    let expected = reported - dual;
+    let near = |gap: f64| (gap - expected).abs() <= SAME * (reported.abs() + dual.abs());
+    if !gap.is_some_and(near) {
+        let gap = gap.map_or("none".into(), |gap| gap.to_string());
+        return Some(format!("the gap of the model is {gap}, its primal and dual values make {expected}"));
+    }
+    // Of answers that prove nothing the primal value may be too low.
+    let possible = !certified || dual <= primal + TOLERANCE * (1.0 + primal.abs());
+    (!possible).then(|| format!("the dual value of the model, {dual}, is above its primal value, {primal}"))
 }
 
 /// The prior's weights, in the layout of files, where the run had a prior.
@@ -145,6 +169,17 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
             found.fault.get_or_insert(format!("the primal value of the checkpoint is {again}, not {primal}"));
         }
     }
+    // F never falls: before the end of the run it may have been lower.
+    let stated = model.info.certificate.dual;
+    if let (Some(stated), Some(dual), Some(_)) = (stated, found.dual, checkpoint.info.stop_reason)
+        && stated > dual + TOLERANCE * (1.0 + dual.abs())
+    {
+        let fault = format!(
+            "the dual value of the model is {stated}, that of the checkpoint's point {dual}: one of them is not of the end of \
+             this run"
+        );
+        found.fault.get_or_insert(fault);
+    }
     Ok(found)
 }
 
@@ -160,7 +195,7 @@ fn refuse_above(args: &VerifyArgs) -> Result<(), Error> {
     }
 }
 
-/// Recomputes the primal of every row of a path or grid.
+/// Recomputes the primal of every row of a path or grid, and looks whether the rows of a path reach each other.
 fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
     let mut rows = Vec::new();
     let mut worst = 0.0_f64;
@@ -172,14 +207,26 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
         rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));
     }
-    let verified = worst <= TOLERANCE;
+    let fault = path.loose_row().map(|(lambda, gap)| {
+        let eps = path.info.eps.unwrap_or(f64::NAN);
+        format!(
+            "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
+        )
+    });
+    let verified = worst <= TOLERANCE && fault.is_none();
     if args.json {
-        let json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });
+        let mut json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });
+        if fault.is_some() {
+            json["fault"] = json!(fault);
+        }
         print(&format!("{json}\n"))?;
     } else {
-        let verdict = if verified { "true" } else { "NOT TRUE" };
+        let verdict = if worst <= TOLERANCE { "true" } else { "NOT TRUE" };
         let count = rows.len();
         print(&format!("{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}\n"))?;
+    }
+    if let Some(fault) = fault {
+        complain(&format!("error: {fault}"));
     }
     Ok(if verified { Done::Finished } else { Done::Failed })
 }

@@ -110,7 +110,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Err(Unsupported::NotProven.into());
         }
         if !is_possible(primal, dual) {
-            return Err(Unsupported::Contradicted.into());
+            return Err(RunError::Contradicted { primal, dual });
         }
         let spent = run.read(&meter, run.blocks() as u64);
         run.book(spent, run.blocks() as u64);

@@ -22,9 +22,11 @@ impl PathPoint {
         self.primal - self.dual
     }
 
-    /// Returns the smallest share of lambda at which w is still good to `gap`; 0 where it is for every lambda.
-    pub fn reach(&self, gap: f64) -> f64 {
+    /// Returns the smallest share of lambda at which w is still good to `gap`; 0 where it is for every lambda, `None`
+    /// where it is not even here.
+    pub fn reach(&self, gap: f64) -> Option<f64> {
         let room = gap - self.gap();
-        if self.score <= room { 0.0 } else { 1.0 - room / self.score }
+        let holds = room >= 0.0; // not so for NaN
+        holds.then(|| if self.score <= room { 0.0 } else { 1.0 - room / self.score })
     }
 }

@@ -305,12 +305,18 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
-    /// disprove what the oracle says of its answers.
+    /// Whether the gap is proven: P by answers that may prove something, F by any.
     pub(super) fn is_certified(&self) -> bool {
+        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven)
+    }
+
+    /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
+    pub(super) fn check_bounds(&self) -> Result<(), RunError> {
         match (self.best_primal(), self.dual) {
-            (Some((primal, proven)), Some(dual)) => proven && is_possible(primal, dual),
-            _ => false,
+            (Some((primal, true)), Some(dual)) if !is_possible(primal, dual) => {
+                Err(RunError::Contradicted { primal, dual })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -357,6 +363,12 @@ impl<O: MaxOracle> Run<O> {
         self.regularizer.lambda()
     }
 
+    /// Forgets what is known of P and F.
+    pub(super) fn forget_bounds(&mut self) {
+        (self.best, self.dual, self.evaluated_at) = (None, None, None);
+        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
+    }
+
     /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
     pub(crate) fn move_to(&mut self, lambda: f64, solver: Option<Box<dyn Solver<O>>>) {
         self.clock.pause();
@@ -364,8 +376,7 @@ impl<O: MaxOracle> Run<O> {
             self.solver = solver;
         }
         self.regularizer = self.regularizer.with_lambda(lambda);
-        (self.best, self.dual, self.evaluated_at) = (None, None, None);
-        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
+        self.forget_bounds();
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }
 

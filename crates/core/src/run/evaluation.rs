@@ -25,6 +25,7 @@ impl<O: MaxOracle> Run<O> {
             Evaluate::Auto => {
                 let progress = self.solver.progress();
                 self.dual = [self.dual, progress.dual].into_iter().flatten().reduce(f64::max);
+                self.check_bounds()?;
                 self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
                 (self.evaluated, self.least_gap) = (None, None);
                 if let Some(target) = self.target_in_reach() {
@@ -95,7 +96,7 @@ impl<O: MaxOracle> Run<O> {
             w = old.map(|best| best.w).unwrap_or_default();
         }
         (self.candidate, self.evaluated, self.evaluated_at) = (w, answer, Some(self.steps));
-        Ok(())
+        self.check_bounds()
     }
 
     /// Returns the pass since which the gap has not moved, where that is long.

@@ -17,6 +17,17 @@ pub enum RunError {
     /// The objective overflowed.
     #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
     NotFinite(f64),
+    /// Weak duality rules the values out: the oracle's word, by which P is proven, is not kept.
+    #[error(
+        "the dual value {dual} exceeds the primal value {primal}: the oracle's answers are not what it says of them \
+         (`multiplane check`, and check(X, Y) in Python, look for the reason)"
+    )]
+    Contradicted {
+        /// P, by answers that are said to prove it.
+        primal: f64,
+        /// F, above it.
+        dual: f64,
+    },
     /// A record could not be written.
     #[error("the record could not be written: {0}")]
     Record(#[from] std::io::Error),
@@ -34,12 +45,6 @@ pub enum Unsupported {
     /// The oracle certifies nothing.
     #[error("the oracle is only a heuristic here: a path needs gaps that are proven")]
     NotProven,
-    /// Weak duality rules the values out.
-    #[error(
-        "the dual value exceeds the primal value: the oracle's answers are not what it says of them (the doctor of \
-         oracles looks for the reason)"
-    )]
-    Contradicted,
 }
 
 /// Measures mean task losses of predictions at `w`.

@@ -9,12 +9,14 @@ use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
+use crate::regularizer::Regularizer;
 use crate::rng::Rng;
 use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
 #[derive(Serialize, Deserialize)]
 struct Ledger {
+    regularizer: Regularizer,
     rng: Rng,
     clock: Clock,
     counts: Counts,
@@ -48,7 +50,7 @@ impl<O: MaxOracle> Run<O> {
             lookahead: _, // answers that the next step fetches again, at the same w
             evaluation_executor: _,
             solver,
-            regularizer: _,
+            regularizer,
             stop: _,
             rng,
             clock,
@@ -77,6 +79,7 @@ impl<O: MaxOracle> Run<O> {
             batch: _,
         } = self;
         let ledger = Ledger {
+            regularizer: regularizer.clone(),
             rng: rng.clone(),
             clock: clock.clone(),
             counts: *counts,
@@ -96,12 +99,12 @@ impl<O: MaxOracle> Run<O> {
         solver.save(out)
     }
 
-    /// Goes on from where a run of the same problem, solver and clock was saved. The error says why it cannot, and
+    /// Goes on from where a run of the same problem, solver, regulariser and clock was saved. The error says why it cannot, and
     /// then nothing has changed.
     ///
     /// # Errors
     ///
-    /// Bytes that are no state of a run of this problem, solver and clock.
+    /// Bytes that are no state of a run of this problem, solver, regulariser and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
@@ -116,6 +119,7 @@ impl<O: MaxOracle> Run<O> {
         ];
         let same_clock = ledger.clock.kind() == self.clock.kind();
         ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
+        ensure(ledger.regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
@@ -134,6 +138,22 @@ impl<O: MaxOracle> Run<O> {
         (self.best, self.dual) = (best, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
         (self.evaluated_at, self.steps) = (evaluated_at, steps);
+        Ok(())
+    }
+
+    /// As [`restore`](Run::restore), for a run that is not the same: takes over planes and masses, and of bounds
+    /// nothing. F, averages and estimates are made anew from the planes; P and the best weights are not known until they
+    /// are evaluated. Counts, clock and chance go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`restore`](Run::restore).
+    pub fn restore_point(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        self.restore(bytes)?;
+        let (solver, mut ctx, _) = self.parts();
+        solver.rebuild(&mut ctx);
+        self.pause();
+        self.forget_bounds();
         Ok(())
     }
 

@@ -79,7 +79,8 @@ impl BatchFrankWolfeSolver {
         let dim = fresh.sum.len();
         let sum = self.sum.len() == dim && finite(&self.sum) && self.sum_circ.is_finite();
         ensure(self.blocks == fresh.blocks && self.visited < self.blocks && sum, "the pass")?;
-        self.dual.check(1, dim)
+        self.dual.check(1, dim)?;
+        ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")
     }
 }
 
@@ -110,6 +111,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         Some(self.dual.answer(w))
+    }
+
+    fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {
+        self.visited = 0; // the planes summed so far were found at weights that rounding may have moved
+        self.dual.rebuild();
     }
 
     fn progress(&self) -> Progress {

@@ -1,23 +1,33 @@
 //! The checkpoint file: a run under way, in the container of the model file, with the same checksum over all of it.
 //!
 //! Tensor `state` (bytes) is what [`Run::save`](multiplane_core::run::Run::save) wrote, tensor `outer` whatever a loop
-//! around the run adds; the metadata says what the run is and where its outputs go. The last two generations are kept.
+//! around the run adds, tensor `sample` some answers of an oracle that lives elsewhere; the metadata says what the run is
+//! and where its outputs go. The last two generations are kept.
 
 use std::path::{Path, PathBuf};
 
 use multiplane_core::run::StopReason;
+use multiplane_core::state;
 use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::container::{self, zero_checksum};
+use super::container::{self, sha256, zero_checksum};
 use super::durable::durable_replace;
 use super::record::RecordPosition;
 use crate::error::Error;
 use crate::spec::Outer;
 
 /// Version of the checkpoint format that this program writes and reads.
-pub const CHECKPOINT_FORMAT: u32 = 2;
+pub const CHECKPOINT_FORMAT: u32 = 3;
+
+/// The sources of what a loop's position is made of.
+const POSITIONS: [&str; 4] = [
+    include_str!("breakpoint.rs"),
+    include_str!("../outer/grid.rs"),
+    include_str!("../outer/path.rs"),
+    include_str!("../outer/position.rs"),
+];
 
 /// What `kind` says in the metadata of a checkpoint.
 const KIND: &str = "checkpoint";
@@ -48,8 +58,10 @@ pub struct CheckpointInfo {
     pub(crate) kind: String,
     /// Version of the file format.
     pub format: u32,
-    /// Version of the program; states are read by the version that wrote them.
+    /// Version of the program.
     pub version: String,
+    /// Hash of the sources of all states; they are read by the sources that wrote them.
+    pub sources: String,
     /// The whole run specification, paths included.
     pub spec: Value,
     /// sha256 of the parsed training data.
@@ -80,6 +92,9 @@ pub struct Checkpoint {
     pub state: Vec<u8>,
     /// What a loop around the run adds, such as the position on a path; empty where there is none.
     pub outer: Vec<u8>,
+    /// A few of the oracle's answers ([`AnswerSample`](multiplane_tasks::problem::AnswerSample)) by which it is known
+    /// again; empty where data and parameters do.
+    pub sample: Vec<u8>,
 }
 
 impl CheckpointInfo {
@@ -90,6 +105,7 @@ impl CheckpointInfo {
             kind: KIND.into(),
             format: CHECKPOINT_FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
+            sources: sources(),
             spec,
             fingerprint,
             test_fingerprint,
@@ -123,6 +139,13 @@ impl CheckpointInfo {
     }
 }
 
+/// Hash of the sources of all that is saved of a run and of loops around it.
+fn sources() -> String {
+    let mut parts = vec![state::SOURCES.as_bytes()];
+    parts.extend(POSITIONS.iter().map(|text| text.as_bytes()));
+    sha256(&parts)
+}
+
 /// Where the last generation but one is kept.
 pub fn previous(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -133,7 +156,8 @@ pub fn previous(path: &Path) -> PathBuf {
 impl Checkpoint {
     /// The tensors of the file with their names.
     fn payloads(&self) -> Vec<(&str, &[u8])> {
-        let all = [("state", self.state.as_slice()), ("outer", self.outer.as_slice())];
+        let all = [("state", &self.state), ("outer", &self.outer), ("sample", &self.sample)];
+        let all = all.map(|(name, bytes)| (name, bytes.as_slice()));
         all.into_iter().filter(|(name, bytes)| *name == "state" || !bytes.is_empty()).collect()
     }
 
@@ -150,7 +174,7 @@ impl Checkpoint {
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        Ok([self.header()?.as_slice(), &self.state, &self.outer].concat())
+        Ok([self.header()?.as_slice(), &self.state, &self.outer, &self.sample].concat())
     }
 
     /// Writes the file durably. With `keep` what was there before becomes the [`previous`] generation.
@@ -161,7 +185,7 @@ impl Checkpoint {
     pub fn save(&self, path: &Path, keep: bool) -> Result<(), Error> {
         let header = self.header()?;
         let previous = keep.then(|| previous(path));
-        durable_replace(path, &[&header, &self.state, &self.outer], previous.as_deref())
+        durable_replace(path, &[&header, &self.state, &self.outer, &self.sample], previous.as_deref())
             .map_err(|error| Error::failed(format!("{}: the checkpoint could not be written: {error}", path.display())))
     }
 
@@ -183,10 +207,16 @@ impl Checkpoint {
                  {CHECKPOINT_FORMAT}): resume with the version that wrote it"
             ));
         }
+        if value["sources"] != sources() {
+            return Err(format!(
+                "it was written by another build of version {version}, from other sources: resume with the build that \
+                 wrote it"
+            ));
+        }
         let info: CheckpointInfo = serde_json::from_value(value).map_err(|error| container::broken(&error))?;
         let bytes = |name: &str| container::tensor(&tensors, name, Dtype::U8).map(|tensor| tensor.data().to_vec());
-        let outer = if tensors.names().contains(&"outer") { bytes("outer")? } else { Vec::new() };
-        Ok(Checkpoint { info, state: bytes("state")?, outer })
+        let optional = |name: &str| if tensors.names().contains(&name) { bytes(name) } else { Ok(Vec::new()) };
+        Ok(Checkpoint { info, state: bytes("state")?, outer: optional("outer")?, sample: optional("sample")? })
     }
 
     /// Reads a file.
@@ -226,7 +256,7 @@ mod tests {
     fn checkpoint(outer: &[u8]) -> Checkpoint {
         let spec = json!({"task": {"name": "binary"}, "seed": 3});
         let info = CheckpointInfo::new(spec, "ab".repeat(32), None, 2, 1);
-        Checkpoint { info, state: vec![1, 2, 3, 0xff, 7], outer: outer.to_vec() }
+        Checkpoint { info, state: vec![1, 2, 3, 0xff, 7], outer: outer.to_vec(), sample: outer.to_vec() }
     }
 
     /// What is written is read again, with and without an outer loop; other readers of the format can read it.
@@ -235,7 +265,10 @@ mod tests {
         for outer in [&[][..], b"position 3"] {
             let bytes = checkpoint(outer).to_bytes().unwrap();
             let read = Checkpoint::from_bytes(&bytes).unwrap();
-            assert_eq!((&read.state, &read.outer), (&checkpoint(outer).state, &outer.to_vec()));
+            assert_eq!(
+                (&read.state, &read.outer, &read.sample),
+                (&checkpoint(outer).state, &outer.to_vec(), &outer.to_vec())
+            );
             assert_eq!(read.to_bytes().unwrap(), bytes);
             let tensors = SafeTensors::deserialize(&bytes).unwrap();
             assert_eq!(tensors.tensor("state").unwrap().data(), [1, 2, 3, 0xff, 7]);
@@ -258,13 +291,17 @@ mod tests {
         assert!(crate::Model::from_bytes(&bytes).unwrap_err().contains("it is a checkpoint"));
     }
 
-    /// Files of another version are refused with both versions.
+    /// Files of another version are refused with both versions; those of other sources of the same version, too.
     #[test]
     fn other_versions_are_refused() {
         let mut other = checkpoint(b"");
         other.info.version = "9.9.9".into();
         let error = Checkpoint::from_bytes(&other.to_bytes().unwrap()).unwrap_err();
         assert!(error.contains("version 9.9.9") && error.contains(env!("CARGO_PKG_VERSION")), "{error}");
+        let mut other = checkpoint(b"");
+        other.info.sources = "ab".repeat(32);
+        let error = Checkpoint::from_bytes(&other.to_bytes().unwrap()).unwrap_err();
+        assert!(error.contains("another build") && error.contains("other sources"), "{error}");
     }
 
     /// The previous generation takes over where the newest is damaged or gone.

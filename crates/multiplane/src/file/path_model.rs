@@ -20,6 +20,9 @@ use crate::spec::{PathEnd, PathSpec};
 /// How near a lambda must be to one of a grid's to mean it, relative.
 const SAME_LAMBDA: f64 = 1e-6;
 
+/// By how much a gap may exceed eps by rounding, relative to the values in it.
+const ROUNDING: f64 = 1e-12;
+
 /// What the rows of weights are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -51,6 +54,9 @@ pub struct PathInfo {
     pub lambda_min: f64,
     /// The smallest lambda that the last row answers for.
     pub lambda_end: f64,
+    /// The gap that is proven of the first row's masses as lambda grows without end: 0 where the oracle was exact at w = 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gap_at_zero: f64,
     /// Why it ended.
     pub stop_reason: PathEnd,
     /// Whether every gap is proven.
@@ -72,6 +78,10 @@ pub struct PathModel {
     pub dual: Vec<f64>,
     /// Where they come from.
     pub info: PathInfo,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl PathModel {
@@ -115,6 +125,7 @@ impl PathModel {
             kappa: None,
             lambda_min: last,
             lambda_end: last,
+            gap_at_zero: 0.0,
             stop_reason,
             certified: points.iter().all(|point| point.certified),
             chosen: None,
@@ -165,7 +176,7 @@ impl PathModel {
 
     /// Returns the model at `lambda`, with its primal value and what is known of the dual there. On a path both follow from
     /// the row's: `P' = P + (lambda' - lambda)/2 |w|^2` and `F' = (lambda'/lambda) F`. Above the first breakpoint
-    /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and 0 at 0.
+    /// phi stays and w shrinks; the primal is then an upper bound, as the gap is convex in 1/lambda and known at 0.
     ///
     /// # Errors
     ///
@@ -181,7 +192,8 @@ impl PathModel {
             if lambda > own {
                 let shrink = own / lambda;
                 let bound = dual.map(|dual| dual + half_square * own * (1.0 - shrink));
-                primal = bound.unwrap_or(f64::NAN) + shrink * (primal - dual.unwrap_or(f64::NAN));
+                let gap = (1.0 - shrink) * self.info.gap_at_zero + shrink * (primal - dual.unwrap_or(f64::NAN));
+                primal = bound.unwrap_or(f64::NAN) + gap;
                 dual = bound;
                 linalg::scale(shrink, &mut w);
             } else {
@@ -193,6 +205,22 @@ impl PathModel {
         let certificate = Certificate::new(primal, dual, self.info.certified);
         let info = ModelInfo::new(self.info.provenance.clone(), at, certificate);
         Ok(Model { w, info: ModelInfo { format, version, ..info } })
+    }
+
+    /// Finds the first row of a path that is not good to eps at the end of what it answers for, the next row's lambda or
+    /// the end of the path: that lambda, and the gap there. By the values in the file, whatever they are worth.
+    pub fn loose_row(&self) -> Option<(f64, f64)> {
+        let eps = self.info.eps.filter(|_| self.info.kind == PathKind::Path)?;
+        let ends = self.lambdas.iter().skip(1).copied().chain([self.info.lambda_end]);
+        let rows = self.lambdas.iter().zip(ends).enumerate().map(|(k, (own, end))| {
+            let half_square = 0.5 * linalg::sum_squares(self.row(k));
+            let (primal, dual) = (self.primal[k] + (end - own) * half_square, self.dual[k] * (end / own));
+            let size = self.primal[k].abs() + self.dual[k].abs();
+            (end, primal - dual, size)
+        });
+        let holds = |(_, gap, size): &(f64, f64, f64)| *gap <= eps + ROUNDING * (eps + size); // not so for NaN
+        let loose = rows.into_iter().find(|row| !holds(row));
+        loose.map(|(end, gap, _)| (end, gap))
     }
 
     /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
@@ -275,6 +303,7 @@ mod tests {
             kappa: Some(0.9),
             lambda_min: 0.1,
             lambda_end: 0.1,
+            gap_at_zero: 0.0,
             stop_reason: PathEnd::LambdaMin,
             certified: true,
             chosen: None,
@@ -303,6 +332,30 @@ mod tests {
         let circ = 0.95 + 0.5 * 4.0; // F = circ - lambda/2 |w|^2
         assert!((above.info.certificate.dual.unwrap() - (circ - 0.5 * 8.0 * 0.25)).abs() < 1e-12);
         assert!((above.info.certificate.gap.unwrap() - 0.025).abs() < 1e-12, "half of the gap, at most");
+    }
+
+    /// A path whose rows reach each other is sound; one that lacks a row, or whose dual is not true, is not.
+    #[test]
+    fn thinned_paths_are_noticed() {
+        let exact = |lambdas: Vec<f64>| {
+            let rows = lambdas.len();
+            let base = path(PathKind::Path);
+            let (w, primal) = (vec![1.0; rows], lambdas.iter().map(|lambda| 0.5 + 0.5 * lambda).collect());
+            let dual = lambdas.iter().map(|lambda| 0.49 + 0.5 * lambda).collect();
+            PathModel { w, primal, dual, lambdas, ..base }
+        };
+        let lambdas = vec![1.0, 0.9, 0.81, 0.73];
+        let mut whole = exact(lambdas.clone());
+        whole.info.lambda_end = 0.66;
+        assert_eq!(whole.loose_row(), None);
+        let mut thinned = exact(vec![1.0, 0.73]);
+        thinned.info.lambda_end = 0.66;
+        assert_eq!(thinned.loose_row().map(|(lambda, _)| lambda), Some(0.73));
+        whole.info.lambda_end = 0.3;
+        assert_eq!(whole.loose_row().map(|(lambda, _)| lambda), Some(0.3));
+        let mut grid = exact(lambdas);
+        grid.info.kind = PathKind::Grid;
+        assert_eq!(grid.loose_row(), None, "a grid answers for its points alone");
     }
 
     /// Of a grid only its own lambdas, however they were rounded.

@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::file::{Checkpoint, CheckpointInfo};
-use crate::session::{CheckpointReport, Checkpointer, RunOptions, Session};
+use crate::file::Checkpoint;
+use crate::session::{CheckpointReport, Checkpointer, Origin, RunOptions, Session};
 use crate::spec::{Outer, PathEnd};
 
 /// Keeps the checkpoints of a loop around a run, where any are wanted.
 pub(crate) struct LoopCheckpoints {
     checkpointer: Option<Checkpointer>,
-    info: CheckpointInfo,
+    origin: Origin,
     resume: Option<Checkpoint>,
 }
 
@@ -24,7 +24,7 @@ impl LoopCheckpoints {
     /// Writes a checkpoint if one is due. Call it between steps.
     pub(crate) fn look(&mut self, run: &mut Run<BoxedOracle>, position: &impl Serialize) {
         if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.look(run, &self.info, || encoded(position));
+            checkpointer.look(run, &self.origin, || encoded(position));
         }
     }
 
@@ -43,7 +43,7 @@ impl LoopCheckpoints {
             PathEnd::Interrupt => Some(StopReason::Interrupt),
             PathEnd::LambdaMin | PathEnd::Size => None, // no stop ended it
         };
-        Some(self.checkpointer.as_mut()?.last(run, &self.info, || encoded(position), reason))
+        Some(self.checkpointer.as_mut()?.last(run, &self.origin, || encoded(position), reason))
     }
 
     /// That a loop ended before it had anything to show: no bad input any more where a checkpoint has been written.
@@ -79,11 +79,12 @@ impl Session {
     ) -> Result<(LoopCheckpoints, RunOptions), Error> {
         let (checkpointer, resume) = (options.checkpointer.take(), options.resume.take());
         if let Some(checkpoint) = &resume {
-            self.check_data(&checkpoint.info)?;
+            self.check_resumes(checkpoint)?;
             checkpoint.info.check_outer(Some(&outer))?;
         }
-        let info = CheckpointInfo { outer: Some(outer), ..self.checkpoint_info() };
-        Ok((LoopCheckpoints { checkpointer, info, resume }, options))
+        let mut origin = self.origin();
+        origin.info.outer = Some(outer);
+        Ok((LoopCheckpoints { checkpointer, origin, resume }, options))
     }
 
     /// Where the loop goes on that is resumed, if one is, with its run taken there: `lambda` names the strength of

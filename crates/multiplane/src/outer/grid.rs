@@ -5,7 +5,7 @@
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::parameter::ParameterError;
 use multiplane_core::path::{LambdaSearch, PathRun, SearchStep};
-use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason, Unsupported};
+use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason};
 use multiplane_core::solvers::SolverEntry;
 use multiplane_core::state::{StateError, ensure};
 use multiplane_tasks::problem::MAX_DIM;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::path::{continuing, no_start};
+use super::position::loose;
 use super::summary::PathSummary;
 use crate::error::Error;
 use crate::file::{Breakpoint, PathKind, PathModel};
@@ -161,7 +162,6 @@ impl Session {
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
         let sought = PathRun::new(run).search(spec.start_gap, &mut at.search).map_err(|error| match error {
-            RunError::Unsupported(Unsupported::Contradicted) => Error::input(error.to_string()),
             RunError::Unsupported(reason) => Error::input(format!("{reason}; or say where the grid begins")),
             other => other.into(),
         })?;
@@ -170,6 +170,9 @@ impl Session {
             SearchStep::OutOfBudget(reason) => return Ok(Some(reason)),
             SearchStep::Zero => {
                 return Err(Error::input("w = 0 is optimal at every lambda: there is nothing to search"));
+            }
+            SearchStep::Loose(gap) => {
+                return Err(Error::input(format!("{}; or say where the grid begins", loose(gap, spec.start_gap))));
             }
             SearchStep::Start(point) => point.lambda,
         };

@@ -122,7 +122,8 @@ impl Session {
             return Err(saver.without_point(no_start(end)));
         }
         let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
-        let model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
+        let mut model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
+        model.info.gap_at_zero = at.state.gap_at_zero();
         let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, run.cost()) };
         Ok((model, summary))
     }

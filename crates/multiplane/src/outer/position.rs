@@ -79,14 +79,21 @@ impl PathState {
         step
     }
 
+    /// The gap that the oracle's bounds leave to the masses of the first breakpoint as lambda grows without end; 0 where
+    /// the oracle is exact at w = 0.
+    pub fn gap_at_zero(&self) -> f64 {
+        self.search.gap_at_zero()
+    }
+
     /// On the way to the first breakpoint.
     fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
         let start = match PathRun::new(run).search(spec.target(), &mut self.search).map_err(unsupported)? {
             SearchStep::Running => return Ok(PathStep::Running),
             SearchStep::OutOfBudget(reason) => return Ok(PathStep::Ended(reason.into())),
             SearchStep::Start(point) => point,
-            // The best labellings at w = 0 balance out: w = 0 is optimal at every lambda.
+            // The best labellings at w = 0 balance out: w = 0 is good enough at every lambda.
             SearchStep::Zero => PathRun::new(run).point_at(spec.lambda_min).map_err(unsupported)?,
+            SearchStep::Loose(gap) => return Err(Error::input(loose(gap, spec.target()))),
         };
         if start.lambda < spec.lambda_min {
             let rule = format!("the path begins at lambda = {:.6}, expected a number below that", start.lambda);
@@ -116,7 +123,11 @@ impl PathState {
 
     /// Takes note of a breakpoint. Fails where the next one would be the same number.
     fn pass(&mut self, point: PathPoint, spec: &PathSpec) -> Result<PathStep, Error> {
-        let next = (point.lambda * point.reach(spec.eps)).max(spec.lambda_min);
+        let Some(reach) = point.reach(spec.eps) else {
+            let (lambda, gap, eps) = (point.lambda, point.gap(), spec.eps);
+            return Err(Error::Failed(format!("at lambda = {lambda:e} the gap is {gap:.3e}, more than eps = {eps:e}")));
+        };
+        let next = (point.lambda * reach).max(spec.lambda_min);
         if next >= point.lambda && point.lambda > spec.lambda_min {
             let error = too_small(
                 spec,
@@ -161,6 +172,15 @@ impl Default for PathState {
     fn default() -> Self {
         PathState::new()
     }
+}
+
+/// Says that bounds at w = 0 are too loose for a beginning.
+pub(super) fn loose(gap: f64, target: f64) -> String {
+    format!(
+        "the oracle's upper bounds lie {gap:.3e} above its labellings at w = 0 and near it, where a gap of {target:.3e} is \
+         asked for: nothing is proven of large lambda, and so a path has no beginning; a larger eps helps, or an oracle \
+         with tighter bounds or better labellings there"
+    )
 }
 
 /// Says that 64-bit numbers do not reach as far as eps asks.

@@ -1,10 +1,12 @@
 //! When checkpoints are written, and what happens when one cannot be.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use multiplane_core::clock::Stopwatch;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Outcome, Run, StopReason};
+use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
 use crate::file::{
@@ -17,6 +19,12 @@ const USUAL_SECONDS: f64 = 60.0;
 /// Where no seconds are given, the time between checkpoints is at least this many times what the last one took: with
 /// that they cost at most 1 % of the time.
 const TIMES_COST: f64 = 100.0;
+
+/// Where checkpoints come from: what they say of their run, and the problem, whose oracle's answers they hold.
+pub(crate) struct Origin {
+    pub(crate) info: CheckpointInfo,
+    pub(crate) problem: Arc<dyn Problem>,
+}
 
 /// What the checkpoints of a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,17 +105,17 @@ impl Checkpointer {
     pub(crate) fn drive(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        info: &CheckpointInfo,
+        origin: &Origin,
     ) -> Result<(Outcome, CheckpointReport), Error> {
         self.since_last = Stopwatch::start();
         loop {
             let ended = run.advance().map_err(|error| self.with_newest(error.to_string()))?;
             if let Some(reason) = ended {
                 // Before the outcome: its evaluation is none that a longer run would make.
-                let report = self.last(run, info, || Ok(Vec::new()), Some(reason));
+                let report = self.last(run, origin, || Ok(Vec::new()), Some(reason));
                 return Ok((run.outcome(reason)?, report));
             }
-            self.look(run, info, || Ok(Vec::new()));
+            self.look(run, origin, || Ok(Vec::new()));
         }
     }
 
@@ -115,13 +123,13 @@ impl Checkpointer {
     pub(crate) fn look(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        info: &CheckpointInfo,
+        origin: &Origin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
     ) {
         if !(run.is_tick() && self.is_due()) {
             return;
         }
-        match self.write(run, info, outer, None) {
+        match self.write(run, origin, outer, None) {
             Ok(()) => self.failing = false,
             Err(error) => {
                 if !self.failing {
@@ -136,11 +144,11 @@ impl Checkpointer {
     pub(crate) fn last(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        info: &CheckpointInfo,
+        origin: &Origin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
         stop_reason: Option<StopReason>,
     ) -> CheckpointReport {
-        let failure = self.write(run, info, outer, stop_reason).err();
+        let failure = self.write(run, origin, outer, stop_reason).err();
         self.report.failure = failure.map(|error| self.with_newest(error.to_string()).to_string());
         std::mem::take(&mut self.report)
     }
@@ -153,7 +161,7 @@ impl Checkpointer {
     fn write(
         &mut self,
         run: &mut Run<BoxedOracle>,
-        info: &CheckpointInfo,
+        origin: &Origin,
         outer: impl FnOnce() -> Result<Vec<u8>, Error>,
         stop_reason: Option<StopReason>,
     ) -> Result<(), Error> {
@@ -161,8 +169,10 @@ impl Checkpointer {
         let mut state = std::mem::take(&mut self.state);
         state.clear();
         let saved = run.save(&mut state);
-        let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info.clone() };
-        let mut checkpoint = Checkpoint { info, state, outer: Vec::new() };
+        let info = origin.info.clone();
+        let info = CheckpointInfo { outputs: (self.outputs)(), passes: run.passes(), stop_reason, ..info };
+        let sample = origin.problem.sample().map_or(Vec::new(), |sample| sample.to_bytes());
+        let mut checkpoint = Checkpoint { info, state, outer: Vec::new(), sample };
         let written =
             saved.map_err(|error| Error::failed(format!("{}: {error}", self.path.display()))).and_then(|()| {
                 checkpoint.outer = outer()?;

@@ -12,6 +12,7 @@ mod summary;
 mod verify;
 mod warm;
 
+pub(crate) use checkpointer::Origin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use data::{model_format, needs_data, read_data, read_task_data};
 pub use open::Session;

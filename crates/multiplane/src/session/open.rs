@@ -8,13 +8,14 @@ use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::{GapTarget, LossMeter, Losses};
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{Problem, Vocabulary};
+use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 use serde_json::Value;
 
+use super::checkpointer::Origin;
 use super::data::read_task_data;
 use super::prior;
 use crate::error::Error;
-use crate::file::{CheckpointInfo, Provenance};
+use crate::file::{Checkpoint, CheckpointInfo, Provenance};
 use crate::spec::RunSpec;
 
 /// A run ready to begin: specification checked, data read, task opened.
@@ -113,12 +114,8 @@ impl Session {
     ///
     /// [`Error::Input`] with what does not fit.
     pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
-        let (lambda, dim) = (self.lambda(), self.problem.dim());
-        let regularizer = Regularizer::from(lambda).with_prior(prior).with_constraints(constraints);
-        if let Some(fault) = regularizer.fault(dim) {
-            return Err(Error::input(fault));
-        }
-        self.regularizer = regularizer.with_nonnegative(&self.problem.nonnegative(), dim);
+        let regularizer = Regularizer::from(self.lambda()).with_prior(prior).with_constraints(constraints);
+        self.regularizer = prior::with_task(regularizer, &*self.problem)?;
         Ok(self)
     }
 
@@ -152,12 +149,24 @@ impl Session {
         &self.spec
     }
 
-    /// Refuses a checkpoint of a run on other data. To be called before an output is touched.
+    /// Refuses a checkpoint of another run: of another specification, on other data, or with an oracle that answers
+    /// otherwise. To be called before an output is touched.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] that names the data.
-    pub fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
+    /// [`Error::Input`] with what differs.
+    pub fn check_resumes(&self, checkpoint: &Checkpoint) -> Result<(), Error> {
+        self.check_data(&checkpoint.info)?;
+        self.spec.check_continues(&self.spec.of_same_task(&checkpoint.info.spec)?)?;
+        let sample =
+            if checkpoint.sample.is_empty() { None } else { Some(AnswerSample::from_bytes(&checkpoint.sample)) };
+        let check = |sample: AnswerSample| self.problem.check_sample(&sample);
+        sample.transpose().and_then(|sample| sample.map_or(Ok(()), check)).map_err(|reason| {
+            Error::input(format!("this is not the oracle that the checkpoint's run was trained with: {reason}"))
+        })
+    }
+
+    fn check_data(&self, info: &CheckpointInfo) -> Result<(), Error> {
         let fingerprint = |problem: &Arc<dyn Problem>| problem.fingerprint().to_string();
         let pairs = [
             ("training", &self.spec.data.path, Some(fingerprint(&self.problem)), Some(info.fingerprint.clone())),
@@ -176,6 +185,7 @@ impl Session {
         Ok(())
     }
 
+    /// What checkpoints of this run say of it.
     pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
         for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
@@ -184,6 +194,11 @@ impl Session {
         let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
         let (n, d) = (self.problem.blocks(), self.problem.dim());
         CheckpointInfo::new(spec.to_tree(), self.problem.fingerprint().into(), test, n, d)
+    }
+
+    /// Where checkpoints of this run come from.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { info: self.checkpoint_info(), problem: self.problem.clone() }
     }
 
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.

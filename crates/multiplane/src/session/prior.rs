@@ -78,9 +78,15 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
     if let Some(items) = &spec.regularizer.freeze {
         regularizer = regularizer.with_constraints(frozen(items, problem)?);
     }
-    match regularizer.fault(problem.dim()) {
+    with_task(regularizer, problem)
+}
+
+/// The regulariser with the constraints that the task declares, if the two go together.
+pub(crate) fn with_task(regularizer: Regularizer, problem: &dyn Problem) -> Result<Regularizer, Error> {
+    let ranges = problem.nonnegative();
+    match regularizer.fault(problem.dim()).or_else(|| regularizer.nonnegative_fault(&ranges)) {
         Some(fault) => Err(Error::Input(fault)),
-        None => Ok(regularizer.with_nonnegative(&problem.nonnegative(), problem.dim())),
+        None => Ok(regularizer.with_nonnegative(&ranges, problem.dim())),
     }
 }
 

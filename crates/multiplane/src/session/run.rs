@@ -20,13 +20,13 @@ impl Session {
         let abort = options.abort.clone();
         let mut run = self.prepare(self.lambda(), self.target(), options)?;
         if let Some(checkpoint) = resume {
-            self.check_data(&checkpoint.info)?;
+            self.check_resumes(&checkpoint)?;
             checkpoint.info.check_outer(None)?;
             run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;
         }
         let (outcome, checkpoints) = match checkpointer {
             Some(mut checkpointer) => {
-                let (outcome, report) = checkpointer.drive(&mut run, &self.checkpoint_info())?;
+                let (outcome, report) = checkpointer.drive(&mut run, &self.origin())?;
                 (outcome, Some(report))
             }
             None => (finish(&mut run, abort.as_deref())?, None),
@@ -49,7 +49,7 @@ impl Session {
     ///
     /// [`Error::Input`] where the checkpoint is not of this run.
     pub fn restored(&self, checkpoint: &Checkpoint) -> Result<Run<BoxedOracle>, Error> {
-        self.check_data(&checkpoint.info)?;
+        self.check_resumes(checkpoint)?;
         checkpoint.info.check_outer(None)?;
         let mut run = self.prepare(self.lambda(), None, RunOptions::default())?;
         run.restore(&checkpoint.state).map_err(|error| Error::input(format!("the checkpoint: {error}")))?;

@@ -1,9 +1,15 @@
-//! Warm starts: a finished run that another one on the same data goes on from, at the same lambda or another.
+//! Warm starts: a finished run that another one of the same problem goes on from, at the same lambda or another.
+//!
+//! Planes and masses are handed over, and nothing that is said of them: F is computed from them again, P and the best
+//! weights are not known before they are evaluated. So a start can be poor, but not wrong, as long as the planes are those
+//! of the present problem. That is seen by its fingerprint and parameters, and for an oracle that lives elsewhere by some
+//! of its answers.
 
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::path::PathRun;
 use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Outcome, Run};
+use multiplane_tasks::problem::AnswerSample;
 use serde_json::Value;
 
 use super::open::Session;
@@ -20,6 +26,8 @@ pub struct WarmState {
     fingerprint: String,
     /// What else defines the objective and how it is approached.
     problem: Value,
+    /// Some answers of the oracle.
+    sample: Option<AnswerSample>,
     /// Oracle calls made so far; budgets of the next run count from there.
     pub oracle_calls: u64,
     /// Training seconds so far.
@@ -33,7 +41,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] where the data is not the same, or the solver cannot go on at another lambda; those of the run.
+    /// Those of [`check_start`](Session::check_start); [`Error::Input`] where the solver cannot go on at another lambda;
+    /// those of the run.
     pub fn run_warm(
         &self,
         options: RunOptions,
@@ -60,6 +69,7 @@ impl Session {
             lambda: self.lambda(),
             fingerprint: self.problem().fingerprint().into(),
             problem: self.fixed_by_a_start(),
+            sample: self.problem().sample(),
             oracle_calls: outcome.cost.oracle_calls,
             seconds: outcome.cost.train_seconds,
             state,
@@ -75,7 +85,12 @@ impl Session {
         spec
     }
 
-    fn go_on(&self, run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
+    /// Refuses a start from another problem.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where data, task or solver are not the same, or the oracle answers otherwise.
+    pub fn check_start(&self, start: &WarmState) -> Result<(), Error> {
         if start.fingerprint != self.problem().fingerprint() {
             return Err(Error::input("a warm start needs the data of the run that it starts from"));
         }
@@ -89,7 +104,15 @@ impl Session {
         if start.problem.get("regularizer") != fixed.get("regularizer") {
             return Err(Error::input("a warm start cannot change the regularizer's prior and frozen weights"));
         }
-        run.restore(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
+        let sample = start.sample.as_ref();
+        sample.map_or(Ok(()), |sample| self.problem().check_sample(sample)).map_err(|reason| {
+            Error::input(format!("a warm start needs the task of the run that it starts from: {reason}"))
+        })
+    }
+
+    fn go_on(&self, run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
+        self.check_start(start)?;
+        run.restore_point(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
         if start.lambda != self.lambda() && !PathRun::new(run).continue_at(self.lambda(), WarmStart::KeepDual) {
             let name = &self.spec().solver.entry.name;
             return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));

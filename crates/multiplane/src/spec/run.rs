@@ -136,6 +136,21 @@ impl RunSpec {
         Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock, evaluate })
     }
 
+    /// Reads the tree of another run of this task, which need not be in the registry.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_tree`](RunSpec::from_tree).
+    pub fn of_same_task(&self, tree: &Value) -> Result<RunSpec, Error> {
+        let tree = tree.as_object().cloned().unwrap_or_default();
+        if find_task(&self.task.name).is_ok() {
+            return RunSpec::from_tree(&tree);
+        }
+        let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
+        let name = params.remove("name").and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default();
+        RunSpec::for_task(&tree, Choice { name, params })
+    }
+
     /// Looks up the registry's line of the task.
     ///
     /// # Errors

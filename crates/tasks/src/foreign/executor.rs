@@ -1,17 +1,19 @@
 //! Batches of questions to a foreign task, a part to each worker: fewer crossings of the border than one by one.
 
+use std::sync::Arc;
+
 use multiplane_core::divide::divide;
 use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered};
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
-use crate::foreign::oracle::{self, Shared, Truths, lock};
+use crate::foreign::oracle::{self, Shared, Told, lock};
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// The workers of a foreign task, with their buffers.
 pub(super) struct ForeignExecutor<T: ForeignTask> {
     workers: Vec<Worker<T>>,
-    truths: Truths,
+    told: Arc<Told<T::Label>>,
     /// Questions of a request, at most.
     together: usize,
 }
@@ -24,10 +26,10 @@ struct Worker<T: ForeignTask> {
 
 impl<T: ForeignTask> ForeignExecutor<T> {
     /// Takes the workers; there must be one.
-    pub(super) fn new(workers: Vec<Shared<T>>, truths: Truths) -> Self {
+    pub(super) fn new(workers: Vec<Shared<T>>, told: Arc<Told<T::Label>>) -> Self {
         let together = workers.iter().map(|worker| lock(worker).batch()).min().unwrap_or(1).max(1);
         let worker = |task| Worker { task, answers: Vec::new(), plane: Plane::new() };
-        ForeignExecutor { workers: workers.into_iter().map(worker).collect(), truths, together }
+        ForeignExecutor { workers: workers.into_iter().map(worker).collect(), told, together }
     }
 }
 
@@ -43,9 +45,9 @@ impl<T: ForeignTask> Executor for ForeignExecutor<T> {
         // No worker should be idle because the others have large requests.
         let together = self.together.min(batch.len().div_ceil(self.workers.len()).max(1));
         let mut parts: Vec<Part<'_>> = batch.chunks_mut(together).map(|part| (part, None)).collect();
-        let truths = &self.truths;
+        let told = &*self.told;
         let fill = |worker: &mut Worker<T>, _: usize, (part, failed): &mut Part<'_>| {
-            worker.fill(truths, w, wanted, part).map_err(|(slot, reason)| {
+            worker.fill(told, w, wanted, part).map_err(|(slot, reason)| {
                 *failed = Some((slot, reason.clone()));
                 reason
             })
@@ -63,7 +65,7 @@ impl<T: ForeignTask> Worker<T> {
     /// Answers a request; fails with its first question that gets no usable answer.
     fn fill(
         &mut self,
-        truths: &Truths,
+        told: &Told<T::Label>,
         w: &[f64],
         wanted: Reply,
         part: &mut [BatchItem],
@@ -75,12 +77,13 @@ impl<T: ForeignTask> Worker<T> {
         let answered = failed.as_ref().map_or(part.len(), |(slot, _)| *slot);
         for (slot, (out, answer)) in part.iter_mut().zip(&self.answers).enumerate().take(answered) {
             let named = |reason| (slot, reason);
-            let truth = oracle::truth(truths, &mut *task, out.block).map_err(named)?;
+            let truth = oracle::truth(&told.truths, &mut *task, out.block).map_err(named)?;
             let plane = if wanted == Reply::Planes { &mut out.plane } else { &mut self.plane };
-            let scale = 1.0 / truths.len() as f64;
+            let scale = 1.0 / told.truths.len() as f64;
             out.quality = oracle::plane(answer, truth, scale, w, plane).map_err(named)?;
             check_answer(out.block, w.len(), plane, out.quality).map_err(|error| (slot, error.reason))?;
             out.score = plane.view().score(w);
+            told.sampler.see(out.block, answer);
         }
         failed.map_or(Ok(()), Err)
     }

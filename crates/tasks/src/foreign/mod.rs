@@ -12,6 +12,7 @@ mod oracle;
 mod probe;
 mod problem;
 mod quality;
+mod sample;
 mod task;
 
 pub use features::FeatureVector;

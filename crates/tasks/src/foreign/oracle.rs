@@ -6,13 +6,29 @@ use multiplane_core::oracle::{MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::features::FeatureVector;
+use crate::foreign::sample::Sampler;
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// A worker that several oracles of one slot share: they are never asked at the same time.
 pub(super) type Shared<T> = Arc<Mutex<T>>;
 
 /// The truths' features, each asked for once.
-pub(super) type Truths = Arc<[OnceLock<FeatureVector>]>;
+pub(super) type Truths = [OnceLock<FeatureVector>];
+
+/// What the workers of a task have said that is kept.
+pub(super) struct Told<L> {
+    /// The truths.
+    pub(super) truths: Box<Truths>,
+    /// Some answers.
+    pub(super) sampler: Sampler<L>,
+}
+
+impl<L: Clone> Told<L> {
+    /// Nothing yet about so many examples.
+    pub(super) fn new(examples: usize) -> Self {
+        Told { truths: (0..examples).map(|_| OnceLock::new()).collect(), sampler: Sampler::new(examples) }
+    }
+}
 
 pub(super) fn lock<T>(worker: &Shared<T>) -> MutexGuard<'_, T> {
     // A panic of a worker has failed the whole work already; what it leaves is never trusted.
@@ -23,20 +39,20 @@ pub(super) fn lock<T>(worker: &Shared<T>) -> MutexGuard<'_, T> {
 /// and O(entries) here.
 pub struct ForeignOracle<T: ForeignTask> {
     worker: Shared<T>,
-    truths: Truths,
+    told: Arc<Told<T::Label>>,
     dim: usize,
     answer: ForeignAnswer<T::Label>,
 }
 
 impl<T: ForeignTask> ForeignOracle<T> {
-    pub(super) fn new(worker: Shared<T>, truths: Truths, dim: usize) -> Self {
-        ForeignOracle { worker, truths, dim, answer: ForeignAnswer::default() }
+    pub(super) fn new(worker: Shared<T>, told: Arc<Told<T::Label>>, dim: usize) -> Self {
+        ForeignOracle { worker, told, dim, answer: ForeignAnswer::default() }
     }
 }
 
 /// Returns the features of an example's truth, asked for where no worker has; its loss must be 0.
 pub(super) fn truth<'a, T: ForeignTask>(
-    truths: &'a [OnceLock<FeatureVector>],
+    truths: &'a Truths,
     worker: &mut T,
     example: usize,
 ) -> Result<&'a FeatureVector, String> {
@@ -100,7 +116,7 @@ impl<L> ForeignAnswer<L> {
 
 impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
     fn blocks(&self) -> usize {
-        self.truths.len()
+        self.told.truths.len()
     }
     fn dim(&self) -> usize {
         self.dim
@@ -109,8 +125,11 @@ impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
         let failed = |reason| OracleError { block, reason };
         let mut worker = lock(&self.worker);
         worker.answer(block, w, true, &mut self.answer).map_err(failed)?;
-        let truth = truth(&self.truths, &mut *worker, block).map_err(failed)?;
-        plane(&self.answer, truth, 1.0 / self.truths.len() as f64, w, out).map_err(failed)
+        let truths = &self.told.truths;
+        let truth = truth(truths, &mut *worker, block).map_err(failed)?;
+        let quality = plane(&self.answer, truth, 1.0 / truths.len() as f64, w, out).map_err(failed)?;
+        self.told.sampler.see(block, &self.answer);
+        Ok(quality)
     }
 }
 
@@ -145,8 +164,8 @@ mod tests {
     }
 
     fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
-        let truths = Arc::from([OnceLock::new()]);
-        let mut oracle = ForeignOracle::new(Arc::new(Mutex::new(Tiny { loss_of_truth, bound })), truths, 2);
+        let told = Arc::new(Told::new(1));
+        let mut oracle = ForeignOracle::new(Arc::new(Mutex::new(Tiny { loss_of_truth, bound })), told, 2);
         let mut plane = Plane::new();
         let w = [0.5, 3.0];
         let quality = oracle.maximize(0, &w, &mut plane).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! A foreign task as a [`Problem`]: what sessions, models and verification hold.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
@@ -9,12 +9,13 @@ use multiplane_core::plane::Plane;
 
 use crate::foreign::executor::ForeignExecutor;
 use crate::foreign::features::FeatureVector;
-use crate::foreign::oracle::{self, ForeignOracle, Shared, Truths, lock};
+use crate::foreign::oracle::{self, ForeignOracle, Shared, Told, lock};
 use crate::foreign::probe::ForeignProbe;
+use crate::foreign::sample::digest;
 use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
-use crate::problem::{Judged, MAX_DIM, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::problem::{AnswerSample, Judged, MAX_DIM, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
 use crate::reference::careful_sum;
 
 /// Workers that the doctor asks at the same time.
@@ -34,7 +35,7 @@ pub struct ForeignProblem<T: ForeignTask> {
     make: Make<T>,
     /// One worker per slot, made when the slot is first asked for.
     slots: Mutex<Vec<Shared<T>>>,
-    truths: Truths,
+    told: Arc<Told<T::Label>>,
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
@@ -56,9 +57,9 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         if let Some(range) = shape.nonnegative.iter().find(|range| range.end > shape.dim || range.start > range.end) {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
-        let truths = (0..shape.examples).map(|_| OnceLock::new()).collect();
+        let told = Arc::new(Told::new(shape.examples));
         let slots = Mutex::new(vec![Arc::new(Mutex::new(first))]);
-        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, truths })
+        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, told })
     }
 
     /// Says what a model must remember.
@@ -125,14 +126,14 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         self.oracle_of(0)
     }
     fn oracle_of(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
-        Ok(Box::new(ForeignOracle::new(self.worker(slot)?, self.truths.clone(), self.shape.dim)))
+        Ok(Box::new(ForeignOracle::new(self.worker(slot)?, self.told.clone(), self.shape.dim)))
     }
     fn executor(&self, threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
         let workers = self.workers(threads)?;
         if workers.len() < 2 && lock(&workers[0]).batch() < 2 {
             return Ok(None);
         }
-        Ok(Some(Box::new(ForeignExecutor::new(workers, self.truths.clone()))))
+        Ok(Some(Box::new(ForeignExecutor::new(workers, self.told.clone()))))
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         let workers = self.workers(DOCTOR_THREADS)?;
@@ -181,7 +182,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         let mut worker = lock(&worker);
         let mut answer = ForeignAnswer::default();
         worker.answer(block, w, true, &mut answer).map_err(failed)?;
-        let truth = oracle::truth(&self.truths, &mut *worker, block).map_err(failed)?;
+        let truth = oracle::truth(&self.told.truths, &mut *worker, block).map_err(failed)?;
         // The answer is checked as in training; its score is summed by other code.
         let mut checked = Plane::new();
         oracle::plane(&answer, truth, 1.0, w, &mut checked).map_err(failed)?;
@@ -199,6 +200,37 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
     fn fingerprint(&self) -> &str {
         &self.shape.fingerprint
+    }
+    fn sample(&self) -> Option<AnswerSample> {
+        let worker = self.worker(0).ok()?;
+        let task = lock(&worker);
+        let told = |example: usize| Some((example, digest(self.told.truths[example].get()?, 0.0)));
+        Some(AnswerSample {
+            quality: task.declared(),
+            truths: self.told.sampler.chosen().filter_map(told).collect(),
+            answers: self.told.sampler.answers(|label| task.write(label)),
+        })
+    }
+    fn check_sample(&self, sample: &AnswerSample) -> Result<(), String> {
+        let worker = self.worker(0)?;
+        let mut task = lock(&worker);
+        let declared = task.declared();
+        if declared != sample.quality {
+            return Err(format!("its decodings were declared \"{}\", now \"{declared}\"", sample.quality));
+        }
+        let examples = sample.truths.iter().map(|(example, _)| example);
+        let mut examples = examples.chain(sample.answers.iter().map(|answer| &answer.example));
+        if let Some(example) = examples.find(|example| **example >= self.shape.examples) {
+            return Err(format!("example {example}: there is none"));
+        }
+        for (example, before) in &sample.truths {
+            let named = |reason: String| format!("example {example}: {reason}");
+            let truth = oracle::truth(&self.told.truths, &mut *task, *example).map_err(named)?;
+            if digest(truth, 0.0) != *before {
+                return Err(named("its truth has other features now".into()));
+            }
+        }
+        self.told.sampler.check(sample, &mut *task)
     }
     fn warnings(&self) -> &[String] {
         &self.shape.warnings

@@ -16,6 +16,15 @@ pub enum DeclaredQuality {
 }
 
 impl DeclaredQuality {
+    /// The name by which it is declared.
+    pub fn name(self) -> &'static str {
+        match self {
+            DeclaredQuality::Exact => "exact",
+            DeclaredQuality::UpperBound => "upper-bound",
+            DeclaredQuality::Heuristic => "heuristic",
+        }
+    }
+
     /// Returns the quality of one answer; `None` where a bound was declared and none came.
     pub fn of_answer(self, bound: Option<f64>) -> Option<Quality> {
         match self {

@@ -106,6 +106,39 @@ pub trait ForeignTask: Send {
         Ok(())
     }
 
+    /// Writes features and loss of a labelling into `out`. For workers that know both at once.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or one that cannot be read; the reason in words.
+    fn describe(
+        &mut self,
+        example: usize,
+        label: &Self::Label,
+        out: &mut ForeignAnswer<Self::Label>,
+    ) -> Result<(), String> {
+        out.features.clear();
+        self.features(example, label, &mut out.features)?;
+        out.loss = self.loss(example, label)?;
+        Ok(())
+    }
+
+    /// Writes a labelling down so that [`read`](ForeignTask::read) has it back in another process; `None` where that
+    /// cannot be done.
+    fn write(&self, _label: &Self::Label) -> Option<String> {
+        None
+    }
+
+    /// Reads a labelling that was written down.
+    fn read(&self, _text: &str) -> Option<Self::Label> {
+        None
+    }
+
+    /// Says what is declared of decodings, in the words of the other side.
+    fn declared(&self) -> String {
+        String::new()
+    }
+
     /// Returns how many questions at one w should be asked together; 1 where there is nothing to gain.
     fn batch(&self) -> usize {
         1

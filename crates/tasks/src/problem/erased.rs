@@ -8,6 +8,7 @@ use multiplane_core::oracle::{BoxedOracle, OracleError};
 use crate::metrics::Evaluation;
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
+use crate::problem::sample::AnswerSample;
 use crate::problem::vocabulary::Vocabulary;
 
 /// One predicted example.
@@ -154,6 +155,21 @@ pub trait Problem: Send + Sync {
 
     /// Returns the sha256 of the parsed data.
     fn fingerprint(&self) -> &str;
+
+    /// Returns a few of the answers given so far, where data and parameters do not say all of the oracle: one that lives
+    /// elsewhere.
+    fn sample(&self) -> Option<AnswerSample> {
+        None
+    }
+
+    /// Asks for answers of before again: a run that goes on needs the oracle that it began with.
+    ///
+    /// # Errors
+    ///
+    /// The first answer that differs, or cannot be had.
+    fn check_sample(&self, _sample: &AnswerSample) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Returns what a user should know.
     fn warnings(&self) -> &[String];

@@ -54,6 +54,11 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         Some(self)
     }
 
+    fn rebuild(&mut self, ctx: &mut Ctx<'_, O>) {
+        let lambda = self.dual.iterate().lambda();
+        self.rescale(lambda, WarmStart::KeepDual, ctx);
+    }
+
     fn progress(&self) -> Progress {
         let chooses = self.config.recombine() == Recombine::WhenCheap;
         Progress {

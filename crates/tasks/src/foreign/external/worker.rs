@@ -13,6 +13,7 @@ use crate::foreign::external::protocol::{self, Capability, Description, PROTOCOL
 use crate::foreign::external::spec::ExternalSpec;
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::LOSS_ROUNDING;
+use crate::foreign::quality::DeclaredQuality;
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
 use crate::probe::RawFeatures;
 
@@ -169,7 +170,7 @@ impl ExternalTask {
         self.ask(examples, |id| Request::Decode { id, examples, augment }.line())
     }
 
-    fn describe(&mut self, example: usize, label: &Value) -> Result<Description, String> {
+    fn description(&mut self, example: usize, label: &Value) -> Result<Description, String> {
         let (examples, labels) = (&[example], &[label]);
         self.ask_one(example, |id| Request::Describe { id, examples, labels }.line())
     }
@@ -248,14 +249,14 @@ impl ForeignTask for ExternalTask {
         {
             return check_features(&features, dim, out).map_err(|reason| self.blame(reason));
         }
-        let found = self.describe(example, label)?;
+        let found = self.description(example, label)?;
         check_features(&found.features, dim, out).map_err(|reason| self.blame(reason))
     }
 
     fn loss(&mut self, example: usize, label: &Value) -> Result<f64, String> {
         match self.truths.get(example) {
             Some(Some(truth)) if truth.label == *label => Ok(truth.loss),
-            _ => Ok(self.describe(example, label)?.loss),
+            _ => Ok(self.description(example, label)?.loss),
         }
     }
 
@@ -279,6 +280,26 @@ impl ForeignTask for ExternalTask {
         out: &mut ForeignAnswer<Value>,
     ) -> Result<(), String> {
         self.answers(&[example], w, augmented, std::slice::from_mut(out)).map_err(|(_, reason)| reason)
+    }
+
+    fn describe(&mut self, example: usize, label: &Value, out: &mut ForeignAnswer<Value>) -> Result<(), String> {
+        let found = self.description(example, label)?;
+        out.features.clear();
+        check_features(&found.features, self.dim(), &mut out.features).map_err(|reason| self.blame(reason))?;
+        out.loss = found.loss.max(0.0);
+        Ok(())
+    }
+
+    fn write(&self, label: &Value) -> Option<String> {
+        Some(label.to_string())
+    }
+
+    fn read(&self, text: &str) -> Option<Value> {
+        serde_json::from_str(text).ok()
+    }
+
+    fn declared(&self) -> String {
+        self.welcome.quality.map_or("nothing", DeclaredQuality::name).into()
     }
 
     fn batch(&self) -> usize {
@@ -308,7 +329,7 @@ impl ForeignTask for ExternalTask {
     }
 
     fn raw_features(&mut self, example: usize, label: &Value) -> Result<RawFeatures, String> {
-        Ok(self.describe(example, label)?.features)
+        Ok(self.description(example, label)?.features)
     }
 
     fn same(&mut self, one: &Value, other: &Value) -> bool {

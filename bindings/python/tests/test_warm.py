@@ -1,0 +1,145 @@
+"""A warm start goes on from the same content, whatever the objects are, and from nothing else."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from multiplane import StructuredSVM
+from multiplane._digest import Unknown, digest
+
+FACTOR = 1.0
+
+
+class Task:
+    """Three classes; the loss can be changed in several places."""
+
+    quality = "exact"
+    share = 1.0
+
+    def __init__(self, cost=1.0):
+        self.cost = cost
+
+    def dim(self):
+        return 6
+
+    def features(self, x, y):
+        v = np.zeros(6)
+        v[2 * y : 2 * y + 2] = x
+        return v
+
+    def loss(self, truth, y):
+        return FACTOR * self.share * self.cost * float(truth != y)
+
+    def decode(self, x, w, truth=None):
+        scores = w.reshape(3, 2) @ x
+        if truth is not None:
+            scores = scores + FACTOR * self.share * self.cost * (np.arange(3) != truth)
+        return int(scores.argmax())
+
+
+def data():
+    chance = np.random.default_rng(0)
+    return [chance.normal(size=2) for _ in range(30)], [int(chance.integers(3)) for _ in range(30)]
+
+
+def cost(task, X, Y):
+    task.cost = 0.97
+
+
+def share(task, X, Y):
+    Task.share = 0.97
+
+
+def factor(task, X, Y):
+    global FACTOR
+    FACTOR = 0.97
+
+
+def labels(task, X, Y):
+    for i in range(0, 24, 3):
+        Y[i] = 0
+
+
+def rows(task, X, Y):
+    for x in X:
+        x *= 1.5
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    global FACTOR
+    FACTOR, Task.share = 1.0, 1.0
+
+
+@pytest.mark.parametrize("change", [cost, share, factor, labels, rows])
+def test_what_was_changed_in_place_is_not_gone_on_from(change):
+    """Same bounds as those of a fresh fit: no plane, dual or primal value of before is left."""
+    X, Y = data()
+    task = Task()
+    warm = StructuredSVM(task, gap=1e-4, clock="work", lam=0.1, warm_start=True).fit(X, Y)
+    change(task, X, Y)
+    warm.set_params(gap=0.2).fit(X, Y)
+    fresh = StructuredSVM(task, gap=0.2, clock="work", lam=0.1).fit(X, Y)
+    assert (warm.primal_, warm.dual_) == (fresh.primal_, fresh.dual_)
+    exact = StructuredSVM(task, gap=1e-5, clock="work", lam=0.1).fit(X, Y)
+    assert warm.dual_ <= exact.primal_ + 1e-9 and warm.primal_ >= exact.dual_ - 1e-9
+
+
+def test_the_same_content_is_gone_on_from():
+    """Other objects of the same content will do, and bounds are made anew: a dual no lower, a primal that was evaluated."""
+    X, Y = data()
+    warm = StructuredSVM(Task(), passes=3, clock="work", lam=0.1, warm_start=True).fit(X, Y)
+    before = warm.dual_
+    warm.task = Task()
+    X, Y = data()
+    warm.fit(X, Y)
+    assert warm.dual_ >= before - 1e-12 and warm.summary_["oracle_calls"] > 4 * 30
+
+
+def test_what_cannot_be_compared_starts_anew():
+    """With a warning; a method fingerprint() says what identifies the task."""
+    X, Y = data()
+    task = Task()
+    task.lock = threading.Lock()
+    cold = StructuredSVM(task, passes=3, clock="work", lam=0.1, warm_start=True)
+    with pytest.warns(UserWarning, match="lock cannot be compared by content"):
+        first = cold.fit(X, Y).dual_
+    with pytest.warns(UserWarning, match="every fit starts anew"):
+        assert cold.fit(X, Y).dual_ == first
+
+    class Named(Task):
+        def fingerprint(self):
+            return f"cost {self.cost}"
+
+    named = Named()
+    named.lock = threading.Lock()
+    warm = StructuredSVM(named, passes=3, clock="work", lam=0.1, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert warm.fit(X, Y).dual_ < warm.fit(X, Y).dual_
+
+
+def test_digests_see_content():
+    """Equal content, equal digest; any change of it another."""
+    pairs = [
+        (1, 1.0), ("a", b"a"), ([1, 2], [2, 1]), ({1, 2}, {1, 3}), ({"a": 1}, {"a": 2}), (np.zeros(2), np.zeros((1, 2))),
+        (np.float32(1), np.float64(1)), (np.array([1, "a"], object), np.array([2, "a"], object)), (0.0, -0.0),
+        (Task(), Task(2.0)), (lambda v: v + 1, lambda v: v + 2), (np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2])),
+    ]
+    for one, other in pairs:
+        assert digest(one, own=__name__) == digest(one, own=__name__) != digest(other, own=__name__)
+    generator = np.random.default_rng(0)
+    before = digest(generator, own=__name__)
+    generator.random()
+    assert digest(generator, own=__name__) != before
+    around: list[object] = []
+    around.append(around)
+    assert digest(around, own=__name__)
+    for unknown in (threading.Lock(), (i for i in range(3))):
+        with pytest.raises(Unknown):
+            digest([unknown], own=__name__)
