@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use multiplane::observe::Record;
+use multiplane::observe::{Record, Tick};
 use multiplane::{Error, Evaluation};
 
 use crate::chart::{Chart, Series};
@@ -11,7 +11,9 @@ use crate::letters::draw_word;
 use crate::report::{Report, Section};
 use crate::terminal::number;
 
-const COLUMNS: [&str; 8] = ["solver", "oracle", "passes", "oracle calls", "seconds", "primal", "dual", "certified gap"];
+/// Passes, calls and seconds are all in: what proving the gap took is part of them.
+const COLUMNS: [&str; 8] =
+    ["solver", "oracle", "passes, all in", "calls, all in", "seconds, all in", "primal", "dual", "certified gap"];
 
 fn rows(legs: &[Leg]) -> Vec<Vec<String>> {
     let row = |leg: &Leg| {
@@ -19,9 +21,9 @@ fn rows(legs: &[Leg]) -> Vec<Vec<String>> {
         vec![
             leg.solver.to_string(),
             oracle(leg),
-            format!("{:.0}", summary.cost.passes),
-            summary.cost.oracle_calls.to_string(),
-            format!("{:.2}", summary.cost.train_seconds),
+            format!("{:.0}", summary.all_passes()),
+            summary.cost.all_calls().to_string(),
+            format!("{:.2}", summary.cost.all_seconds()),
             format!("{:.4}", summary.certificate.primal),
             summary.certificate.dual.map_or("-".into(), |dual| format!("{dual:.4}")),
             summary.certificate.gap.map_or("-".into(), |gap| format!("{gap:.4}")),
@@ -44,16 +46,19 @@ fn lessons(findings: &Findings) -> Vec<String> {
     )];
     for delay in [0.0, DELAY_US] {
         let find = |solver| findings.legs.iter().find(|leg| leg.delay_us == delay && leg.solver == solver);
-        if let (Some(plain), Some(multi)) = (find("bcfw"), find("mp-bcfw")) {
+        if let (Some(plain), Some(multi), Some(auto)) = (find("bcfw"), find("mp-bcfw"), find("auto")) {
             let reached = |leg: &Leg| leg.summary.certificate.gap.is_some_and(|gap| gap <= TARGET);
             let least = if reached(plain) { "" } else { "more than " };
             lessons.push(format!(
-                "{}: to a gap of {TARGET}, mp-bcfw needs {} oracle calls in {:.2} s, bcfw {least}{} in {:.2} s.",
+                "{}: to a proven gap of {TARGET}, auto needs {} oracle calls in {:.2} s, mp-bcfw {} in {:.2} s, bcfw {least}{} in \
+                 {:.2} s, all in.",
                 if delay > 0.0 { format!("Costly oracle (+{delay} µs)") } else { "Fast oracle".into() },
-                multi.summary.cost.oracle_calls,
-                multi.summary.cost.train_seconds,
-                plain.summary.cost.oracle_calls,
-                plain.summary.cost.train_seconds,
+                auto.summary.cost.all_calls(),
+                auto.summary.cost.all_seconds(),
+                multi.summary.cost.all_calls(),
+                multi.summary.cost.all_seconds(),
+                plain.summary.cost.all_calls(),
+                plain.summary.cost.all_seconds(),
             ));
         }
     }
@@ -88,21 +93,26 @@ fn drawn(samples: &[Sample]) -> String {
 
 /// Writes the curves and the report.
 pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
-    let calls =
-        curves(findings, "Gap against oracle calls", "oracle calls", |_| true, |record| record.oracle_calls as f64);
+    let calls = curves(
+        findings,
+        "Gap against oracle calls",
+        "oracle calls, all in",
+        |_| true,
+        |tick| (tick.oracle_calls + tick.evaluation_calls) as f64,
+    );
     let fast = curves(
         findings,
         "Gap against time, fast oracle",
-        "training seconds",
+        "seconds, all in",
         |leg| leg.delay_us == 0.0,
-        |record| record.seconds,
+        |tick| tick.seconds,
     );
     let costly = curves(
         findings,
         "Gap against time, costly oracle",
-        "training seconds",
+        "seconds, all in",
         |leg| leg.delay_us > 0.0,
-        |record| record.seconds,
+        |tick| tick.seconds,
     );
     for (name, svg) in [("gap-calls.svg", &calls), ("gap-seconds-fast.svg", &fast), ("gap-seconds-costly.svg", &costly)]
     {
@@ -124,7 +134,8 @@ pub(crate) fn write(dir: &Path, findings: &Findings) -> Result<(), Error> {
             Section::Figure {
                 heading: "By oracle calls".into(),
                 svg: calls,
-                caption: "What each oracle call buys. Dashed: the same solver with the costly oracle.".into(),
+                caption: "What each oracle call buys: the gap as the visits let it expect, and at the end of each line as it is proven. \
+                          Dashed: the same solver with the costly oracle.".into(),
             },
             Section::Figure {
                 heading: "By time, with the oracle as it is".into(),
@@ -147,16 +158,23 @@ fn curves(
     title: &str,
     x_label: &str,
     include: impl Fn(&Leg) -> bool,
-    x: impl Fn(&Record) -> f64,
+    x: impl Fn(Tick) -> f64,
 ) -> String {
     let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
         name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
-        points: leg.records.iter().filter_map(|record| Some((x(record), record.certificate.gap?))).collect(),
+        points: leg.records.iter().filter_map(|record| Some((x(record.tick()), gap(record)?))).collect(),
         dashed: leg.delay_us > 0.0,
-        color: usize::from(leg.solver != "bcfw"),
+        color: ["bcfw", "mp-bcfw"].iter().position(|&name| name == leg.solver).unwrap_or(2),
     });
     let series = series.collect();
     let (title, x_label) = (title.to_string(), x_label.to_string());
-    let y_label = format!("certified gap (target {})", number(TARGET));
+    let y_label = format!("gap, proven at the end (target {})", number(TARGET));
     Chart { title, x_label, y_label, x_log: false, y_log: true, target: Some(TARGET), series }.svg()
+}
+
+/// The gap as it was known then: forecast on the way, proven at the end.
+fn gap(record: &Record) -> Option<f64> {
+    let proven = record.certificate.gap;
+    let forecast = record.tick().gap_estimate;
+    [proven, forecast].into_iter().flatten().reduce(f64::min)
 }

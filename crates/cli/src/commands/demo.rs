@@ -1,7 +1,7 @@
 //! `multiplane demo`: the point of the project in half a minute, on built-in data.
 //!
-//! Words are read letter by letter (multiclass) and as words (chain). The chain is trained by `bcfw` and by
-//! `mp-bcfw`, once with its own fast oracle and once with one made costly, as real oracles are.
+//! Words are read letter by letter (multiclass) and as words (chain). The chain is trained by `bcfw`,
+//! `mp-bcfw` and `auto`, once with its own fast oracle and once with one made costly, as real oracles are.
 
 use std::fs;
 use std::io;
@@ -22,6 +22,9 @@ use crate::findings::{DELAY_US, Findings, Leg, Sample, TARGET, write_file};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::print;
+
+/// The solvers that are compared.
+const SOLVERS: [&str; 3] = ["bcfw", "mp-bcfw", "auto"];
 
 /// Training words.
 const TRAIN: usize = 500;
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
     let mut legs = Vec::new();
     let mut model = None;
     for delay_us in [0.0, DELAY_US] {
-        for solver in ["bcfw", "mp-bcfw"] {
+        for solver in SOLVERS {
             let (trained, leg) = chain(args, solver, delay_us, &train, &test)?;
             save_records(&args.out, &leg)?;
             let interrupted = leg.summary.stop_reason == StopReason::Interrupt;
