@@ -84,6 +84,10 @@ impl Regularizer {
             if let Some(k) = prior.iter().position(|w| !w.is_finite()) {
                 return Some(format!("weight {k} of the prior is {}: must be finite", prior[k]));
             }
+            // With that of a plane, which is finite, it bounds what frozen weights add to the plane's constant part.
+            if !linalg::sum_squares(prior).is_finite() {
+                return Some("the squared length of the prior is too large for 64-bit numbers".into());
+            }
         }
         let constraints = self.constraints.as_ref()?;
         (constraints.len() != dim).then(|| format!("there are {} constraints, expected {dim}", constraints.len()))
@@ -161,6 +165,17 @@ impl Regularizer {
             }
         };
         circ + self.lambda * free.iter().enumerate().map(term).sum::<f64>()
+    }
+
+    /// Returns a bound on the terms of [`dual`](Regularizer::dual) without signs, its constant part left out; `w` are the
+    /// weights that `free` becomes.
+    pub fn dual_terms(&self, w: &[f64], free: &[f64]) -> f64 {
+        if self.prior.is_none() && self.constraints.is_none() {
+            return 0.5 * self.lambda * linalg::sum_squares(free);
+        }
+        let prior = self.prior.as_ref().map_or(0.0, |prior| linalg::sum_squares(prior));
+        // Added up one after the other, where the plain case has 16 sums.
+        32.0 * self.lambda * (linalg::sum_squares(w) + linalg::sum_squares(free) + prior)
     }
 
     /// What the quadratic model of a step misses of F at a coordinate that must stay `>= 0` when its free value

@@ -9,6 +9,7 @@ use crate::clock::Stopwatch;
 use crate::observe::Certificate;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
+use crate::rounding::Rounded;
 use crate::run::{Losses, Run, RunError, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
 
@@ -103,8 +104,10 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         let stopwatch = Stopwatch::start();
         let mut w = Vec::new();
         let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
-        let dual = solver.point(&mut w);
+        let point = solver.point(&mut w);
         let (primal, proven) = run.primal(&w)?;
+        let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point).unwrap_or(Rounded::exact(point));
+        let (primal, dual, score) = (primal.upper(), dual.lower(), point - run.regularizer().penalty(&w));
         if !proven {
             return Err(Unsupported::NotProven.into());
         }
@@ -112,7 +115,6 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Err(Unsupported::Contradicted.into());
         }
         let seconds = run.book_evaluation(stopwatch, run.blocks() as u64);
-        let score = dual - run.regularizer().penalty(&w);
         Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, seconds))
     }
 }

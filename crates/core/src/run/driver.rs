@@ -13,6 +13,7 @@ use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::Solver;
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
@@ -27,6 +28,17 @@ const ROUNDING: f64 = 1e-9;
 /// Whether weak duality leaves room for these values of P and F.
 pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
     dual <= primal + ROUNDING * (1.0 + primal.abs())
+}
+
+/// Rounding that is no more than this share of P does not keep a gap from being certified: the bounds hold all of it.
+const NOTICEABLE: f64 = 1e-6;
+
+/// Returns what rounding may make of these bounds together, where the gap as computed is lost in it: then not even the
+/// order of magnitude of the gap is known.
+pub(crate) fn lost_to_rounding(primal: Rounded, dual: Rounded) -> Option<f64> {
+    let rounding = primal.rounding + dual.rounding;
+    let is_lost = rounding > NOTICEABLE * primal.value.abs() && primal.value - dual.value < rounding;
+    (is_lost || !rounding.is_finite()).then_some(rounding)
 }
 
 /// A solver on a problem, under way.
@@ -44,7 +56,8 @@ pub struct Run<O> {
     pub(super) observers: Vec<Box<dyn Observer>>,
     pub(super) losses: Option<LossMeter>,
     pub(super) best: Option<Best>,
-    pub(super) dual: Option<f64>,
+    pub(super) dual: Option<Rounded>,
+    pub(super) rounding: Rounding,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
     pub(super) evaluated_at: Option<u64>,
@@ -60,11 +73,13 @@ impl<O: MaxOracle> Run<O> {
     /// one of the same problem, evaluates bounds, and its calls are not counted as training.
     pub fn new(
         oracle: O,
-        evaluation_oracle: O,
+        mut evaluation_oracle: O,
         solver: Box<dyn Solver<O>>,
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
+        let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
+        let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
         Run {
             oracle,
             evaluation_oracle,
@@ -80,6 +95,7 @@ impl<O: MaxOracle> Run<O> {
             losses: None,
             best: None,
             dual: None,
+            rounding,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
             evaluated_at: None,
@@ -208,19 +224,28 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn gap_reached(&self) -> bool {
         match (self.stop.gap, &self.best, self.dual) {
             (Some(target), Some(best), Some(dual)) => {
-                (self.is_certified() || self.stop.estimated) && best.primal - dual <= target.at(best.primal)
+                let primal = best.primal.upper();
+                (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
             }
             _ => false,
         }
     }
 
     /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
-    /// disprove what the oracle says of its answers.
+    /// disprove what the oracle says of its answers; and not lost in rounding.
     pub(super) fn is_certified(&self) -> bool {
         match (&self.best, self.dual) {
-            (Some(best), Some(dual)) => best.proven && is_possible(best.primal, dual),
+            (Some(best), Some(dual)) => {
+                let possible = is_possible(best.primal.upper(), dual.lower());
+                best.proven && possible && self.lost_to_rounding().is_none()
+            }
             _ => false,
         }
+    }
+
+    /// Returns what rounding may make of the bounds together, where a gap drowns in it.
+    pub(super) fn lost_to_rounding(&self) -> Option<f64> {
+        lost_to_rounding(self.best.as_ref()?.primal, self.dual?)
     }
 
     pub(crate) fn tick(&mut self) {

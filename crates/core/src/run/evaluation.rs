@@ -4,16 +4,17 @@ use super::driver::Run;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::StopReason;
 use crate::clock::{ClockKind, Stopwatch};
-use crate::executor::{Executor, Sequential, sum_of_hinges};
+use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, Record};
-use crate::oracle::MaxOracle;
+use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
+use crate::rounding::Rounded;
 
 impl<O: MaxOracle> Run<O> {
     /// Evaluates the solver's present answer: primal, dual, losses; tells the observers.
     pub(super) fn evaluate(&mut self) -> Result<(), RunError> {
         let stopwatch = Stopwatch::start();
         let mut candidate = std::mem::take(&mut self.candidate);
-        let dual = self.solver.answer(&mut candidate);
+        self.solver.answer(&mut candidate);
         let (mut primal, mut proven) = self.primal(&candidate)?;
         let mut calls = self.oracle.blocks() as u64;
         let mut other = std::mem::take(&mut self.other);
@@ -23,14 +24,13 @@ impl<O: MaxOracle> Run<O> {
             let (other_primal, other_proven) = self.primal(&other)?;
             calls *= 2;
             answer = Some("last");
-            if other_proven >= proven && other_primal < primal {
+            if other_proven >= proven && other_primal.upper() < primal.upper() {
                 (primal, proven, answer) = (other_primal, other_proven, Some("average"));
                 std::mem::swap(&mut candidate, &mut other);
             }
         }
         self.other = other;
-        let known = [dual, other_dual, self.solver.progress().dual, self.dual];
-        self.dual = known.into_iter().flatten().reduce(f64::max);
+        self.dual = self.rounded_duals().into_iter().chain(self.dual).reduce(Rounded::higher);
         // Losses come after the time is taken: whether they are measured must not change how often bounds are.
         self.book_evaluation(stopwatch, calls);
         let losses = match &mut self.losses {
@@ -38,7 +38,7 @@ impl<O: MaxOracle> Run<O> {
             None => Losses::default(),
         };
         // A proven value is worth more than an unproven one, which may be too low to be true.
-        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal < best.primal);
+        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal.upper() < best.primal.upper());
         if self.best.as_ref().is_none_or(better) {
             let old = self.best.replace(Best { w: candidate, primal, proven });
             candidate = old.map(|best| best.w).unwrap_or_default();
@@ -46,7 +46,7 @@ impl<O: MaxOracle> Run<O> {
         self.candidate = candidate;
         self.evaluated_at = Some(self.steps);
         let primal = self.best.as_ref().map_or(primal, |best| best.primal);
-        self.record(self.certificate(primal), losses, answer)
+        self.record(self.certificate(primal.upper()), losses, answer)
     }
 
     /// Books `calls` of the evaluation oracle and the time since the stopwatch started, which it returns.
@@ -76,17 +76,30 @@ impl<O: MaxOracle> Run<O> {
         self.clock.credit(seconds);
     }
 
-    /// Returns P at `w` by one call per example, and whether that is proven to be no less than the true P.
-    pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
+    /// Returns the dual values of the solver's points, each with a bound on its rounding.
+    pub(crate) fn rounded_duals(&mut self) -> Vec<Rounded> {
+        let (mut none, mut values) = (NoCapabilities, Vec::new());
+        let source: &mut dyn Capabilities = match self.oracle.capabilities() {
+            Some(source) => source,
+            None => &mut none,
+        };
+        self.solver.rounded_duals(&self.rounding, source, &mut values);
+        values
+    }
+
+    /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle's word is that it
+    /// is no less than the true P.
+    pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(Rounded, bool), RunError> {
+        let wanted = if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores };
         let blocks = self.evaluation_oracle.blocks();
         let mut alone = Sequential::new(&mut self.evaluation_oracle, &mut self.plane);
         let evaluation_executor: &mut dyn Executor = match &mut self.evaluation_executor {
             Some(evaluation_executor) => &mut **evaluation_executor,
             None => &mut alone,
         };
-        let (hinge, proven) = sum_of_hinges(evaluation_executor, blocks, w, &mut self.batch)?;
-        let primal = self.regularizer.penalty(w) + hinge;
-        if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
+        let hinges = sum_of_hinges(evaluation_executor, blocks, w, wanted, &mut self.batch)?;
+        let primal = self.rounding.primal(&self.regularizer, w, hinges.sum, hinges.seen);
+        if primal.value.is_finite() { Ok((primal, hinges.proven)) } else { Err(RunError::NotFinite(primal.value)) }
     }
 
     /// Tells the observers of an evaluation.
@@ -121,7 +134,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns the bounds of the best weights evaluated so far, whose primal value is `primal`.
     fn certificate(&self, primal: f64) -> Certificate {
-        Certificate::new(primal, self.dual, self.is_certified())
+        Certificate::new(primal, self.dual.map(Rounded::lower), self.is_certified())
     }
 
     /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time.
@@ -143,12 +156,13 @@ impl<O: MaxOracle> Run<O> {
         self.clock.pause();
         let best = self.best.clone().unwrap_or_else(|| {
             let mut w = Vec::new();
-            self.dual = self.solver.answer(&mut w);
-            Best { w, primal: f64::INFINITY, proven: false }
+            self.dual = self.solver.answer(&mut w).map(Rounded::exact);
+            Best { w, primal: Rounded::exact(f64::INFINITY), proven: false }
         });
         Outcome {
             w: best.w,
-            certificate: self.certificate(best.primal),
+            certificate: self.certificate(best.primal.upper()),
+            rounding: self.lost_to_rounding(),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::context::Counts;
 use crate::oracle::MaxOracle;
 use crate::rng::Rng;
+use crate::rounding::Rounded;
 use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
@@ -18,7 +19,7 @@ struct Ledger {
     clock: Clock,
     counts: Counts,
     best: Option<Best>,
-    dual: Option<f64>,
+    dual: Option<Rounded>,
     evaluation_calls: u64,
     evaluation_seconds: f64,
     evaluated_at: Option<u64>,
@@ -51,6 +52,7 @@ impl<O: MaxOracle> Run<O> {
             losses: _,
             best,
             dual,
+            rounding: _, // of the problem alone
             evaluation_calls,
             evaluation_seconds,
             evaluated_at,
@@ -84,7 +86,7 @@ impl<O: MaxOracle> Run<O> {
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
-        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
+        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
         let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
         ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
@@ -103,9 +105,9 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
-    /// The weights with the lowest primal value evaluated so far, and that value.
+    /// The weights with the lowest primal value evaluated so far, and that value, rounded outward.
     pub fn best(&self) -> Option<(&[f64], f64)> {
-        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal))
+        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal.upper()))
     }
 
     /// Steps taken so far.

@@ -10,9 +10,10 @@ use crate::average::{Averaging, UpdateKind};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::DualState;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 use crate::state::{self, StateError, ensure, finite};
@@ -107,6 +108,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         Some(self.dual.answer(w))
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, self.blocks as f64, out);
     }
 
     fn progress(&self) -> Progress {

@@ -3,13 +3,18 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
+use multiplane_core::example::Examples;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{
+    ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
@@ -112,7 +117,7 @@ impl Task for Binary {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities { codes: Some(self), magnitudes: Some(self), ..TaskCapabilities::none() }
     }
 }
 
@@ -124,6 +129,14 @@ impl LabelCodes<Binary> for Binary {
 
     fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
         matches!(code, [0..=1])
+    }
+}
+
+impl ScoreMagnitudes<Binary> for Binary {
+    fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
+        let mut sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref);
+        sizes.columns.iter_mut().for_each(|column| *column *= 0.5); // phi(x, y) = y x / 2
+        Magnitudes::new(sizes.loss, sizes.additions).with_table(0, 1, Layout::LabelMajor, sizes.columns)
     }
 }
 

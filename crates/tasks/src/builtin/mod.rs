@@ -5,6 +5,7 @@ pub mod binary;
 pub mod chain;
 mod difference;
 pub mod known;
+mod magnitudes;
 pub mod multiclass;
 mod neighbours;
 mod probe;

@@ -2,14 +2,19 @@
 //!
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
+use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::task::BuiltinTask;
@@ -118,7 +123,12 @@ impl Task for Multiclass {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), coded_planes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities {
+            codes: Some(self),
+            coded_planes: Some(self),
+            magnitudes: Some(self),
+            ..TaskCapabilities::none()
+        }
     }
 }
 
@@ -162,6 +172,13 @@ impl CodedFeatures<Multiclass> for Multiclass {
         };
         codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
         add(*example.truth, -amounts.iter().sum::<f64>());
+    }
+}
+
+impl ScoreMagnitudes<Multiclass> for Multiclass {
+    fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
+        let sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref);
+        Magnitudes::new(sizes.loss, sizes.additions).with_table(0, self.classes, Layout::LabelMajor, sizes.columns)
     }
 }
 

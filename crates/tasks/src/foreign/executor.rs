@@ -1,7 +1,7 @@
 //! Batches of questions to a foreign task, a part to each worker: fewer crossings of the border than one by one.
 
 use multiplane_core::divide::divide;
-use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered};
+use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered, score_and_terms};
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
@@ -79,8 +79,8 @@ impl<T: ForeignTask> Worker<T> {
             let plane = if wanted == Reply::Planes { &mut out.plane } else { &mut self.plane };
             let scale = 1.0 / truths.len() as f64;
             out.quality = oracle::plane(answer, truth, scale, w, plane).map_err(named)?;
-            check_answer(out.block, w.len(), plane, out.quality).map_err(|error| (slot, error.reason))?;
-            out.score = plane.view().score(w);
+            check_answer(out.block, w, plane, out.quality).map_err(|error| (slot, error.reason))?;
+            (out.score, out.seen) = score_and_terms(plane, w, wanted);
         }
         failed.map_or(Ok(()), Err)
     }

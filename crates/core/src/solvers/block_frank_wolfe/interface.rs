@@ -7,11 +7,12 @@ use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, StepRule, VectorDual};
 use crate::hull::HullState;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
 use crate::state::{self, StateError, ensure};
 
@@ -43,6 +44,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
 
     fn alternative(&self, w: &mut Vec<f64>) -> Option<f64> {
         self.dual.iterate().alternative(w)
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, mut source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, &mut source, out);
     }
 
     fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {

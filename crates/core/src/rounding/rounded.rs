@@ -1,0 +1,73 @@
+//! A value with what rounding may have done to it.
+
+use serde::{Deserialize, Serialize};
+
+/// Errors up to this share of a value are left unsaid: bounds are true to ten digits.
+const NEGLIGIBLE: f64 = 1e-10;
+
+/// A value, and a bound on how far it is from the one that exact arithmetic gives. Where the bound could show in ten
+/// digits, it is part of what is reported: bounds are rounded outward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rounded {
+    /// The value as it was computed.
+    pub value: f64,
+    /// How far it may be off; infinite where nothing is known.
+    pub rounding: f64,
+}
+
+impl Rounded {
+    /// Returns a value of which so much may be rounding; NaN counts as "nothing is known".
+    pub fn new(value: f64, rounding: f64) -> Self {
+        Rounded { value, rounding: if rounding.is_nan() { f64::INFINITY } else { rounding } }
+    }
+
+    /// Returns a value that is taken to be exact.
+    pub fn exact(value: f64) -> Self {
+        Rounded { value, rounding: 0.0 }
+    }
+
+    /// Whether how far it is off is known at all.
+    pub fn is_known(self) -> bool {
+        self.rounding.is_finite()
+    }
+
+    /// Returns what has to be said of the error: 0 where it does not show in ten digits.
+    pub fn margin(self) -> f64 {
+        if self.is_known() && self.rounding > NEGLIGIBLE * self.value.abs() { self.rounding } else { 0.0 }
+    }
+
+    /// Returns the value as an upper bound of the exact one.
+    pub fn upper(self) -> f64 {
+        self.value + self.margin()
+    }
+
+    /// Returns the value as a lower bound of the exact one.
+    pub fn lower(self) -> f64 {
+        self.value - self.margin()
+    }
+
+    /// Returns the one that is worth more as a lower bound; one whose error is known is worth more than others.
+    pub fn higher(self, other: Rounded) -> Rounded {
+        let better = (other.is_known(), other.lower()) > (self.is_known(), self.lower());
+        if better { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors that do not show are not said, others are rounded outward; what is not known never wins.
+    #[test]
+    fn bounds_go_outward() {
+        let small = Rounded::new(2.0, 1e-11);
+        assert_eq!((small.lower(), small.upper()), (2.0, 2.0));
+        let large = Rounded::new(2.0, 0.5);
+        assert_eq!((large.lower(), large.upper()), (1.5, 2.5));
+        let unknown = Rounded::new(9.0, f64::NAN);
+        assert!(!unknown.is_known() && unknown.margin() == 0.0);
+        assert_eq!(unknown.higher(large), large);
+        assert_eq!(large.higher(small), small);
+        assert_eq!(small.higher(unknown), small);
+    }
+}

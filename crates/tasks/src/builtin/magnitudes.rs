@@ -1,0 +1,47 @@
+//! How large the terms of scores get where all there is are rows of numbers, given to labels.
+
+use multiplane_core::example::Examples;
+
+use crate::data::SparseRows;
+use crate::losses::CostTable;
+
+/// Roundings of a position beside its row: loss, neighbours, ends, the best of the labels before.
+const PER_ROW: usize = 4;
+
+/// Sums that a plane's score is added up in; see `linalg::sparse_dot`.
+const LANES: usize = 8;
+
+/// What a data set says of the terms of its scores.
+pub(super) struct RowSizes {
+    /// Mean over the examples of `sum |x_j|` in one example, by column.
+    pub(super) columns: Vec<f64>,
+    /// Mean over the examples of the largest loss.
+    pub(super) loss: f64,
+    /// Roundings of a term of a score at most: in a decoder, then in a plane, then in the plane's score.
+    pub(super) additions: usize,
+}
+
+/// Measures the examples of a task with `width` features a row.
+pub(super) fn sizes<'a, Y>(
+    examples: &'a Examples<SparseRows, Y>,
+    width: usize,
+    costs: &CostTable,
+    labels: impl Fn(&'a Y) -> &'a [u32],
+) -> RowSizes {
+    let largest = costs.largest();
+    let n = examples.labels.len() as f64;
+    let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0 };
+    for (x, y) in examples.inputs.iter().zip(&examples.labels) {
+        let mut longest = 0;
+        for row in (0..x.len()).map(|t| x.row(t)) {
+            row.iter().for_each(|(index, value)| sizes.columns[index as usize] += value.abs() / n);
+            longest = longest.max(row.indices.len());
+        }
+        let labels = labels(y);
+        let worst: f64 = labels.iter().map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();
+        sizes.loss += worst * costs.factor(labels.len()) / n;
+        let additions = longest + PER_ROW * x.len() + 2 * x.nonzeros() / LANES;
+        sizes.additions = sizes.additions.max(additions);
+    }
+    sizes
+}
