@@ -242,7 +242,7 @@ impl Iterate {
         let (circ, sums) = add_phi(&mut free);
         self.regularizer.free_weights(&mut free);
         let value = self.regularizer.dual(&free, circ);
-        let point = PointTerms { free: &free, additions: additions + sums, present: true };
+        let point = PointTerms { free: &free, circ, additions: additions + sums, present: true };
         let found = rounding.dual(&self.regularizer, value, point, seen);
         Rounded::new(self.value, found.rounding + (self.value - value).max(0.0))
     }
@@ -255,18 +255,18 @@ impl Iterate {
         additions: f64,
         seen: impl Fn(&[f64]) -> Seen,
     ) -> impl Iterator<Item = Rounded> {
-        let bound = |value: f64, free: &[f64], sums: f64| {
-            let point = PointTerms { free, additions: additions + PER_ADDITION * sums, present: false };
+        let bound = |value: f64, free: &[f64], circ: f64, sums: f64| {
+            let point = PointTerms { free, circ, additions: additions + PER_ADDITION * sums, present: false };
             rounding.dual(&self.regularizer, value, point, &seen)
         };
         let mut free = Vec::new();
         let best = |averages: &Averages| averages.best(self.free(), self.circ, &self.regularizer, &mut free);
         let sums = self.additions.in_all + self.additions.since_rebuild;
-        let weighted = self.averages.as_ref().and_then(best).map(|(value, _)| bound(value, &free, sums));
+        let weighted = self.averages.as_ref().and_then(best).map(|(value, circ)| bound(value, &free, circ, sums));
         let recent = self.recent.as_ref().and_then(MovingAverage::average);
         let recent = recent.map(|(free, circ)| {
             let sums = self.recent.as_ref().map_or(0.0, MovingAverage::additions);
-            bound(self.regularizer.dual(free, circ), free, sums)
+            bound(self.regularizer.dual(free, circ), free, circ, sums)
         });
         weighted.into_iter().chain(recent)
     }

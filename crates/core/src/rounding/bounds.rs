@@ -8,8 +8,11 @@ use crate::regularizer::Regularizer;
 /// The unit roundoff u: one operation is off by at most this share of its result.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// Roundings on the way that no caller counts: the factor 1/n, products, folds of accumulators.
+/// Roundings of a sum that no caller counts: the factor 1/n, products, folds of accumulators.
 const USUAL: f64 = 32.0;
+
+/// Those of a coefficient: the factor 1/n, the loss, the product with a mass, division by lambda.
+const COEFFICIENT: f64 = 10.0;
 
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);
@@ -39,6 +42,8 @@ impl Seen {
 pub struct PointTerms<'a> {
     /// The free weights.
     pub free: &'a [f64],
+    /// The constant part.
+    pub circ: f64,
     /// Roundings that a coordinate of phi went through since it was exact: each off by at most u times the terms in it.
     pub additions: f64,
     /// Whether the terms are those of planes that have mass now, example by example; else those of any that ever had.
@@ -100,15 +105,16 @@ impl Rounding {
         let (terms, squares, additions) = match &self.magnitudes {
             Some(magnitudes) => {
                 let scores = if point.present { magnitudes.most(w) } else { magnitudes.all(w) };
-                let terms = 2.0 * scores + magnitudes.constant();
-                (terms, 4.0 * magnitudes.squares(), magnitudes.additions())
+                let folded = if regularizer.constraints().is_some() { 2.0 * scores } else { 0.0 };
+                let terms = 2.0 * scores + magnitudes.constant_within(point.circ, folded);
+                (terms, 4.0 * magnitudes.squares(), magnitudes.rows())
             }
             None => {
                 let seen = seen(w);
-                (seen.score + seen.constant, seen.length * seen.length, self.usual_additions(w))
+                (seen.score + seen.constant, seen.length * seen.length, USUAL)
             }
         };
-        let share = UNIT * (point.additions + additions + USUAL);
+        let share = UNIT * (point.additions + additions + COEFFICIENT);
         let (linear, quadratic) = (share * terms, share * share * squares / regularizer.lambda());
         // Weights that were added up hold the prior's as well.
         let sums = if point.present { 0.0 } else { point.additions };

@@ -55,16 +55,24 @@ impl Table {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Magnitudes {
     tables: Vec<Table>,
-    constant: f64,
+    loss: f64,
+    fixed: f64,
     additions: f64,
+    rows: f64,
 }
 
 impl Magnitudes {
-    /// Begins with scores of no terms. `constant` bounds the mean over the examples of the largest loss plus twice the
-    /// largest absolute fixed score; `additions` the roundings that any one term of a decoder's score or of a plane's
-    /// goes through.
-    pub fn new(constant: f64, additions: usize) -> Self {
-        Magnitudes { tables: Vec::new(), constant, additions: additions as f64 }
+    /// Begins with scores of no terms. `loss` bounds the mean over the examples of the largest loss; `additions` the
+    /// roundings that any one term of a decoder's score or of a plane's goes through; `rows` those of a coefficient of a
+    /// plane, which is the sum of so many numbers.
+    pub fn new(loss: f64, additions: usize, rows: usize) -> Self {
+        Magnitudes { tables: Vec::new(), loss, fixed: 0.0, additions: additions as f64, rows: rows as f64 }
+    }
+
+    /// Adds fixed scores, whose largest absolute value is this in the mean over the examples.
+    pub fn with_fixed(mut self, fixed: f64) -> Self {
+        self.fixed = fixed;
+        self
     }
 
     /// Adds a table of weights that begins at `start`: `labels` weights for each of `columns`, whose values are the
@@ -90,9 +98,21 @@ impl Magnitudes {
         self.tables.iter().map(of).sum()
     }
 
-    /// Returns the mean over the examples of the largest loss, with twice the fixed score.
+    /// Returns the terms of constant parts: the mean over the examples of the largest loss, with twice the fixed score.
     pub fn constant(&self) -> f64 {
-        self.constant
+        self.loss + 2.0 * self.fixed
+    }
+
+    /// Returns the terms of constant parts that add up to `circ`, where `folded` more of either sign is in it: losses
+    /// are never negative, so they do not cancel.
+    pub fn constant_within(&self, circ: f64, folded: f64) -> f64 {
+        let losses = self.loss.min(circ.abs() + 2.0 * self.fixed + folded);
+        losses + 2.0 * self.fixed
+    }
+
+    /// Returns the numbers that a plane's coefficient is the sum of at most.
+    pub fn rows(&self) -> f64 {
+        self.rows
     }
 
     /// Returns the roundings that a term of a score goes through at most.
@@ -123,12 +143,12 @@ mod tests {
                 by_column[2 + j * labels + y] = by_label[2 + y * width + j];
             }
             for (layout, w) in [(Layout::LabelMajor, &by_label), (Layout::ColumnMajor, &by_column)] {
-                let found = Magnitudes::new(1.0, 2).with_table(2, labels, layout, columns.clone());
+                let found = Magnitudes::new(1.0, 2, 1).with_table(2, labels, layout, columns.clone());
                 assert!((found.most(w) - of(f64::max)).abs() < 1e-12, "{layout:?} {labels} x {width}");
                 assert!((found.all(w) - of(|a, b| a + b)).abs() < 1e-12, "{layout:?} {labels} x {width}");
             }
         }
-        let infinite = Magnitudes::new(0.0, 1).with_table(0, 1, Layout::ColumnMajor, vec![f64::INFINITY, 2.0]);
+        let infinite = Magnitudes::new(0.0, 1, 1).with_table(0, 1, Layout::ColumnMajor, vec![f64::INFINITY, 2.0]);
         assert_eq!((infinite.most(&[0.0, -3.0]), infinite.all(&[0.0, -3.0])), (6.0, 6.0));
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Errors up to this share of a value are left unsaid: bounds are true to ten digits.
-const NEGLIGIBLE: f64 = 1e-10;
+/// Errors up to this share of a value are left unsaid: bounds are true to nine digits.
+const NEGLIGIBLE: f64 = 1e-9;
 
-/// A value, and a bound on how far it is from the one that exact arithmetic gives. Where the bound could show in ten
+/// A value, and a bound on how far it is from the one that exact arithmetic gives. Where the bound could show in nine
 /// digits, it is part of what is reported: bounds are rounded outward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rounded {
@@ -31,7 +31,7 @@ impl Rounded {
         self.rounding.is_finite()
     }
 
-    /// Returns what has to be said of the error: 0 where it does not show in ten digits.
+    /// Returns what has to be said of the error: 0 where it does not show in nine digits.
     pub fn margin(self) -> f64 {
         if self.is_known() && self.rounding > NEGLIGIBLE * self.value.abs() { self.rounding } else { 0.0 }
     }
@@ -46,10 +46,14 @@ impl Rounded {
         self.value - self.margin()
     }
 
-    /// Returns the one that is worth more as a lower bound; one whose error is known is worth more than others.
+    /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of the
+    /// two values, where that is no more than rounding above what is proven. One whose error is known is worth more than
+    /// others.
     pub fn higher(self, other: Rounded) -> Rounded {
-        let better = (other.is_known(), other.lower()) > (self.is_known(), self.lower());
-        if better { other } else { self }
+        let proof = |bound: Rounded| (bound.is_known(), bound.value - if bound.is_known() { bound.rounding } else { 0.0 });
+        let (better, worse) = if proof(other) > proof(self) { (other, self) } else { (self, other) };
+        let stated = Rounded::new(worse.value, worse.value - (better.value - better.rounding));
+        if worse.value > better.value && better.is_known() && stated.margin() == 0.0 { stated } else { better }
     }
 }
 
@@ -69,5 +73,8 @@ mod tests {
         assert_eq!(unknown.higher(large), large);
         assert_eq!(large.higher(small), small);
         assert_eq!(small.higher(unknown), small);
+        let (sure, near) = (Rounded::new(2.0, 1e-12), Rounded::new(2.0 + 1e-12, 1e-3));
+        assert_eq!(sure.higher(near).lower(), near.value, "proven by the one, stated by the other");
+        assert_eq!(sure.higher(Rounded::new(2.1, 0.2)), sure);
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct RowSizes {
     pub(super) loss: f64,
     /// Roundings of a term of a score at most: in a decoder, then in a plane, then in the plane's score.
     pub(super) additions: usize,
+    /// Rows of an example at most.
+    pub(super) rows: usize,
 }
 
 /// Measures the examples of a task with `width` features a row.
@@ -30,7 +32,7 @@ pub(super) fn sizes<'a, Y>(
 ) -> RowSizes {
     let largest = costs.largest();
     let n = examples.labels.len() as f64;
-    let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0 };
+    let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0, rows: 0 };
     for (x, y) in examples.inputs.iter().zip(&examples.labels) {
         let mut longest = 0;
         for row in (0..x.len()).map(|t| x.row(t)) {
@@ -42,6 +44,7 @@ pub(super) fn sizes<'a, Y>(
         sizes.loss += worst * costs.factor(labels.len()) / n;
         let additions = longest + PER_ROW * x.len() + 2 * x.nonzeros() / LANES;
         sizes.additions = sizes.additions.max(additions);
+        sizes.rows = sizes.rows.max(x.len());
     }
     sizes
 }

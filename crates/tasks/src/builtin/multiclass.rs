@@ -178,7 +178,7 @@ impl CodedFeatures<Multiclass> for Multiclass {
 impl ScoreMagnitudes<Multiclass> for Multiclass {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
         let sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref);
-        Magnitudes::new(sizes.loss, sizes.additions).with_table(0, self.classes, Layout::LabelMajor, sizes.columns)
+        Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(0, self.classes, Layout::LabelMajor, sizes.columns)
     }
 }
 

@@ -124,7 +124,7 @@ impl ScoreMagnitudes<Chain> for Chain {
         let pairs: f64 = examples.inputs.iter().map(|x| x.len().saturating_sub(1) as f64 / n).sum();
         let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
         let single = |value: f64| vec![value];
-        let magnitudes = Magnitudes::new(sizes.loss, sizes.additions)
+        let magnitudes = Magnitudes::new(sizes.loss, sizes.additions, sizes.rows)
             .with_table(0, labels, Layout::ColumnMajor, sizes.columns)
             .with_table(pair, labels * labels, Layout::ColumnMajor, single(pairs));
         if !self.ends {
