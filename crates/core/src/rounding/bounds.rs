@@ -69,6 +69,12 @@ impl Rounding {
         self.magnitudes.is_none()
     }
 
+    /// Returns what P is of the order of where nothing is known: the mean of the largest losses; 0 where the task does not
+    /// say.
+    pub fn scale(&self) -> f64 {
+        self.magnitudes.as_ref().map_or(0.0, Magnitudes::constant)
+    }
+
     /// Returns P with its bound: the penalty at `w` plus a sum of hinges. An answer is off by the error of its score,
     /// and as much below the best labelling as the decoder's scores of the two are off. Costs O(d).
     pub fn primal(&self, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: Seen) -> Rounded {

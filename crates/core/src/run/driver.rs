@@ -30,16 +30,9 @@ pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
     dual <= primal + ROUNDING * (1.0 + primal.abs())
 }
 
-/// Rounding that is no more than this share of P does not keep a gap from being certified: the bounds hold all of it.
+/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified: the
+/// bounds hold all of it.
 const NOTICEABLE: f64 = 1e-6;
-
-/// Returns what rounding may make of these bounds together, where the gap as computed is lost in it: then not even the
-/// order of magnitude of the gap is known.
-pub(crate) fn lost_to_rounding(primal: Rounded, dual: Rounded) -> Option<f64> {
-    let rounding = primal.rounding + dual.rounding;
-    let is_lost = rounding > NOTICEABLE * primal.value.abs() && primal.value - dual.value < rounding;
-    (is_lost || !rounding.is_finite()).then_some(rounding)
-}
 
 /// A solver on a problem, under way.
 pub struct Run<O> {
@@ -237,15 +230,26 @@ impl<O: MaxOracle> Run<O> {
         match (&self.best, self.dual) {
             (Some(best), Some(dual)) => {
                 let possible = is_possible(best.primal.upper(), dual.lower());
-                best.proven && possible && self.lost_to_rounding().is_none()
+                best.proven && possible && !self.is_lost_to_rounding()
             }
             _ => false,
         }
     }
 
-    /// Returns what rounding may make of the bounds together, where a gap drowns in it.
-    pub(super) fn lost_to_rounding(&self) -> Option<f64> {
-        lost_to_rounding(self.best.as_ref()?.primal, self.dual?)
+    /// Returns the share of rounding in the gap, where that is most of it.
+    pub(super) fn rounding_in_gap(&self) -> Option<f64> {
+        let (primal, dual) = (self.best.as_ref()?.primal, self.dual?);
+        let rounding = primal.rounding + dual.rounding;
+        let said = primal.margin() > 0.0 || dual.margin() > 0.0;
+        let is_most = said && primal.value - dual.value < rounding;
+        (is_most || !rounding.is_finite()).then_some(rounding)
+    }
+
+    /// Whether the gap is lost in rounding: most of it, and more than leaves anything known.
+    pub(super) fn is_lost_to_rounding(&self) -> bool {
+        let scale = self.best.as_ref().map_or(0.0, |best| best.primal.value.abs()).max(self.rounding.scale());
+        let allowed = NOTICEABLE * scale;
+        self.rounding_in_gap().is_some_and(|rounding| !rounding.is_finite() || rounding > allowed)
     }
 
     pub(crate) fn tick(&mut self) {

@@ -162,7 +162,7 @@ impl<O: MaxOracle> Run<O> {
         Outcome {
             w: best.w,
             certificate: self.certificate(best.primal.upper()),
-            rounding: self.lost_to_rounding(),
+            rounding: self.rounding_in_gap(),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

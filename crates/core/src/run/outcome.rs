@@ -68,7 +68,7 @@ pub struct Outcome {
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
     pub progress: Progress,
-    /// How much of the bounds may be rounding, where that is so much that nothing is certified.
+    /// How much of the gap may be rounding, where that is most of it.
     pub rounding: Option<f64>,
 }
 
