@@ -65,7 +65,7 @@ impl Observer for PathProgress {
             (self.first, self.points) = (Some(self.lambda), 1); // what came before was the search for the start
         }
         self.gap = record.certificate.gap;
-        self.show(Tick { pass: record.pass, oracle_calls: record.oracle_calls, seconds: record.seconds });
+        self.show(record.tick());
         Ok(())
     }
 

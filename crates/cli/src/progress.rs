@@ -103,7 +103,7 @@ impl Observer for Progress {
             self.forecast.first.get_or_insert((record.seconds, gap));
             self.forecast.last = Some((record.seconds, gap, wanted));
         }
-        self.show(Tick { pass: record.pass, oracle_calls: record.oracle_calls, seconds: record.seconds });
+        self.show(record.tick());
         Ok(())
     }
 

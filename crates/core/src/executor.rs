@@ -29,16 +29,6 @@ impl BatchItem {
     pub fn new(block: usize) -> Self {
         BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0, seen: Seen::default() }
     }
-
-    /// Returns the hinge: no less than the truth's own plane, which scores 0, and the plane that was answered.
-    fn hinge(&self) -> f64 {
-        let hinge = match self.quality {
-            Quality::UpperBound(bound) => bound.max(self.score),
-            Quality::Exact | Quality::Heuristic => self.score,
-        };
-        // `max` would make 0 of what is no number.
-        if hinge.is_nan() || self.score.is_nan() { f64::NAN } else { hinge.max(0.0) }
-    }
 }
 
 /// What of the answers comes back.
@@ -165,6 +155,18 @@ fn ask<O: MaxOracle + ?Sized>(
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
 
+/// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
+/// no less than the truth's own plane, which scores 0, and the plane that was answered.
+pub fn hinge(answer: &BatchItem) -> (f64, bool) {
+    let hinge = match answer.quality {
+        Quality::UpperBound(bound) => bound.max(answer.score),
+        Quality::Exact | Quality::Heuristic => answer.score,
+    };
+    // `max` would make 0 of what is no number.
+    let is_number = !hinge.is_nan() && !answer.score.is_nan();
+    (if is_number { hinge.max(0.0) } else { f64::NAN }, answer.quality != Quality::Heuristic)
+}
+
 /// What the answers of an evaluation add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hinges {
@@ -196,10 +198,10 @@ pub fn sum_of_hinges(
         batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
         executor.answer(w, wanted, batch)?;
         for answer in batch.iter() {
-            hinges.proven &= answer.quality != Quality::Heuristic;
-            hinges.sum += answer.hinge();
-            hinges.seen.score += answer.seen.score;
-            hinges.seen.constant += answer.seen.constant;
+            let (hinge, is_proven) = hinge(answer);
+            hinges.proven &= is_proven;
+            hinges.sum += hinge;
+            hinges.seen.add_terms(answer.seen);
         }
     }
     Ok(hinges)
@@ -212,7 +214,7 @@ mod tests {
     /// A hinge is never below the truth's 0 or the plane in hand, whatever the bound; what is no number stays none.
     #[test]
     fn hinges_are_no_less_than_what_is_known() {
-        let hinge = |quality, score| BatchItem { quality, score, ..BatchItem::new(0) }.hinge();
+        let hinge = |quality, score| hinge(&BatchItem { quality, score, ..BatchItem::new(0) }).0;
         assert_eq!(hinge(Quality::Exact, -1.0), 0.0);
         assert_eq!(hinge(Quality::UpperBound(3.0), 2.0), 3.0);
         assert_eq!(hinge(Quality::UpperBound(2.0), 2.5), 2.5, "a bound below its own plane");

@@ -46,6 +46,11 @@ impl GapTable {
         self.exact[block]
     }
 
+    /// Returns the sum of the gaps, each at its block's last oracle call; `None` before all were called for.
+    pub fn seen(&self) -> Option<f64> {
+        Some(self.exact.iter().sum::<f64>()).filter(|sum| sum.is_finite())
+    }
+
     /// Returns the mean gap at the last gap pass; until then the largest loss seen, which bounds it.
     pub fn mean_exact(&self) -> f64 {
         self.mean_exact

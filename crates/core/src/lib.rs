@@ -62,6 +62,7 @@ pub mod executor;
 pub mod gaps;
 pub mod hull;
 pub mod iterate;
+pub mod keeper;
 pub mod linalg;
 pub mod lookahead;
 pub mod metric;

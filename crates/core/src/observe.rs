@@ -44,9 +44,23 @@ pub struct RunCost {
     pub train_seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
+    /// Time that evaluation of bounds took beside.
+    pub evaluation_seconds: f64,
 }
 
-/// One evaluation of a run; the names are those of the record file.
+impl RunCost {
+    /// Returns all calls of the oracle, those of training and those of evaluation.
+    pub fn all_calls(&self) -> u64 {
+        self.oracle_calls + self.evaluation_calls
+    }
+
+    /// Returns the seconds of training and evaluation.
+    pub fn all_seconds(&self) -> f64 {
+        self.train_seconds + self.evaluation_seconds
+    }
+}
+
+/// How far a run has come after an outer iteration; the names are those of the record file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// Oracle calls / n.
@@ -57,15 +71,22 @@ pub struct Record {
     pub approximate_passes: u64,
     /// Training calls of the oracle.
     pub oracle_calls: u64,
+    /// Calls that only evaluated bounds.
+    pub evaluation_calls: u64,
     /// Steps on cached planes.
     pub cached_steps: u64,
     /// Training time; evaluation is not in it.
     pub seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
+    /// Time that evaluation of bounds took beside.
+    pub evaluation_seconds: f64,
     /// The best bounds so far: the primal value is that of the weights that would be saved now.
     #[serde(flatten)]
     pub certificate: Certificate,
+    /// What the gap is thought to be: an estimate from the gaps that visits met, and no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_estimate: Option<f64>,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
     /// Mean task loss on the training set, where it was asked for.
@@ -80,15 +101,32 @@ pub struct Record {
     pub decisions: Option<Decisions>,
 }
 
-/// What can be seen between evaluations.
+impl Record {
+    /// Returns how far the run has come, as those see it who hear of ticks.
+    pub fn tick(&self) -> Tick {
+        Tick {
+            pass: self.pass,
+            oracle_calls: self.oracle_calls,
+            evaluation_calls: self.evaluation_calls,
+            seconds: self.seconds + self.evaluation_seconds,
+            gap_estimate: self.gap_estimate,
+        }
+    }
+}
+
+/// What can be seen between outer iterations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tick {
     /// Oracle calls / n.
     pub pass: f64,
     /// Training calls of the oracle.
     pub oracle_calls: u64,
-    /// Training seconds.
+    /// Calls that only evaluated bounds.
+    pub evaluation_calls: u64,
+    /// Seconds of training and evaluation.
     pub seconds: f64,
+    /// What the gap is thought to be; no bound.
+    pub gap_estimate: Option<f64>,
 }
 
 /// A watcher of a run. Nothing that an observer does reaches the solver.

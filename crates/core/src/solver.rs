@@ -2,6 +2,7 @@
 
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
+use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::rescale::Rescale;
 use crate::rounding::{Rounded, Rounding};
@@ -25,6 +26,9 @@ pub struct Progress {
     pub planes: Option<f64>,
     /// The best dual value of any feasible point so far; `None` for solvers without a dual.
     pub dual: Option<f64>,
+    /// Sum of the block gaps, each as it was when the oracle was last asked: an estimate of the gap at hand that costs
+    /// nothing, and no bound, as w has moved since. `None` before every block was seen.
+    pub gap_seen: Option<f64>,
     /// What a solver that chooses has measured and decided.
     pub decisions: Option<Decisions>,
 }
@@ -70,6 +74,11 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// believes the last of these to be exact. `source` is what the oracle can do, for planes that are known by code.
     fn rounded_duals(&self, _rounding: &Rounding, _source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
         out.extend(self.progress().dual.map(Rounded::exact));
+    }
+
+    /// The solver as one whose planes serve evaluations and are served by them, where it is.
+    fn keeper(&mut self) -> Option<&mut dyn PlaneKeeper<O>> {
+        None
     }
 
     /// The solver as one that can go on at another lambda, where it can.

@@ -45,6 +45,12 @@ pub trait Task {
     /// Returns the task loss `Delta(truth, y) >= 0`; zero at the truth.
     fn loss(&self, truth: &Self::Label, y: &Self::Label) -> f64;
 
+    /// Returns the largest loss that any labelling of this input has, where that is known without a search and there are
+    /// no fixed scores: the hinge at w = 0.
+    fn largest_loss(&self, _example: ExampleOf<'_, Self>) -> Option<f64> {
+        None
+    }
+
     /// Returns `theta(x, y)`, the part of the score that no weight multiplies (MP-BCFW paper, Eq. 3).
     fn fixed_score(&self, _x: &Self::Input, _y: &Self::Label) -> f64 {
         0.0

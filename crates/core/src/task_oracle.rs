@@ -104,6 +104,9 @@ impl<T: Task> Capabilities for TaskOracle<T> {
         let truth = &self.examples.labels[block];
         self.task.capabilities().codes.map_or(code.is_empty(), |codes| codes.is_code(truth, code))
     }
+    fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+        Some(self.scale() * self.task.largest_loss(self.examples.get(block))?)
+    }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
         (has.codes.is_some() && has.recombination.is_some()).then_some(self as _)

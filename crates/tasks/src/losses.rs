@@ -117,6 +117,12 @@ impl CostTable {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }
     }
 
+    /// Returns the largest loss of any prediction where `truth` is true; the truth holds labels of the table only.
+    pub fn largest_loss(&self, truth: &[u32]) -> f64 {
+        let largest = |&t: &u32| self.row(t).iter().copied().fold(0.0, f64::max);
+        truth.iter().map(largest).sum::<f64>() * self.factor(truth.len())
+    }
+
     /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
     pub fn loss(&self, truth: &[u32], labels: &[u32]) -> f64 {
         let seen = |t: u32| (t as usize) < self.labels;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
-use multiplane_core::run::{Run, Stop};
+use multiplane_core::run::{Evaluate, Run, Stop};
 use multiplane_core::solvers::SOLVERS;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
@@ -30,6 +30,7 @@ fn records_are_as_they_were() {
         let mut run = Run::new(problem.oracle().unwrap(), problem.oracle().unwrap(), built, lambda, stop)
             .with_seed(5)
             .with_clock(ClockKind::Work)
+            .with_evaluate(Evaluate::Pass)
             .with_observer(Box::new(JsonLines::new(lines.clone())));
         run.to_end().unwrap();
         let records = lines.0.lock().unwrap().clone();

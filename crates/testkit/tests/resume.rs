@@ -4,7 +4,7 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Run, Stop};
+use multiplane_core::run::{Evaluate, Run, Stop, StopReason};
 use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
 use multiplane_testkit::contract::Shared;
 use multiplane_testkit::small::{self, Small};
@@ -68,8 +68,10 @@ fn every_solver_resumes_to_the_bit() {
             let mut rng = Rng::new(seed, 5);
             let mut cuts: Vec<u64> = (0..4).map(|_| rng.below(120)).collect();
             cuts.sort_unstable();
+            let with_gap = Stop { gap: Some(1e-4.into()), ..passes(25.0) }; // attempts to prove it come between
             check(entry, &(entry.preset)(), &problem, passes(25.0), &cuts);
-            check(entry, &(entry.preset)(), &problem, passes(25.0), &each);
+            check(entry, &(entry.preset)(), &problem, with_gap.clone(), &cuts);
+            check(entry, &(entry.preset)(), &problem, with_gap, &each);
         }
     }
 }
@@ -106,7 +108,7 @@ fn every_combination_resumes_to_the_bit() {
 }
 
 /// A run that has ended goes on when it is restored with a further stop, as if that had been its stop all along; with
-/// the same stop it ends at once.
+/// the same stop it ends at once. Of gaps that holds where they do not decide when bounds are evaluated.
 #[test]
 fn ended_runs_go_on() {
     for entry in SOLVERS {
@@ -114,22 +116,53 @@ fn ended_runs_go_on() {
             let problem = small::random(seed);
             let parameters = (entry.preset)();
             let gap = |gap: f64| Stop { gap: Some(gap.into()), passes: Some(60.0), ..Stop::default() };
-            for (first, second) in [(passes(4.0), passes(9.0)), (gap(0.1), gap(0.01))] {
+            let cases = [
+                (passes(4.0), passes(9.0), Evaluate::Auto),
+                (passes(4.0), passes(9.0), Evaluate::Pass),
+                (gap(0.1), gap(0.01), Evaluate::Pass),
+            ];
+            for (first, second, evaluate) in cases {
+                let begin = |stop: &Stop, lines: &Shared| {
+                    fresh(entry, &parameters, &problem, stop, lines).with_evaluate(evaluate)
+                };
                 let lines = Shared::default();
-                let expected = finish(fresh(entry, &parameters, &problem, &second, &lines), &lines);
+                let expected = finish(begin(&second, &lines), &lines);
                 let lines = Shared::default();
-                let mut run = fresh(entry, &parameters, &problem, &first, &lines);
-                while run.advance().unwrap().is_none() {}
-                let mut bytes = Vec::new();
-                run.save(&mut bytes).unwrap();
-                let mut same = fresh(entry, &parameters, &problem, &first, &Shared::default());
+                let bytes = ended(begin(&first, &lines));
+                let mut same = begin(&first, &Shared::default());
                 same.restore(&bytes).unwrap();
                 let steps = same.steps();
                 assert!(same.advance().unwrap().is_some() && same.steps() == steps, "{}: it went on", entry.name);
-                let mut run = fresh(entry, &parameters, &problem, &second, &lines);
+                let mut run = begin(&second, &lines);
                 run.restore(&bytes).unwrap();
                 assert!(finish(run, &lines) == expected, "{} on {}: the end differs", entry.name, problem.name);
             }
+        }
+    }
+}
+
+/// The state of a run that has come to its stop.
+fn ended(mut run: Run<BoxedOracle>) -> Vec<u8> {
+    while run.advance().unwrap().is_none() {}
+    let mut bytes = Vec::new();
+    run.save(&mut bytes).unwrap();
+    bytes
+}
+
+/// A run that has reached its gap goes on to a smaller one when it is restored with that, and proves it.
+#[test]
+fn gaps_can_be_narrowed() {
+    for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
+        for seed in 0..6 {
+            let (problem, parameters) = (small::random(seed), (entry.preset)());
+            let gap = |gap: f64| Stop { gap: Some(gap.into()), passes: Some(3000.0), ..Stop::default() };
+            let bytes = ended(fresh(entry, &parameters, &problem, &gap(0.2), &Shared::default()));
+            let mut run = fresh(entry, &parameters, &problem, &gap(0.05), &Shared::default());
+            run.restore(&bytes).unwrap();
+            let outcome = run.to_end().unwrap();
+            let name = format!("{} on {}", entry.name, problem.name);
+            assert_eq!(outcome.stop_reason, StopReason::Gap, "{name}");
+            assert!(outcome.certificate.certified && outcome.certificate.gap.unwrap() <= 0.05, "{name}");
         }
     }
 }

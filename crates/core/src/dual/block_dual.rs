@@ -47,6 +47,9 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     /// Keeps a plane without stepping toward it; returns its number, `None` for the truth's.
     fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize>;
 
+    /// Returns the largest score at `w` of what is known of a block, the truth included: no more than its hinge.
+    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64;
+
     /// Returns the gap of a block at `corner`, which need not be a plane kept.
     fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64;
 

@@ -64,7 +64,12 @@ impl DualState {
 
     /// `score(phi^i; w)` of example `block`.
     pub fn block_score(&self, block: usize) -> f64 {
-        self.blocks[block].score(self.weights())
+        self.block_score_at(block, self.weights())
+    }
+
+    /// `score(phi^i; w)` of example `block` at other weights.
+    pub fn block_score_at(&self, block: usize, w: &[f64]) -> f64 {
+        self.blocks[block].score(w)
     }
 
     /// The block gap `score(corner; w) - score(phi^i; w)`, never below 0 for the best corner.

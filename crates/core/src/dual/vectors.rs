@@ -74,6 +74,11 @@ impl BlockDual for VectorDual {
     fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize> {
         self.sets.insert(block, plane, now, None, source)
     }
+    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64 {
+        self.sets.scores(block, w, source, &mut self.scores);
+        let own = self.state.block_score_at(block, w); // a convex combination of planes, some of them gone
+        self.scores.iter().copied().fold(own.max(0.0), f64::max)
+    }
     fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, _: &mut impl Capabilities) -> f64 {
         self.state.block_gap(block, corner)
     }

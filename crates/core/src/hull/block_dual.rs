@@ -40,6 +40,10 @@ impl BlockDual for HullState {
     fn insert(&mut self, block: usize, plane: &Plane, now: u32, source: &mut impl Capabilities) -> Option<usize> {
         self.sets.insert(block, plane, now, self.iterate.regularizer().constraints(), source)
     }
+    fn hinge_kept(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities) -> f64 {
+        self.sets.scores(block, w, source, &mut self.scores);
+        self.scores.iter().copied().fold(0.0, f64::max)
+    }
     fn gap_at(&mut self, block: usize, corner: PlaneView<'_>, source: &mut impl Capabilities) -> f64 {
         self.score(block, source);
         corner.score(self.iterate.weights()) - self.qp(block).mean()
@@ -84,7 +88,8 @@ impl BlockDual for HullState {
     fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>) {
         let sets = &self.sets;
         // Masses below 1 in sum leave the rest to the truth; by what they are above, the point is none.
-        let excess = (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
+        let excess =
+            (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
         let additions = excess / UNIT + sets.most_planes() as f64;
         let seen = |w: &[f64]| sets.seen(w);
         let add_phi = |sum: &mut [f64]| (sets.add_phi(source, sum), sets.additions());

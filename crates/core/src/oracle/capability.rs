@@ -15,6 +15,11 @@ pub trait Capabilities {
         code.is_empty()
     }
 
+    /// Returns the hinge of `block` at w = 0, which is its largest loss, where that is known without a search.
+    fn hinge_at_zero(&mut self, _block: usize) -> Option<f64> {
+        None
+    }
+
     /// Putting the best labelling together from parts of labellings seen before.
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         None

@@ -35,6 +35,13 @@ impl Seen {
         self.length += mass * linalg::sum_squares(plane.star.values()).sqrt();
         self.constant += mass * plane.circ.abs();
     }
+
+    /// Counts what was seen elsewhere.
+    pub fn add_terms(&mut self, other: Seen) {
+        self.score += other.score;
+        self.length += other.length;
+        self.constant += other.constant;
+    }
 }
 
 /// A dual point whose value was computed from its free weights and constant part.

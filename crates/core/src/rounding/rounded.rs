@@ -50,7 +50,8 @@ impl Rounded {
     /// two values, where that is no more than rounding above what is proven. One whose error is known is worth more than
     /// others.
     pub fn higher(self, other: Rounded) -> Rounded {
-        let proof = |bound: Rounded| (bound.is_known(), bound.value - if bound.is_known() { bound.rounding } else { 0.0 });
+        let proof =
+            |bound: Rounded| (bound.is_known(), bound.value - if bound.is_known() { bound.rounding } else { 0.0 });
         let (better, worse) = if proof(other) > proof(self) { (other, self) } else { (self, other) };
         let stated = Rounded::new(worse.value, worse.value - (better.value - better.rounding));
         if worse.value > better.value && better.is_known() && stated.margin() == 0.0 { stated } else { better }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeter, Outcome, RunError};
 use super::stop::{Stop, StopReason};
 use crate::clock::{Clock, ClockKind};
@@ -21,6 +22,9 @@ const TICK_STEPS: u64 = 64;
 
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
+
+/// Calls after which their mean time tells what an evaluation will take.
+const CALLS_TO_TELL: u64 = 64;
 
 /// By how much F may exceed P, relative, where rounding is the reason.
 const ROUNDING: f64 = 1e-9;
@@ -49,10 +53,25 @@ pub struct Run<O> {
     pub(super) observers: Vec<Box<dyn Observer>>,
     pub(super) losses: Option<LossMeter>,
     pub(super) best: Option<Best>,
+    /// The highest dual value on the solver's books: running sums, by which moments are chosen.
+    pub(super) books: Option<f64>,
+    /// The best that is proven.
     pub(super) dual: Option<Rounded>,
     pub(super) rounding: Rounding,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
+    pub(super) loss_seconds: f64,
+    pub(super) evaluate: Evaluate,
+    pub(super) forecast: Forecast,
+    /// What the gap is thought to be since the last outer iteration; no bound.
+    pub(super) estimate: Option<f64>,
+    /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
+    pub(super) least_gap: Option<f64>,
+    /// P(0), where it is known without a call.
+    pub(super) primal_at_zero: Option<f64>,
+    /// Which of the solver's answers was evaluated last, and whether it is the best now.
+    pub(super) evaluated: Option<&'static str>,
+    pub(super) best_is_new: bool,
     pub(super) evaluated_at: Option<u64>,
     pub(super) steps: u64,
     pub(super) candidate: Vec<f64>,
@@ -63,14 +82,16 @@ pub struct Run<O> {
 
 impl<O: MaxOracle> Run<O> {
     /// Returns a run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
-    /// one of the same problem, evaluates bounds, and its calls are not counted as training.
+    /// one of the same problem, evaluates bounds.
     pub fn new(
-        oracle: O,
+        mut oracle: O,
         mut evaluation_oracle: O,
         solver: Box<dyn Solver<O>>,
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
+        let regularizer = regularizer.into();
+        let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
         let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
         let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
         Run {
@@ -79,7 +100,7 @@ impl<O: MaxOracle> Run<O> {
             lookahead: None,
             evaluation_executor: None,
             solver,
-            regularizer: regularizer.into(),
+            regularizer,
             stop,
             rng: Rng::new(0, 0),
             clock: Clock::new(ClockKind::Wall),
@@ -87,10 +108,19 @@ impl<O: MaxOracle> Run<O> {
             observers: Vec::new(),
             losses: None,
             best: None,
+            books: None,
             dual: None,
             rounding,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
+            loss_seconds: 0.0,
+            evaluate: Evaluate::default(),
+            forecast: Forecast::new(),
+            estimate: None,
+            least_gap: None,
+            primal_at_zero,
+            evaluated: None,
+            best_is_new: false,
             evaluated_at: None,
             steps: 0,
             candidate: Vec::new(),
@@ -109,6 +139,12 @@ impl<O: MaxOracle> Run<O> {
     /// Measures training time by this clock.
     pub fn with_clock(mut self, kind: ClockKind) -> Self {
         self.clock = Clock::new(kind);
+        self
+    }
+
+    /// Evaluates bounds at these moments.
+    pub fn with_evaluate(mut self, evaluate: Evaluate) -> Self {
+        self.evaluate = evaluate;
         self
     }
 
@@ -155,16 +191,14 @@ impl<O: MaxOracle> Run<O> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
         }
-        if self.evaluated_at == Some(self.steps) && self.gap_reached() {
-            return Ok(Some(StopReason::Gap)); // restored where it had ended
+        let at_start = self.steps == 0 || self.evaluated_at == Some(self.steps);
+        if at_start && self.gap_reached() {
+            return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
         }
         if self.step()? {
-            self.clock.pause();
-            if self.evaluation_seconds <= self.clock.now() {
-                self.evaluate()?;
-                if self.gap_reached() {
-                    return Ok(Some(StopReason::Gap));
-                }
+            self.look()?;
+            if self.gap_reached() {
+                return Ok(Some(StopReason::Gap));
             }
         }
         self.tick();
@@ -207,17 +241,73 @@ impl<O: MaxOracle> Run<O> {
             Some(StopReason::Passes)
         } else if stop.calls.is_some_and(|limit| calls >= limit) {
             Some(StopReason::Calls)
-        } else if stop.seconds.is_some_and(|seconds| self.clock.now() >= seconds) {
+        } else if stop.seconds.is_some_and(|seconds| self.seconds_to_pay(seconds) >= seconds) {
             Some(StopReason::Seconds)
         } else {
             None
         }
     }
 
+    /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
+    /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
+    fn seconds_to_pay(&self, budget: f64) -> f64 {
+        match self.evaluate {
+            Evaluate::Pass => self.clock.now(),
+            Evaluate::Auto => {
+                let last = if self.evaluated_at == Some(self.steps) { 0.0 } else { self.seconds_of_evaluation() };
+                self.spent_seconds() + self.loss_seconds + if last < budget { last } else { 0.0 }
+            }
+        }
+    }
+
+    /// Returns the seconds of training and evaluation so far.
+    pub(super) fn spent_seconds(&self) -> f64 {
+        self.clock.now() + self.evaluation_seconds
+    }
+
+    /// Returns what an evaluation will take, by the calls so far; 0 while they are too few to tell.
+    fn seconds_of_evaluation(&self) -> f64 {
+        let blocks = self.oracle.blocks() as u64;
+        if self.counts.oracle_calls < blocks.min(CALLS_TO_TELL) {
+            return 0.0;
+        }
+        let call = match self.clock.kind() {
+            ClockKind::Work => self.evaluation_oracle.call_cost(),
+            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls as f64,
+        };
+        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
+        call * blocks.div_ceil(workers as u64) as f64
+    }
+
+    /// Returns whether the budgets are large enough for one evaluation.
+    pub(super) fn has_room_for_evaluation(&self) -> bool {
+        let n = self.oracle.blocks() as u64;
+        self.stop.passes.is_none_or(|passes| passes >= 1.0)
+            && self.stop.calls.is_none_or(|calls| calls >= n)
+            && self.stop.seconds.is_none_or(|seconds| self.seconds_of_evaluation() < seconds)
+    }
+
+    /// Returns the lowest primal value known, and whether it is proven.
+    pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
+        let best = self.best.as_ref().map(|best| (best.primal, best.proven));
+        match (best, self.primal_at_zero) {
+            (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
+            (_, Some(zero)) => Some((Rounded::exact(zero), true)),
+            _ => best,
+        }
+    }
+
+    /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
+    pub(super) fn expected_dual(&self) -> Option<f64> {
+        let of_dual = self.dual.map_or(0.0, Rounded::margin);
+        let of_primal = self.best.as_ref().map_or(0.0, |best| best.primal.margin());
+        self.books.map(|dual| dual - of_dual - of_primal)
+    }
+
     pub(super) fn gap_reached(&self) -> bool {
-        match (self.stop.gap, &self.best, self.dual) {
-            (Some(target), Some(best), Some(dual)) => {
-                let primal = best.primal.upper();
+        match (self.stop.gap, self.best_primal(), self.dual) {
+            (Some(target), Some((primal, _)), Some(dual)) => {
+                let primal = primal.upper();
                 (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
             }
             _ => false,
@@ -227,10 +317,9 @@ impl<O: MaxOracle> Run<O> {
     /// Whether the gap is proven: P by answers that may prove something, F by any, and not F above P, which would
     /// disprove what the oracle says of its answers; and not lost in rounding.
     pub(super) fn is_certified(&self) -> bool {
-        match (&self.best, self.dual) {
-            (Some(best), Some(dual)) => {
-                let possible = is_possible(best.primal.upper(), dual.lower());
-                best.proven && possible && !self.is_lost_to_rounding()
+        match (self.best_primal(), self.dual) {
+            (Some((primal, proven)), Some(dual)) => {
+                proven && is_possible(primal.upper(), dual.lower()) && !self.is_lost_to_rounding()
             }
             _ => false,
         }
@@ -238,7 +327,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns the share of rounding in the gap, where that is most of it.
     pub(super) fn rounding_in_gap(&self) -> Option<f64> {
-        let (primal, dual) = (self.best.as_ref()?.primal, self.dual?);
+        let ((primal, _), dual) = (self.best_primal()?, self.dual?);
         let rounding = primal.rounding + dual.rounding;
         let said = primal.margin() > 0.0 || dual.margin() > 0.0;
         let is_most = said && primal.value - dual.value < rounding;
@@ -247,7 +336,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Whether the gap is lost in rounding: most of it, and more than leaves anything known.
     pub(super) fn is_lost_to_rounding(&self) -> bool {
-        let scale = self.best.as_ref().map_or(0.0, |best| best.primal.value.abs()).max(self.rounding.scale());
+        let scale = self.best_primal().map_or(0.0, |(primal, _)| primal.value.abs()).max(self.rounding.scale());
         let allowed = NOTICEABLE * scale;
         self.rounding_in_gap().is_some_and(|rounding| !rounding.is_finite() || rounding > allowed)
     }
@@ -258,7 +347,10 @@ impl<O: MaxOracle> Run<O> {
         }
         if self.is_tick() {
             let calls = self.counts.oracle_calls;
-            let tick = Tick { pass: self.passes(), oracle_calls: calls, seconds: self.clock.now() };
+            let seconds = self.spent_seconds();
+            let evaluation_calls = self.evaluation_calls;
+            let gap_estimate = self.estimate;
+            let tick = Tick { pass: self.passes(), oracle_calls: calls, evaluation_calls, seconds, gap_estimate };
             for observer in &mut self.observers {
                 observer.ticked(tick);
             }
@@ -299,7 +391,8 @@ impl<O: MaxOracle> Run<O> {
             self.solver = solver;
         }
         self.regularizer = self.regularizer.with_lambda(lambda);
-        (self.best, self.dual, self.evaluated_at) = (None, None, None);
+        (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
+        (self.estimate, self.least_gap, self.forecast) = (None, None, Forecast::new());
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }
 
@@ -312,6 +405,7 @@ impl<O: MaxOracle> Run<O> {
             passes: self.passes(),
             iterations: Some(self.solver.progress().iterations),
             train_seconds: self.clock.now(),
+            evaluation_seconds: self.evaluation_seconds,
             // Sampled times can overshoot; more than all the time there was cannot be true.
             oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
         }
@@ -326,4 +420,11 @@ impl<O: MaxOracle> Run<O> {
     pub fn passes(&self) -> f64 {
         self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
     }
+}
+
+/// P(0), where the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere.
+fn primal_at_zero<O: MaxOracle>(oracle: &mut O, regularizer: &Regularizer) -> Option<f64> {
+    let blocks = oracle.blocks();
+    let known = oracle.capabilities().filter(|_| regularizer.prior().is_none())?;
+    (0..blocks).map(|block| known.hinge_at_zero(block)).sum()
 }

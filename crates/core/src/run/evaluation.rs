@@ -1,8 +1,9 @@
-//! Evaluation: bounds and losses of the present answer, off the training clock, by an oracle of its own.
+//! Evaluation: bounds and losses of the present answer, by an oracle of its own.
 
 use super::driver::Run;
+use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, Losses, Outcome, RunError};
-use super::stop::StopReason;
+use super::stop::{GapTarget, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, Record};
@@ -10,8 +11,51 @@ use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::Rounded;
 
 impl<O: MaxOracle> Run<O> {
-    /// Evaluates the solver's present answer: primal, dual, losses; tells the observers.
-    pub(super) fn evaluate(&mut self) -> Result<(), RunError> {
+    /// Looks at the bounds at the end of an outer iteration.
+    pub(super) fn look(&mut self) -> Result<(), RunError> {
+        self.clock.pause();
+        match self.evaluate {
+            Evaluate::Pass if self.may_evaluate() => self.evaluate_aside(),
+            Evaluate::Pass => Ok(()),
+            Evaluate::Auto => {
+                let progress = self.solver.progress();
+                self.books = [self.books, progress.dual].into_iter().flatten().reduce(f64::max);
+                self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
+                (self.evaluated, self.least_gap) = (None, None);
+                if self.dual.is_none() || self.is_within_reach() {
+                    self.prove_dual();
+                }
+                if let Some(target) = self.target_in_reach() {
+                    self.attempt(target)?;
+                    self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
+                }
+                self.record_best()
+            }
+        }
+    }
+
+    /// Whether the bounds that there are would end the run, if the dual value on the books can be proven.
+    fn is_within_reach(&self) -> bool {
+        match (self.stop.gap, self.best_primal(), self.expected_dual()) {
+            (Some(target), Some((primal, _)), Some(dual)) => primal.value - dual <= target.at(primal.value),
+            _ => false,
+        }
+    }
+
+    /// The target, where an evaluation may end the run by it.
+    fn target_in_reach(&mut self) -> Option<GapTarget> {
+        let (target, dual) = (self.stop.gap?, self.expected_dual()?);
+        let unproven = self.best.as_ref().is_some_and(|best| !best.proven);
+        if (unproven && !self.stop.estimated) || !self.may_evaluate() {
+            return None;
+        }
+        let keeps = self.keeps_evaluations();
+        let near = self.estimate.is_none_or(|gap| Forecast::is_near(gap, target.at(dual + gap), keeps));
+        near.then_some(target)
+    }
+
+    /// Evaluates all answers of the solver, off the training clock; nothing of it reaches the solver.
+    fn evaluate_aside(&mut self) -> Result<(), RunError> {
         let stopwatch = Stopwatch::start();
         let mut candidate = std::mem::take(&mut self.candidate);
         self.solver.answer(&mut candidate);
@@ -30,23 +74,67 @@ impl<O: MaxOracle> Run<O> {
             }
         }
         self.other = other;
-        self.dual = self.rounded_duals().into_iter().chain(self.dual).reduce(Rounded::higher);
-        // Losses come after the time is taken: whether they are measured must not change how often bounds are.
+        self.settle(candidate, primal, proven, answer)?;
         self.book_evaluation(stopwatch, calls);
-        let losses = match &mut self.losses {
-            Some(meter) => meter(&candidate)?,
-            None => Losses::default(),
-        };
-        // A proven value is worth more than an unproven one, which may be too low to be true.
-        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal.upper() < best.primal.upper());
-        if self.best.as_ref().is_none_or(better) {
-            let old = self.best.replace(Best { w: candidate, primal, proven });
-            candidate = old.map(|best| best.w).unwrap_or_default();
+        self.record_best()
+    }
+
+    /// Books a primal value, that of the weights `w`, which are the solver's answer of this name, and proves the dual
+    /// value that goes with it.
+    pub(super) fn settle(
+        &mut self,
+        mut w: Vec<f64>,
+        primal: Rounded,
+        proven: bool,
+        answer: Option<&'static str>,
+    ) -> Result<(), RunError> {
+        if !primal.value.is_finite() {
+            return Err(RunError::NotFinite(primal.value));
         }
-        self.candidate = candidate;
-        self.evaluated_at = Some(self.steps);
-        let primal = self.best.as_ref().map_or(primal, |best| best.primal);
-        self.record(self.certificate(primal.upper()), losses, answer)
+        // A proven value is worth more than an unproven one, which may be too low to be true.
+        let lower = |best: &Best| primal.upper() < best.primal.upper();
+        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
+        self.best_is_new = self.best.as_ref().is_none_or(better);
+        if self.best_is_new {
+            let old = self.best.replace(Best { w, primal, proven });
+            w = old.map(|best| best.w).unwrap_or_default();
+        }
+        (self.candidate, self.evaluated, self.evaluated_at) = (w, answer, Some(self.steps));
+        self.prove_dual();
+        Ok(())
+    }
+
+    /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
+    /// present one.
+    pub(super) fn record_best(&mut self) -> Result<(), RunError> {
+        let losses = self.measure_losses()?;
+        let certificate = self.certificate();
+        self.record(certificate, losses, self.evaluated)
+    }
+
+    /// Measures the losses, where they are asked for and have not cost more than all else. Whether they are measured
+    /// changes nothing but how long a run takes.
+    fn measure_losses(&mut self) -> Result<Losses, RunError> {
+        let evaluated = self.evaluated_at == Some(self.steps);
+        let Some(mut losses) = self.losses.take().filter(|_| evaluated || self.loss_seconds <= self.spent_seconds())
+        else {
+            return Ok(Losses::default());
+        };
+        let stopwatch = Stopwatch::start();
+        if !evaluated {
+            self.solver.answer(&mut self.candidate);
+        }
+        let w = match &self.best {
+            Some(best) if evaluated && self.best_is_new => &best.w,
+            _ => &self.candidate,
+        };
+        let measured = losses(w);
+        self.losses = Some(losses);
+        self.loss_seconds += match self.clock.kind() {
+            ClockKind::Wall => stopwatch.seconds(),
+            ClockKind::Work => self.oracle.blocks() as f64 * self.evaluation_oracle.call_cost(),
+        };
+        Ok(measured?)
     }
 
     /// Books `calls` of the evaluation oracle and the time since the stopwatch started, which it returns.
@@ -76,6 +164,12 @@ impl<O: MaxOracle> Run<O> {
         self.clock.credit(seconds);
     }
 
+    /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
+    pub(super) fn prove_dual(&mut self) {
+        let duals = self.rounded_duals();
+        self.dual = duals.into_iter().chain(self.dual).reduce(Rounded::higher);
+    }
+
     /// Returns the dual values of the solver's points, each with a bound on its rounding.
     pub(crate) fn rounded_duals(&mut self) -> Vec<Rounded> {
         let (mut none, mut values) = (NoCapabilities, Vec::new());
@@ -87,10 +181,15 @@ impl<O: MaxOracle> Run<O> {
         values
     }
 
+    /// What an evaluation wants of answers.
+    pub(super) fn wanted(&self) -> Reply {
+        if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores }
+    }
+
     /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle's word is that it
     /// is no less than the true P.
     pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(Rounded, bool), RunError> {
-        let wanted = if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores };
+        let wanted = self.wanted();
         let blocks = self.evaluation_oracle.blocks();
         let mut alone = Sequential::new(&mut self.evaluation_oracle, &mut self.plane);
         let evaluation_executor: &mut dyn Executor = match &mut self.evaluation_executor {
@@ -117,9 +216,12 @@ impl<O: MaxOracle> Run<O> {
             approximate_passes: progress.approximate_passes,
             oracle_calls: cost.oracle_calls,
             cached_steps: cost.cached_steps,
+            evaluation_calls: cost.evaluation_calls,
             seconds: cost.train_seconds,
             oracle_seconds: cost.oracle_seconds,
+            evaluation_seconds: cost.evaluation_seconds,
             certificate,
+            gap_estimate: self.estimate,
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -132,36 +234,55 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
-    /// Returns the bounds of the best weights evaluated so far, whose primal value is `primal`.
-    fn certificate(&self, primal: f64) -> Certificate {
+    /// Returns the best bounds so far.
+    pub(super) fn certificate(&self) -> Certificate {
+        let primal = self.best_primal().map_or(f64::INFINITY, |(primal, _)| primal.upper());
         Certificate::new(primal, self.dual.map(Rounded::lower), self.is_certified())
     }
 
-    /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time.
+    /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time and the budget
+    /// has room for it.
     ///
     /// # Errors
     ///
     /// An evaluation that failed.
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
-        if self.evaluated_at != Some(self.steps) {
-            self.evaluate()?;
+        if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
+            match self.evaluate {
+                Evaluate::Pass => self.evaluate_aside()?,
+                Evaluate::Auto if self.has_room_for_evaluation() => {
+                    self.evaluate_answer()?;
+                    self.record_best()?;
+                }
+                Evaluate::Auto => {}
+            }
         }
         Ok(self.outcome_so_far(stop_reason))
     }
 
     /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
-    /// evaluation that is the solver's present answer, of which the primal value is not known: infinite.
+    /// evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0 takes its
+    /// place where that is known to be better.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
-        let best = self.best.clone().unwrap_or_else(|| {
-            let mut w = Vec::new();
-            self.dual = self.solver.answer(&mut w).map(Rounded::exact);
-            Best { w, primal: Rounded::exact(f64::INFINITY), proven: false }
-        });
+        self.prove_dual();
+        let mut certificate = self.certificate();
+        let w = match (&self.best, self.primal_at_zero) {
+            (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
+            (Some(_), Some(_)) => vec![0.0; self.dim()],
+            _ if stop_reason == StopReason::Gap => vec![0.0; self.dim()],
+            _ => {
+                let mut w = Vec::new();
+                self.solver.answer(&mut w);
+                certificate = Certificate::new(f64::INFINITY, self.dual.map(Rounded::lower), false);
+                w
+            }
+        };
         Outcome {
-            w: best.w,
-            certificate: self.certificate(best.primal.upper()),
+            w,
+            certificate,
+            primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
             stop_reason,
             cost: self.cost(),

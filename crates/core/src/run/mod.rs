@@ -1,15 +1,18 @@
 //! The driver: steps a solver until a budget is spent or the gap is small enough, and evaluates bounds aside.
 //!
-//! Evaluation stops the training clock and uses calls of its own, whose answers no solver sees; all it decides
-//! is which iterate to save and when to stop.
+//! Bounds are evaluated where that can end the run, or after every outer iteration ([`Evaluate`]). All that an evaluation
+//! decides is which iterate to save and when to stop; what it finds reaches a solver only where that asks for it.
 
+mod attempt;
 mod driver;
 mod evaluation;
+mod moment;
 mod outcome;
 mod saving;
 mod stop;
 
 pub use driver::Run;
 pub(crate) use driver::is_possible;
+pub use moment::Evaluate;
 pub use outcome::{LossMeter, Losses, Outcome, RunError, Unsupported};
 pub use stop::{GapTarget, Stop, StopReason};

@@ -60,8 +60,11 @@ pub struct Losses {
 pub struct Outcome {
     /// The weights with the lowest primal value seen.
     pub w: Vec<f64>,
-    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds.
+    /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds, and infinite where
+    /// the budget had no room to evaluate it.
     pub certificate: Certificate,
+    /// The primal value of w = 0, where it is known without a call: no run answers with a higher one.
+    pub primal_at_zero: Option<f64>,
     /// Why the run ended.
     pub stop_reason: StopReason,
     /// What it took.

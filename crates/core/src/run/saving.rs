@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::driver::Run;
+use super::moment::Forecast;
 use super::outcome::Best;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
@@ -19,9 +20,13 @@ struct Ledger {
     clock: Clock,
     counts: Counts,
     best: Option<Best>,
+    books: Option<f64>,
     dual: Option<Rounded>,
     evaluation_calls: u64,
     evaluation_seconds: f64,
+    loss_seconds: f64,
+    forecast: Forecast,
+    estimate: Option<f64>,
     evaluated_at: Option<u64>,
     steps: u64,
 }
@@ -51,10 +56,19 @@ impl<O: MaxOracle> Run<O> {
             observers: _,
             losses: _,
             best,
+            books,
             dual,
             rounding: _, // of the problem alone
             evaluation_calls,
             evaluation_seconds,
+            loss_seconds,
+            evaluate: _,
+            forecast,
+            estimate,
+            least_gap: _,
+            primal_at_zero: _,
+            evaluated: _,
+            best_is_new: _,
             evaluated_at,
             steps,
             candidate: _,
@@ -67,9 +81,13 @@ impl<O: MaxOracle> Run<O> {
             clock: clock.clone(),
             counts: *counts,
             best: best.clone(),
+            books: *books,
             dual: *dual,
             evaluation_calls: *evaluation_calls,
             evaluation_seconds: *evaluation_seconds,
+            loss_seconds: *loss_seconds,
+            forecast: *forecast,
+            estimate: *estimate,
             evaluated_at: *evaluated_at,
             steps: *steps,
         };
@@ -87,19 +105,22 @@ impl<O: MaxOracle> Run<O> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
-        let numbers = [ledger.clock.now(), ledger.evaluation_seconds, ledger.counts.oracle_seconds];
+        let numbers =
+            [ledger.clock.now(), ledger.evaluation_seconds, ledger.loss_seconds, ledger.counts.oracle_seconds];
         ensure(ledger.clock.kind() == self.clock.kind(), "the clock")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
+        ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
         }
         self.candidate.clear();
-        let Ledger { rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps } =
-            ledger;
+        let Ledger { rng, clock, counts, best, books, dual, evaluation_calls, evaluation_seconds, .. } = ledger;
+        let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
+        (self.loss_seconds, self.forecast, self.estimate) = (ledger.loss_seconds, ledger.forecast, ledger.estimate);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
-        (self.best, self.dual) = (best, dual);
+        (self.best, self.books, self.dual) = (best, books, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
         (self.evaluated_at, self.steps) = (evaluated_at, steps);
         Ok(())

@@ -40,6 +40,7 @@ impl BatchFrankWolfe {
             joint: Plane::new(),
             visited: 0,
             iterations: 0,
+            gap: None,
         })
     }
 }
@@ -69,6 +70,8 @@ pub struct BatchFrankWolfeSolver {
     joint: Plane,
     visited: usize,
     iterations: u64,
+    /// The gap before the last step.
+    gap: Option<f64>,
 }
 
 impl BatchFrankWolfeSolver {
@@ -102,7 +105,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
         self.visited = 0;
         self.joint.dense(self.sum.len()).copy_from_slice(&self.sum);
         self.joint.set_circ(self.sum_circ);
-        self.dual.step_toward(0, self.joint.view(), UpdateKind::Exact);
+        self.gap = Some(self.dual.step_toward(0, self.joint.view(), UpdateKind::Exact).gap);
         Ok(StepReport { iteration_ended: true })
     }
 
@@ -115,7 +118,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
     }
 
     fn progress(&self) -> Progress {
-        Progress { iterations: self.iterations, dual: Some(self.dual.value()), ..Progress::default() }
+        Progress {
+            iterations: self.iterations,
+            dual: Some(self.dual.value()),
+            gap_seen: self.gap,
+            ..Progress::default()
+        }
     }
 
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {

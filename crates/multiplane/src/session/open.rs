@@ -209,7 +209,7 @@ impl Session {
     pub(crate) fn wall_seconds(&self, cost: &RunCost) -> f64 {
         match self.spec.clock {
             ClockKind::Wall => self.stopwatch.seconds(),
-            ClockKind::Work => cost.train_seconds,
+            ClockKind::Work => cost.all_seconds(),
         }
     }
 }

@@ -47,12 +47,18 @@ impl Session {
                 None => oracle,
             }
         };
-        let evaluation_oracle = abortable(self.problem.oracle()?);
+        let evaluation_oracle = abortable(self.delayed(self.problem.oracle()?));
         let regularizer = self.regularizer.with_lambda(lambda);
-        let mut run =
-            Run::new(abortable(self.training_oracle(0)?), evaluation_oracle, self.solver(lambda), regularizer, stop)
-                .with_seed(self.spec.seed)
-                .with_clock(self.spec.clock);
+        let mut run = Run::new(
+            abortable(self.delayed(self.problem.oracle_of(0)?)),
+            evaluation_oracle,
+            self.solver(lambda),
+            regularizer,
+            stop,
+        )
+        .with_seed(self.spec.seed)
+        .with_clock(self.spec.clock)
+        .with_evaluate(self.spec.evaluate);
         if let Some((training, evaluation)) = self.executors(&abortable)? {
             run = run.with_executors(training, evaluation);
         }
@@ -71,39 +77,31 @@ impl Session {
         self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
     }
 
-    fn training_oracle(&self, slot: usize) -> Result<BoxedOracle, Error> {
-        let oracle = self.problem.oracle_of(slot)?;
+    /// The oracle with the delay of the specification.
+    fn delayed(&self, oracle: BoxedOracle) -> BoxedOracle {
         let seconds = self.spec.oracle.delay_us * 1e-6;
         if seconds == 0.0 {
-            return Ok(oracle);
+            return oracle;
         }
-        Ok(Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall })))
-    }
-
-    /// An oracle for each thread.
-    fn threads(&self, oracle: impl Fn(usize) -> Result<BoxedOracle, Error>) -> Result<Threads<BoxedOracle>, Error> {
-        let threads = self.spec.threads.min(self.problem.blocks());
-        Ok(Threads::new((0..threads).map(oracle).collect::<Result<_, _>>()?))
+        Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall }))
     }
 
     /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
     /// `wrapped` is what becomes of single oracles.
     fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
         let threads = self.spec.threads;
-        let evaluation = self.problem.executor(threads)?;
+        // A delay is one of single calls.
+        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads) } else { Ok(None) };
+        let shared = || -> Result<Box<dyn Executor>, Error> {
+            let oracle = |slot| Ok::<_, Error>(wrapped(self.delayed(self.problem.oracle_of(slot)?)));
+            let oracles = (0..threads.min(self.problem.blocks())).map(oracle).collect::<Result<_, _>>()?;
+            Ok(Box::new(Threads::new(oracles)))
+        };
+        let evaluation = own()?;
         if evaluation.is_none() && threads < 2 {
             return Ok(None);
         }
-        let evaluation = match evaluation {
-            Some(evaluation) => evaluation,
-            None => Box::new(self.threads(|slot| Ok(wrapped(self.problem.oracle_of(slot)?)))?),
-        };
-        // A delay is one of single calls.
-        let own = if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads)? } else { None };
-        let training = match own {
-            Some(training) => training,
-            None => Box::new(self.threads(|slot| Ok(wrapped(self.training_oracle(slot)?)))?),
-        };
-        Ok(Some((training, evaluation)))
+        let executor = |own: Option<Box<dyn Executor>>| own.map_or_else(shared, Ok);
+        Ok(Some((executor(own()?)?, executor(evaluation)?)))
     }
 }

@@ -27,7 +27,11 @@ pub struct Summary {
     /// What the run took.
     #[serde(flatten)]
     pub cost: RunCost,
-    /// Time from reading the data to the end; under the work clock, work.
+    /// All oracle calls, those of evaluation among them, / n: what the certificate cost.
+    pub all_passes: f64,
+    /// The primal value of w = 0, where it is known without a call.
+    pub primal_at_zero: Option<f64>,
+    /// Time from reading the data to the end; under the work clock, the work of training and evaluation.
     pub wall_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
@@ -64,6 +68,8 @@ impl Summary {
             lambda: session.lambda(),
             certificate: outcome.certificate,
             cost: outcome.cost,
+            all_passes: outcome.cost.all_calls() as f64 / session.problem().blocks() as f64,
+            primal_at_zero: outcome.primal_at_zero,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
             train_loss: losses.train,

@@ -11,7 +11,7 @@ const MAX_DELAY_US: f64 = 3.6e9;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OracleSpec {
-    /// Makes every training call of the oracle cost that many microseconds more: slept on the wall clock, counted
+    /// Makes every call of the oracle, those of evaluation too, cost that many microseconds more: slept on the wall clock, counted
     /// on the work clock.
     pub delay_us: f64,
 }

@@ -3,7 +3,7 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::divide::MAX_THREADS;
 use multiplane_core::parameter::{self, ParameterError, require};
-use multiplane_core::run::StopReason;
+use multiplane_core::run::{Evaluate, StopReason};
 use multiplane_tasks::entry::TaskEntry;
 use multiplane_tasks::registry as tasks;
 use schemars::JsonSchema;
@@ -43,6 +43,8 @@ pub struct RunSpec {
     pub threads: usize,
     /// Which clock measures training.
     pub clock: ClockKind,
+    /// When bounds are evaluated.
+    pub evaluate: Evaluate,
 }
 
 /// The parameters of a run but for those of its task and its solver, which registries know.
@@ -65,6 +67,8 @@ struct Fields {
     threads: usize,
     /// Which clock measures training.
     clock: ClockKind,
+    /// When bounds are evaluated.
+    evaluate: Evaluate,
     /// A task, kept for its registry.
     task: Value,
     /// A solver, kept for its registry.
@@ -82,6 +86,7 @@ impl Default for Fields {
             seed: 0,
             threads: 1,
             clock: ClockKind::default(),
+            evaluate: Evaluate::default(),
             task: Value::Null,
             solver: Value::Null,
         }
@@ -122,13 +127,13 @@ impl RunSpec {
     ///
     /// As there.
     pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
-        let Fields { data, oracle, lambda, regularizer, mut stop, seed, threads, clock, solver, .. } =
+        let Fields { data, oracle, lambda, regularizer, mut stop, seed, threads, clock, evaluate, solver, .. } =
             Fields::read(tree)?;
         let solver = SolverChoice::parse(&solver)?;
         if !stop.is_given() {
             stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry.has_dual) };
         }
-        Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock })
+        Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock, evaluate })
     }
 
     /// Looks up the registry's line of the task.
@@ -174,6 +179,7 @@ impl RunSpec {
             "stop": self.stop,
             "seed": self.seed,
             "clock": self.clock,
+            "evaluate": self.evaluate,
         });
         if self.regularizer != RegularizerSpec::default() {
             tree["regularizer"] = self.regularizer.provenance();

@@ -8,9 +8,7 @@ use multiplane_core::oracle::Quality;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::{Layout, Magnitudes};
-use multiplane_core::task::{
-    ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
-};
+use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +79,10 @@ impl Task for Binary {
 
     fn loss(&self, truth: &u32, y: &u32) -> f64 {
         self.costs.loss(&[*truth], &[*y])
+    }
+
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        Some(self.costs.largest_loss(&[*example.truth]))
     }
 
     fn decode(

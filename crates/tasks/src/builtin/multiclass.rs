@@ -80,6 +80,10 @@ impl Task for Multiclass {
         self.costs.loss(&[*truth], &[*y])
     }
 
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        Some(self.costs.largest_loss(&[*example.truth]))
+    }
+
     fn decode(
         &self,
         question: QuestionOf<'_, Self>,
@@ -178,7 +182,12 @@ impl CodedFeatures<Multiclass> for Multiclass {
 impl ScoreMagnitudes<Multiclass> for Multiclass {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
         let sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref);
-        Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(0, self.classes, Layout::LabelMajor, sizes.columns)
+        Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(
+            0,
+            self.classes,
+            Layout::LabelMajor,
+            sizes.columns,
+        )
     }
 }
 

@@ -4,7 +4,7 @@ mod exact;
 mod problems;
 
 use multiplane_core::clock::ClockKind;
-use multiplane_core::run::{Outcome, Run, Stop};
+use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, Stop};
 use multiplane_core::solvers::{SOLVERS, SolverEntry};
 
 use exact::Exact;
@@ -28,11 +28,14 @@ struct Counts {
     refused: usize,
 }
 
-fn run(problem: &Problem, entry: &SolverEntry, lambda: f64, passes: f64) -> Option<Outcome> {
+/// Trains to the end of the budget, or to a gap of 1 in 10^4 that is looked for at all moments or at good ones.
+fn run(problem: &Problem, entry: &SolverEntry, lambda: f64, passes: f64, way: u64) -> Option<Outcome> {
     let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, lambda.into()).unwrap();
-    let stop = Stop { passes: Some(passes), ..Stop::default() };
-    let mut run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop).with_clock(ClockKind::Work);
-    run.to_end().ok()
+    let gap = (way > 0).then_some(GapTarget::Percent(0.01));
+    let stop = Stop { passes: Some(passes), gap, ..Stop::default() };
+    let evaluate = if way == 1 { Evaluate::Auto } else { Evaluate::Pass };
+    let run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop).with_clock(ClockKind::Work);
+    run.with_evaluate(evaluate).to_end().ok()
 }
 
 /// `n value (1 + TOLERANCE)` without any further rounding.
@@ -54,7 +57,7 @@ fn sweep(problems: std::ops::Range<u64>) -> Counts {
         for turn in 0..4 {
             let entry = solvers[(seed as usize * 5 + turn * 7) % solvers.len()];
             counts.runs += 1;
-            match run(&problem, entry, lambda, [300.0, 20.0][(seed % 7 / 6) as usize]) {
+            match run(&problem, entry, lambda, [300.0, 20.0][(seed % 7 / 6) as usize], (seed + turn as u64) % 3) {
                 Some(outcome) => outcomes.push((entry.name, outcome)),
                 None => counts.refused += 1,
             }

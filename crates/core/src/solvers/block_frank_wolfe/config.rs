@@ -44,6 +44,9 @@ pub struct BlockFrankWolfe {
     pub gap_check_below: f64,
     /// What a gap pass does with the corners that it has seen.
     pub gap_step: GapStep,
+    /// Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end the run: as calls
+    /// that the next exact pass need not make. Plays no part with `evaluate=pass`.
+    pub keep_evaluations: bool,
 }
 
 impl Default for BlockFrankWolfe {
@@ -56,6 +59,7 @@ impl Default for BlockFrankWolfe {
             gap_check: 10,
             gap_check_below: 0.0,
             gap_step: GapStep::default(),
+            keep_evaluations: false,
         }
     }
 }
@@ -90,6 +94,7 @@ impl BlockFrankWolfe {
             step: StepRule::Solve(Solve::default()),
             planes: Planes::MultiPlane(planes),
             averaging: Averaging::Recent(Recent::default()),
+            keep_evaluations: true,
             ..BlockFrankWolfe::default()
         }
     }
@@ -133,6 +138,8 @@ impl SolverConfig for BlockFrankWolfe {
         self.step.validate().map_err(|error| error.under("step"))?;
         self.averaging.validate().map_err(|error| error.under("averaging"))?;
         not_negative("gap_check_below", self.gap_check_below)?;
+        let keeps = !self.keep_evaluations || self.keeps_planes();
+        require(keeps, "keep_evaluations", true, "must come with planes that are kept (multi-plane or gap-cache)")?;
         require(
             self.gap_step != GapStep::Batch || self.makes_gap_passes(),
             "gap_step",

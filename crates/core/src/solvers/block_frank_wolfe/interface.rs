@@ -5,8 +5,9 @@ use super::solver::BlockFrankWolfeSolver;
 use crate::cache::Recombine;
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
-use crate::dual::{BlockDual, StepRule, VectorDual};
+use crate::dual::{BlockDual, BlockVisit, StepRule, VectorDual};
 use crate::hull::HullState;
+use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
@@ -50,6 +51,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         self.dual.rounded(rounding, &mut source, out);
     }
 
+    fn keeper(&mut self) -> Option<&mut dyn PlaneKeeper<O>> {
+        Some(self)
+    }
+
     fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
         Some(self)
     }
@@ -62,6 +67,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
             approximate_passes: self.approximate_passes,
             planes: Some(self.dual.sets().planes() as f64 / self.gaps.blocks() as f64),
             dual: Some(self.dual.value()),
+            gap_seen: self.gaps.seen(),
         }
     }
 
@@ -121,5 +127,31 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         w.clear();
         w.extend_from_slice(self.dual.weights());
         self.dual.value()
+    }
+}
+
+/// Every plane of a working set bounds the hinge; what an evaluation brings goes into the sets.
+impl<O: MaxOracle + ?Sized, D: BlockDual> PlaneKeeper<O> for BlockFrankWolfeSolver<D> {
+    fn hinge_kept(&mut self, block: usize, w: &[f64], ctx: &mut Ctx<'_, O>) -> f64 {
+        ctx.charge_planes(self.dual.sets().len(block));
+        self.dual.hinge_kept(block, w, ctx)
+    }
+
+    fn gap_seen(&self, block: usize) -> f64 {
+        self.gaps.exact(block)
+    }
+
+    fn takes(&self) -> bool {
+        self.config.keep_evaluations
+    }
+
+    fn take(&mut self, block: usize, answer: &mut Plane, ctx: &mut Ctx<'_, O>) {
+        std::mem::swap(&mut self.corner, answer);
+        self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+        self.dual.insert(block, &self.corner, self.iterations as u32, ctx);
+        let gap = self.dual.visit(block, ctx).gap(); // at the present w, and the best of all kept: w may be another one
+        self.learn(block, gap);
+        self.given.resize(self.gaps.blocks(), false);
+        self.given[block] = true;
     }
 }

@@ -55,8 +55,10 @@ pub struct BlockFrankWolfeSolver<D> {
     length: usize,
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
+    /// Blocks whose answer an evaluation has brought, for the next exact pass; empty where there are none.
+    pub(super) given: Vec<bool>,
     #[serde(skip)]
-    corner: Plane,
+    pub(super) corner: Plane,
 }
 
 impl<D: BlockDual> BlockFrankWolfeSolver<D> {
@@ -78,6 +80,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             length: blocks,
             iterations: 0,
             approximate_passes: 0,
+            given: Vec::new(),
             corner: Plane::new(),
             config,
         }
@@ -103,7 +106,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             Pass::Exact => {
                 let block = self.order.next(ctx.rng);
                 self.prefetch(pass, ctx);
-                if !self.step_to_cached(block, ctx) {
+                if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
                     let keep = self.config.keeps_planes();
@@ -168,6 +171,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             return None;
         }
         self.gaps.end_pass();
+        self.given.clear();
         self.pace.end_pass(pass == Pass::Exact, self.length, self.dual.sets().bytes(), self.config.recombine(), ctx);
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild(ctx);
@@ -193,6 +197,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     /// Leaves the outer iteration in hand.
     pub(super) fn leave_iteration(&mut self) {
         (self.pass, self.visited) = (None, 0);
+        self.given.clear();
         self.pace.forget_pass();
         self.batch_step.iter_mut().for_each(BatchStep::forget);
     }
@@ -217,6 +222,22 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         ctx.charge_planes(self.dual.sets().len(block));
         ctx.count_cached();
         self.pace.count_step();
+    }
+
+    /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
+    fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
+        let given = self.given.get_mut(block).is_some_and(std::mem::take);
+        if given {
+            ctx.charge_planes(self.dual.sets().len(block));
+            let step = {
+                let mut visit = self.dual.visit(block, ctx);
+                visit.touch(self.iterations as u32);
+                visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Exact, ctx)
+            };
+            self.gaps.visit(block, step.gap);
+            self.prune_idle(block);
+        }
+        given
     }
 
     /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
@@ -257,7 +278,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Remembers what a call of the oracle, whose answer is the corner, taught about a block.
-    fn learn(&mut self, block: usize, gap: f64) {
+    pub(super) fn learn(&mut self, block: usize, gap: f64) {
         let corner = self.corner.view();
         self.gaps.learn(block, gap, corner.circ);
         self.gaps.visit(block, gap);
@@ -336,6 +357,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.dual.check(n, dim)?;
         ensure(same_regularizer, "the regulariser")?;
         self.order.check(n)?;
-        ensure(batch, "the corners of a gap pass")
+        ensure(batch, "the corners of a gap pass")?;
+        ensure(self.given.is_empty() || self.given.len() == n, "the answers that an evaluation brought")
     }
 }

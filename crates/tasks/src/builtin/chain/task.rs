@@ -61,6 +61,10 @@ impl Task for Chain {
         self.costs.loss(truth, y)
     }
 
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        Some(self.costs.largest_loss(example.truth))
+    }
+
     fn decode(
         &self,
         question: QuestionOf<'_, Self>,
@@ -130,7 +134,8 @@ impl ScoreMagnitudes<Chain> for Chain {
         if !self.ends {
             return magnitudes;
         }
-        let end = |magnitudes: Magnitudes, start| magnitudes.with_table(start, labels, Layout::ColumnMajor, single(1.0));
+        let end =
+            |magnitudes: Magnitudes, start| magnitudes.with_table(start, labels, Layout::ColumnMajor, single(1.0));
         end(end(magnitudes, ends), ends + labels)
     }
 }

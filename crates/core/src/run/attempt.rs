@@ -1,0 +1,246 @@
+//! An attempt to prove the gap: one answer is chosen by what the planes kept say of it, and evaluated block by block, from
+//! the largest gap expected to the smallest, until the bound is complete or can no longer reach the target.
+//!
+//! The planes kept bound every hinge from below, so `P` is known from below before and during the evaluation; an attempt
+//! that cannot succeed costs a few calls. What it has found is not lost where the solver keeps it.
+
+use super::driver::Run;
+use super::outcome::RunError;
+use super::stop::GapTarget;
+use crate::clock::{ClockKind, Stopwatch};
+use crate::executor::{BatchItem, Executor, Reply, Sequential, hinge};
+use crate::oracle::MaxOracle;
+use crate::rounding::Seen;
+
+/// An attempt looks every n / this many calls whether it can still succeed.
+const LOOKS: usize = 32;
+
+/// Fewest and most calls between two looks.
+const CALLS_BETWEEN_LOOKS: (usize, usize) = (8, 2048);
+
+/// Planes of more coefficients make the next batch smaller.
+const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
+
+/// The answer to be evaluated, and what is known of its primal value.
+struct Candidate {
+    w: Vec<f64>,
+    /// Lower bounds on the hinges, by block; empty where there are none.
+    floors: Vec<f64>,
+    /// Which answer it is, where the solver has two.
+    name: Option<&'static str>,
+}
+
+/// What the calls of an attempt came to.
+struct Tried {
+    hinges: Vec<f64>,
+    calls: usize,
+    proven: bool,
+    /// Excess of the hinges over their floors, and the gaps last seen of the blocks that were called for.
+    excess: f64,
+    seen: f64,
+    /// Terms of the scores, where the task does not bound them.
+    terms: Seen,
+}
+
+/// Times an attempt, on either clock.
+pub(super) struct Meter {
+    stopwatch: Stopwatch,
+    work: f64,
+}
+
+impl<O: MaxOracle> Run<O> {
+    /// Begins to time what evaluation takes.
+    pub(super) fn meter(&self) -> Meter {
+        Meter { stopwatch: Stopwatch::start(), work: self.clock.now() }
+    }
+
+    /// Returns the seconds since, with `calls` of the evaluation oracle; work on planes goes off the training clock.
+    pub(super) fn read(&mut self, meter: &Meter, calls: u64) -> f64 {
+        match self.clock.kind() {
+            ClockKind::Wall => meter.stopwatch.seconds(),
+            ClockKind::Work => {
+                let work = self.clock.now() - meter.work;
+                self.clock.credit(-work);
+                work + calls as f64 * self.evaluation_oracle.call_cost()
+            }
+        }
+    }
+
+    /// Tries to prove that the gap is at most `target`. Books what it took: as training where the solver keeps what was
+    /// found and the run goes on, else as evaluation.
+    pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
+        let meter = self.meter();
+        let candidate = self.choose();
+        let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
+        let penalty = self.regularizer.penalty(&candidate.w);
+        let least = penalty + candidate.floors.iter().sum::<f64>();
+        self.least_gap = Some(least - dual);
+        if least - dual > target.at(least) {
+            let seconds = self.read(&meter, 0);
+            self.evaluation_seconds += seconds;
+            self.candidate = candidate.w;
+            return Ok(());
+        }
+        let keeps = self.keeps_evaluations();
+        let seen = self.solver.progress().gap_seen; // what the attempt finds is news to the solver
+        let tried = self.ask(&candidate, least, dual, target, keeps)?;
+        self.learn(seen, &tried, least - dual);
+        if tried.calls == tried.hinges.len() {
+            let hinges = tried.hinges.iter().sum::<f64>();
+            let primal = self.rounding.primal(&self.regularizer, &candidate.w, hinges, tried.terms);
+            self.settle(candidate.w, primal, tried.proven, candidate.name)?;
+        } else {
+            self.candidate = candidate.w;
+        }
+        let seconds = self.read(&meter, tried.calls as u64);
+        if keeps && !self.gap_reached() {
+            self.counts.oracle_calls += tried.calls as u64;
+            self.counts.oracle_seconds += seconds;
+            self.clock.credit(seconds);
+        } else {
+            self.evaluation_calls += tried.calls as u64;
+            self.evaluation_seconds += seconds;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the answer that promises most, whatever comes of it; nothing of it reaches the solver.
+    pub(super) fn evaluate_answer(&mut self) -> Result<(), RunError> {
+        let meter = self.meter();
+        let candidate = self.choose();
+        let (primal, proven) = self.primal(&candidate.w)?;
+        self.settle(candidate.w, primal, proven, candidate.name)?;
+        let calls = self.oracle.blocks() as u64;
+        let seconds = self.read(&meter, calls);
+        self.evaluation_calls += calls;
+        self.evaluation_seconds += seconds;
+        Ok(())
+    }
+
+    /// Whether the solver keeps what an attempt finds.
+    pub(super) fn keeps_evaluations(&mut self) -> bool {
+        self.solver.keeper().is_some_and(|keeper| keeper.takes())
+    }
+
+    /// Chooses between the solver's answers by what is known of their primal values.
+    fn choose(&mut self) -> Candidate {
+        let (mut w, mut other) = (std::mem::take(&mut self.candidate), std::mem::take(&mut self.other));
+        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), self.books];
+        self.books = duals.into_iter().flatten().reduce(f64::max);
+        let mut candidate = Candidate { floors: self.floors(&w), w, name: None };
+        if duals[1].is_some() {
+            let floors = self.floors(&other);
+            // Planes kept fit the averaged answer better than the last one, at which much of the gap is yet unseen.
+            let last = self.least(&candidate.w, &candidate.floors);
+            let forecast = self.books.zip(self.estimate).map(|(dual, gap)| dual + gap);
+            let last = forecast.map_or(last, |forecast| last.max(forecast));
+            candidate.name = Some("last");
+            if self.least(&other, &floors) < last {
+                std::mem::swap(&mut candidate.w, &mut other);
+                (candidate.floors, candidate.name) = (floors, Some("average"));
+            }
+        }
+        self.other = other;
+        candidate
+    }
+
+    /// Lower bounds on the hinges at `w`, by block.
+    fn floors(&mut self, w: &[f64]) -> Vec<f64> {
+        let blocks = self.oracle.blocks();
+        let (solver, mut ctx, _) = self.parts();
+        let Some(keeper) = solver.keeper() else { return vec![0.0; blocks] };
+        (0..blocks).map(|block| keeper.hinge_kept(block, w, &mut ctx)).collect()
+    }
+
+    fn least(&self, w: &[f64], floors: &[f64]) -> f64 {
+        self.regularizer.penalty(w) + floors.iter().sum::<f64>()
+    }
+
+    /// Calls for block after block, those first that are expected to add most, until all are done or P exceeds what
+    /// could reach the target.
+    fn ask(
+        &mut self,
+        candidate: &Candidate,
+        mut least: f64,
+        dual: f64,
+        target: GapTarget,
+        keeps: bool,
+    ) -> Result<Tried, RunError> {
+        let blocks = self.oracle.blocks();
+        let gaps = self.gaps_seen();
+        let mut order: Vec<u32> = (0..blocks as u32).collect();
+        if let Some(gaps) = &gaps {
+            order.sort_by(|&a, &b| gaps[b as usize].total_cmp(&gaps[a as usize]).then(a.cmp(&b)));
+        }
+        let (hinges, terms) = (candidate.floors.clone(), Seen::default());
+        let mut tried = Tried { hinges, calls: 0, proven: true, excess: 0.0, seen: 0.0, terms };
+        let mut size = (blocks / LOOKS).clamp(CALLS_BETWEEN_LOOKS.0, CALLS_BETWEEN_LOOKS.1);
+        let wanted = if keeps { Reply::Planes } else { self.wanted() };
+        let mut batch = std::mem::take(&mut self.batch);
+        while tried.calls < blocks && !self.is_interrupted() {
+            let next = &order[tried.calls..blocks.min(tried.calls + size)];
+            batch.resize_with(next.len(), || BatchItem::new(0));
+            batch.iter_mut().zip(next).for_each(|(item, &block)| item.block = block as usize);
+            self.answer(&candidate.w, wanted, &mut batch)?;
+            for item in &mut batch {
+                let (score, proven) = hinge(item);
+                let block = item.block;
+                if keeps && self.rounding.needs_planes() {
+                    item.seen.add(1.0, item.plane.view(), &candidate.w);
+                }
+                tried.terms.add_terms(item.seen);
+                tried.proven &= proven;
+                tried.excess += score - candidate.floors[block];
+                tried.seen += gaps.as_ref().map_or(0.0, |gaps| gaps[block]);
+                least += score - candidate.floors[block];
+                tried.hinges[block] = score;
+            }
+            tried.calls += next.len();
+            if keeps {
+                self.give(&mut batch);
+                let coefficients: usize = batch.iter().map(|item| item.plane.view().star.values().len()).sum();
+                if coefficients > LARGE_BATCH_COEFFICIENTS {
+                    size = (size / 2).max(CALLS_BETWEEN_LOOKS.0);
+                }
+            }
+            if least - dual > target.at(least) && tried.calls < blocks {
+                break;
+            }
+        }
+        self.batch = batch;
+        Ok(tried)
+    }
+
+    fn gaps_seen(&mut self) -> Option<Vec<f64>> {
+        let blocks = self.oracle.blocks();
+        let keeper = self.solver.keeper()?;
+        Some((0..blocks).map(|block| keeper.gap_seen(block)).collect())
+    }
+
+    /// Has the batch answered by whoever evaluates.
+    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), RunError> {
+        let answered = match &mut self.evaluation_executor {
+            Some(executor) => executor.answer(w, wanted, batch),
+            None => Sequential::new(&mut self.evaluation_oracle, &mut self.plane).answer(w, wanted, batch),
+        };
+        Ok(answered.map_err(crate::oracle::OracleError::from)?)
+    }
+
+    /// Gives answers to the solver.
+    fn give(&mut self, batch: &mut [BatchItem]) {
+        let (solver, mut ctx, _) = self.parts();
+        if let Some(keeper) = solver.keeper() {
+            for item in batch {
+                keeper.take(item.block, &mut item.plane, &mut ctx);
+            }
+        }
+    }
+
+    /// Learns how the gap relates to what the visits met; from an attempt broken off by what its blocks came to.
+    fn learn(&mut self, seen: Option<f64>, tried: &Tried, kept_gap: f64) {
+        let Some(seen) = seen else { return };
+        let all = tried.calls == tried.hinges.len();
+        let share = if all || tried.seen <= 0.0 { 1.0 } else { seen / tried.seen };
+        self.forecast.learn(seen, kept_gap + tried.excess * share.max(1.0));
+    }
+}

@@ -1,0 +1,79 @@
+//! When bounds are evaluated, and what is known of the gap before they are.
+
+use serde::{Deserialize, Serialize};
+
+/// When bounds are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evaluate {
+    /// When they can decide something: the gap that the visits let expect is near the target, or a budget ends. What an
+    /// evaluation finds may serve training.
+    #[default]
+    Auto,
+    /// After every outer iteration, as long as that has cost no more time than training: aside, off the training clock,
+    /// and nothing that is found reaches the solver. For curves as papers draw them.
+    Pass,
+}
+
+/// What share of the gaps that visits met is left as the proven gap, before anything was learned. On all problems tried
+/// it lay between 0.25 and 1.
+const USUAL_SHARE: f64 = 0.5;
+
+/// An evaluation is tried where the gap forecast is at most this many times the target, as an attempt that fails is
+/// broken off early and what it found is kept.
+const SLACK: f64 = 2.0;
+
+/// Learns how the sum of the gaps that visits met relates to the proven gap.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Forecast {
+    share: f64,
+}
+
+impl Forecast {
+    /// Nothing learned yet.
+    pub(super) fn new() -> Self {
+        Forecast { share: USUAL_SHARE }
+    }
+
+    /// Returns the gap to expect where the visits met gaps that sum to `seen`.
+    pub(super) fn gap(&self, seen: f64) -> f64 {
+        self.share * seen.max(0.0)
+    }
+
+    /// Returns whether a target is near enough for an attempt; `kept` says whether what an attempt finds is kept.
+    pub(super) fn is_near(gap: f64, target: f64, kept: bool) -> bool {
+        gap <= if kept { SLACK * target } else { target }
+    }
+
+    /// Learns from a gap that was proven, or made out from a part of the blocks.
+    pub(super) fn learn(&mut self, seen: f64, gap: f64) {
+        if seen > 0.0 && gap >= 0.0 && (gap / seen).is_finite() {
+            self.share = gap / seen;
+        }
+    }
+
+    /// Refuses a forecast that was restored and makes no sense.
+    pub(super) fn is_sound(&self) -> bool {
+        self.share.is_finite() && self.share >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The forecast follows what was proven, and keeps what it has where there is nothing to learn from.
+    #[test]
+    fn shares_are_learned() {
+        let mut forecast = Forecast::new();
+        assert_eq!(forecast.gap(0.1), USUAL_SHARE * 0.1);
+        forecast.learn(0.2, 0.05);
+        assert_eq!(forecast.gap(0.4), 0.1);
+        for (seen, gap) in [(0.0, 1.0), (f64::INFINITY, 1.0), (0.2, f64::NAN), (0.2, -1e-18)] {
+            let before = forecast;
+            forecast.learn(seen, gap);
+            assert!(forecast == before || forecast.gap(1.0) == 0.0, "{seen} {gap}");
+        }
+        assert!(Forecast::is_near(0.015, 0.01, true) && !Forecast::is_near(0.015, 0.01, false));
+    }
+}
