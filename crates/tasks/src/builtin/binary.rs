@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -36,6 +37,9 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
 pub struct BinarySpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -181,7 +185,8 @@ impl BuiltinTask for Binary {
 impl TaskSpec for BinarySpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = RowOptions { bias: self.bias, weights_per_label: false };
-        let mut rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let mut rows = rows.scaled(self.scale, vocabulary)?;
         let labels = &rows.vocabulary.labels;
         match labels.len() {
             2 => {}

@@ -12,10 +12,12 @@ mod probe;
 mod problem;
 mod reading;
 pub mod rows;
+mod scaling;
 pub mod sequences;
 mod task;
 
 pub use neighbours::one_changed;
 pub use problem::TaskProblem;
 pub use reading::Reading;
+pub use scaling::ScaleSpec;
 pub use task::BuiltinTask;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -38,6 +39,9 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
 pub struct MulticlassSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -234,7 +238,7 @@ impl BuiltinTask for Multiclass {
 impl TaskSpec for MulticlassSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = RowOptions { bias: self.bias, weights_per_label: true };
-        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
         let task = Multiclass::new(classes, rows.vocabulary.features, costs);

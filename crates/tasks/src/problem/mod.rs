@@ -3,11 +3,13 @@
 
 mod erased;
 mod error;
+mod scale;
 mod tally;
 mod vocabulary;
 
 pub use crate::metrics::Evaluation;
 pub use erased::{Prediction, Problem};
 pub use error::{MAX_DIM, OpenError, check_dim};
+pub use scale::FeatureScale;
 pub(crate) use tally::{Judged, Tally, decode_all};
 pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};
