@@ -33,7 +33,8 @@ impl Rounded {
 
     /// Returns what has to be said of the error: 0 where it does not show in nine digits.
     pub fn margin(self) -> f64 {
-        if self.is_known() && self.rounding > NEGLIGIBLE * self.value.abs() { self.rounding } else { 0.0 }
+        let negligible = NEGLIGIBLE * self.value.abs() + f64::MIN_POSITIVE; // what underflows is of no account
+        if self.is_known() && self.rounding > negligible { self.rounding } else { 0.0 }
     }
 
     /// Returns the value as an upper bound of the exact one.
@@ -69,6 +70,7 @@ mod tests {
         assert_eq!((small.lower(), small.upper()), (2.0, 2.0));
         let large = Rounded::new(2.0, 0.5);
         assert_eq!((large.lower(), large.upper()), (1.5, 2.5));
+        assert_eq!(Rounded::new(0.0, 1e-320).upper(), 0.0);
         let unknown = Rounded::new(9.0, f64::NAN);
         assert!(!unknown.is_known() && unknown.margin() == 0.0);
         assert_eq!(unknown.higher(large), large);

@@ -166,8 +166,9 @@ impl<O: MaxOracle> Run<O> {
 
     /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
     pub(super) fn prove_dual(&mut self) {
-        let duals = self.rounded_duals();
-        self.dual = duals.into_iter().chain(self.dual).reduce(Rounded::higher);
+        let best = self.rounded_duals().into_iter().chain(self.dual).reduce(Rounded::higher);
+        // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
+        self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
     }
 
     /// Returns the dual values of the solver's points, each with a bound on its rounding.
