@@ -150,8 +150,13 @@ pub(crate) fn train(
     let job = Job::new(py, spec, source, test, watcher)?;
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
-        let warnings = session.warnings().to_vec();
+        let mut warnings = session.warnings().to_vec();
+        let advised = |reason: String| format!("{reason}; scale them by params={{\"task.scale\": \"max-abs\"}}");
+        warnings.extend(session.scale_hint().map(advised));
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref(), keep)?;
+        let scales = session.problem().feature_sizes().is_some();
+        let lost = session.rounding_warning(&summary);
+        warnings.extend(lost.map(|reason| if scales { advised(reason) } else { reason }));
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         Ok((model, summary, state, warnings))
     };

@@ -174,6 +174,11 @@ class Estimator(Parameters):
         """The weights in the shape that users expect."""
         return w.copy()
 
+    def unscaled_coef(self) -> NDArray[np.float64]:
+        """``coef_`` for features as they are: where ``task.scale`` divided them, ``coef_`` belongs to the scaled ones."""
+        self._check_fitted()
+        return self._shaped(np.frombuffer(self._model.unscaled(), dtype=np.float64))
+
     def _promises(self) -> bool:
         """Whether the oracle is said to be exact, or to give bounds."""
         return True

@@ -3,6 +3,7 @@
 mod abort;
 mod checkpointer;
 mod data;
+mod hints;
 mod open;
 mod options;
 mod prepare;

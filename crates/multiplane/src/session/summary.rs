@@ -51,6 +51,9 @@ pub struct Summary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
+    /// How much of the gap may be rounding, where that is most of it.
+    #[serde(skip)]
+    pub rounding: Option<f64>,
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
@@ -80,6 +83,7 @@ impl Summary {
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
+            rounding: outcome.rounding,
             checkpoints: None,
         }
     }

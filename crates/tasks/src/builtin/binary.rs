@@ -161,6 +161,10 @@ impl BuiltinTask for Binary {
         true
     }
 
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
     }

@@ -210,6 +210,10 @@ impl BuiltinTask for Multiclass {
         true
     }
 
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::rows_hinge(x.row(0), *truth as usize, self.costs.row(*truth), w, self.features)
     }

@@ -4,6 +4,7 @@
 mod erased;
 mod error;
 mod scale;
+mod sizes;
 mod tally;
 mod vocabulary;
 
@@ -11,5 +12,6 @@ pub use crate::metrics::Evaluation;
 pub use erased::{Prediction, Problem};
 pub use error::{MAX_DIM, OpenError, check_dim};
 pub use scale::FeatureScale;
+pub use sizes::FeatureSizes;
 pub(crate) use tally::{Judged, Tally, decode_all};
 pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};
