@@ -1,4 +1,5 @@
-//! A progress bar for long runs: gap, passes, oracle calls, time to the target. Drawn on a terminal only.
+//! A progress bar for long runs: gap, passes, oracle calls, time to the target. Drawn on a terminal only. A gap with a
+//! tilde is an estimate; without one it is proven.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -25,9 +26,40 @@ pub(crate) struct Progress {
 struct Forecast {
     target: Option<GapTarget>,
     stop: StopSpec,
-    /// (seconds, gap) of the first evaluation and (seconds, gap, wanted gap) of the last.
+    /// (seconds, gap) where a gap was first known, and what is known now.
     first: Option<(f64, f64)>,
-    last: Option<(f64, f64, f64)>,
+    last: Option<Known>,
+}
+
+/// What is known of the gap.
+#[derive(Clone, Copy)]
+struct Known {
+    seconds: f64,
+    gap: f64,
+    /// What it is to be; 0 where that is not said.
+    wanted: f64,
+    /// Whether the gap is only an estimate.
+    estimated: bool,
+}
+
+impl Known {
+    /// The smaller of the gap proven so far and the estimate of the present one.
+    fn of(record: &Record, target: Option<GapTarget>) -> Option<Known> {
+        let (seconds, proven) = (record.tick().seconds, record.certificate.gap.filter(|gap| gap.is_finite()));
+        let estimate = record.tick().gap_estimate.filter(|&estimate| proven.is_none_or(|gap| estimate < gap));
+        let gap = estimate.or(proven)?;
+        let primal = record.certificate.dual? + gap;
+        let wanted = target.map_or(0.0, |target| target.at(primal));
+        Some(Known { seconds, gap, wanted, estimated: estimate.is_some() || !record.certificate.certified })
+    }
+
+    fn show(&self) -> String {
+        let mark = if self.estimated { "~" } else { "" };
+        match self.wanted > 0.0 {
+            true => format!("gap {mark}{} -> {}", number(self.gap), number(self.wanted)),
+            false => format!("gap {mark}{}", number(self.gap)),
+        }
+    }
 }
 
 impl Forecast {
@@ -42,7 +74,7 @@ impl Forecast {
     /// Share of the way done: by the logarithm of the gap, or by budgets.
     fn share(&self, tick: Tick) -> f64 {
         let by_gap = match (self.first, self.last) {
-            (Some((_, first)), Some((_, gap, wanted))) if wanted > 0.0 && first > wanted => {
+            (Some((_, first)), Some(Known { gap, wanted, .. })) if wanted > 0.0 && first > wanted => {
                 (first / gap.max(wanted)).ln() / (first / wanted).ln()
             }
             _ => 0.0,
@@ -59,7 +91,7 @@ impl Forecast {
     }
 
     fn until_gap(&self) -> Option<f64> {
-        let ((start, first), (now, gap, wanted)) = (self.first?, self.last?);
+        let ((start, first), Known { seconds: now, gap, wanted, .. }) = (self.first?, self.last?);
         let fallen = (first / gap).ln();
         (wanted > 0.0 && gap > wanted && fallen > 0.0).then(|| (gap / wanted).ln() / fallen * (now - start))
     }
@@ -83,25 +115,20 @@ impl Progress {
 
     fn show(&self, tick: Tick) {
         self.bar.set_position((self.forecast.share(tick) * RESOLUTION as f64) as u64);
-        let gap = match self.forecast.last {
-            Some((_, gap, wanted)) if wanted > 0.0 => format!("gap {} -> {}", number(gap), number(wanted)),
-            Some((_, gap, _)) => format!("gap {}", number(gap)),
-            None => "gap -".into(),
-        };
+        let gap = self.forecast.last.map_or("gap -".into(), |known| known.show());
         let unit = self.unit;
         let left = self.forecast.remaining(tick);
         let eta = left.map_or(String::new(), |seconds| format!(", about {} {unit} to go", seconds.ceil()));
-        let (pass, calls) = (tick.pass, tick.oracle_calls);
+        let (pass, calls) = (tick.pass, tick.oracle_calls + tick.evaluation_calls);
         self.bar.set_message(format!("{gap}, {pass:.1} passes, {calls} calls, {:.1} {unit}{eta}", tick.seconds));
     }
 }
 
 impl Observer for Progress {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
-        if let Some(gap) = record.certificate.gap {
-            let wanted = self.forecast.target.map_or(0.0, |target| target.at(record.certificate.primal));
-            self.forecast.first.get_or_insert((record.seconds, gap));
-            self.forecast.last = Some((record.seconds, gap, wanted));
+        if let Some(known) = Known::of(record, self.forecast.target) {
+            self.forecast.first.get_or_insert((known.seconds, known.gap));
+            self.forecast.last = Some(known);
         }
         self.show(record.tick());
         Ok(())
@@ -125,7 +152,7 @@ mod tests {
     /// The nearest stop decides: seconds left, passes at their rate, or the gap's fall.
     #[test]
     fn the_nearest_stop_is_forecast() {
-        let tick = Tick { pass: 2.0, oracle_calls: 20, seconds: 4.0 };
+        let tick = Tick { pass: 2.0, oracle_calls: 20, seconds: 4.0, ..Tick::default() };
         let forecast = |stop: StopSpec| Forecast { stop, ..Forecast::default() };
         assert_eq!(forecast(StopSpec::default()).remaining(tick), None);
         let seconds = StopSpec { seconds: Some(10.0), ..StopSpec::default() };
@@ -135,7 +162,9 @@ mod tests {
         let calls = StopSpec { calls: Some(25), ..seconds };
         assert!((forecast(calls.clone()).remaining(tick).unwrap() - 1.0).abs() < 1e-12);
         // From 1 to 0.1 in 3 seconds: 0.01 takes as long again.
-        let falling = Forecast { first: Some((1.0, 1.0)), last: Some((4.0, 0.1, 0.01)), ..Forecast::default() };
+        let known = Known { seconds: 4.0, gap: 0.1, wanted: 0.01, estimated: true };
+        assert_eq!(known.show(), "gap ~0.1 -> 0.01");
+        let falling = Forecast { first: Some((1.0, 1.0)), last: Some(known), ..Forecast::default() };
         assert!((falling.remaining(tick).unwrap() - 3.0).abs() < 1e-12);
         let both = Forecast { stop: calls, ..falling };
         assert!((both.remaining(tick).unwrap() - 1.0).abs() < 1e-12);

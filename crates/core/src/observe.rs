@@ -9,7 +9,9 @@ use crate::solver::Decisions;
 /// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// P at the weights in question, or an upper bound on it: no less than the optimum.
+    /// P at the weights in question, or an upper bound on it: no less than the optimum. Infinite, in files `null`, where
+    /// it was not evaluated.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub primal: f64,
     /// The dual value of a feasible point: no more than the optimum.
     pub dual: Option<f64>,
@@ -22,8 +24,13 @@ pub struct Certificate {
 impl Certificate {
     /// Puts the bounds together; the gap follows from them.
     pub fn new(primal: f64, dual: Option<f64>, certified: bool) -> Self {
-        Certificate { primal, dual, gap: dual.map(|dual| primal - dual), certified }
+        let gap = dual.map(|dual| primal - dual).filter(|gap| gap.is_finite());
+        Certificate { primal, dual, gap, certified }
     }
+}
+
+fn null_is_infinite<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
 /// What a run took; the names are those of all reports.
@@ -44,7 +51,8 @@ pub struct RunCost {
     pub train_seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
-    /// Time that evaluation of bounds took beside.
+    /// Time that evaluation of bounds took beside. Reports give it as part of all seconds.
+    #[serde(skip)]
     pub evaluation_seconds: f64,
 }
 
@@ -71,22 +79,18 @@ pub struct Record {
     pub approximate_passes: u64,
     /// Training calls of the oracle.
     pub oracle_calls: u64,
-    /// Calls that only evaluated bounds.
-    pub evaluation_calls: u64,
     /// Steps on cached planes.
     pub cached_steps: u64,
     /// Training time; evaluation is not in it.
     pub seconds: f64,
     /// Of these, inside the oracle.
     pub oracle_seconds: f64,
-    /// Time that evaluation of bounds took beside.
-    pub evaluation_seconds: f64,
     /// The best bounds so far: the primal value is that of the weights that would be saved now.
     #[serde(flatten)]
     pub certificate: Certificate,
-    /// What the gap is thought to be: an estimate from the gaps that visits met, and no bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gap_estimate: Option<f64>,
+    /// What the gap is thought to be, and what evaluation has cost; only where evaluation is part of the run.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<GapForecast>,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
     /// Mean task loss on the training set, where it was asked for.
@@ -101,21 +105,33 @@ pub struct Record {
     pub decisions: Option<Decisions>,
 }
 
+/// What is known of the gap between evaluations, and what those have cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct GapForecast {
+    /// What the gap is thought to be: an estimate from the gaps that visits met, and no bound.
+    pub gap_estimate: Option<f64>,
+    /// Calls that only evaluated bounds.
+    pub evaluation_calls: u64,
+    /// Time that they took; it is not in `seconds`.
+    pub evaluation_seconds: f64,
+}
+
 impl Record {
     /// Returns how far the run has come, as those see it who hear of ticks.
     pub fn tick(&self) -> Tick {
+        let GapForecast { gap_estimate, evaluation_calls, evaluation_seconds } = self.forecast.unwrap_or_default();
         Tick {
             pass: self.pass,
             oracle_calls: self.oracle_calls,
-            evaluation_calls: self.evaluation_calls,
-            seconds: self.seconds + self.evaluation_seconds,
-            gap_estimate: self.gap_estimate,
+            evaluation_calls,
+            seconds: self.seconds + evaluation_seconds,
+            gap_estimate,
         }
     }
 }
 
 /// What can be seen between outer iterations.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tick {
     /// Oracle calls / n.
     pub pass: f64,

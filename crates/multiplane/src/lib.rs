@@ -9,7 +9,7 @@
 //! use multiplane::{RunOptions, RunSpec, Session, dataset, synth};
 //! use serde_json::json;
 //!
-//! let spec = json!({"task": "chain", "solver": "mp-bcfw", "stop": {"gap": "5%"}, "clock": "work"});
+//! let spec = json!({"task": "chain", "stop": {"gap": "5%"}, "clock": "work"});
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
 //! let session = Session::on(spec, dataset::Dataset::new(synth::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(RunOptions::default())?;

@@ -75,8 +75,17 @@ pub(crate) fn text(summary: &Summary) -> String {
         number(summary.lambda),
         summary.solver
     );
-    text += &format!("  primal  {}\n", number(summary.certificate.primal));
-    if let (Some(dual), Some(gap)) = (summary.certificate.dual, summary.certificate.gap) {
+    let primal = summary.certificate.primal;
+    text += &match summary.primal_at_zero {
+        _ if !primal.is_finite() => {
+            "  primal  not evaluated: the budget is less than one pass, so there is no certificate\n".into()
+        }
+        Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
+        Some(_) => format!("  primal  {}: training found nothing better than w = 0\n", number(primal)),
+        None => format!("  primal  {}\n", number(primal)),
+    };
+    let gap = summary.certificate.gap.filter(|gap| gap.is_finite());
+    if let (Some(dual), Some(gap)) = (summary.certificate.dual, gap) {
         text += &format!("  dual    {}\n", number(dual));
         let shown = gap.max(0.0); // of a certified gap only rounding is below 0
         let percent = 100.0 * shown / summary.certificate.primal.max(f64::MIN_POSITIVE);
@@ -94,28 +103,15 @@ pub(crate) fn text(summary: &Summary) -> String {
                 number(gap)
             ),
         };
+    } else if let Some(dual) = summary.certificate.dual {
+        text += &format!("  dual    {}\n", number(dual));
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }
-    let unit = seconds_of(summary.clock);
-    text += &format!(
-        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} {unit}, {:.0} % of it in the oracle\n",
-        summary.cost.passes,
-        summary.cost.oracle_calls,
-        summary.cost.cached_steps,
-        summary.cost.train_seconds,
-        100.0 * summary.cost.oracle_seconds / summary.cost.train_seconds.max(f64::MIN_POSITIVE)
-    );
+    text += &cost(summary);
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
     text += &format!("  loss  {}{}\n", loss("train", summary.train_loss), loss("test", summary.test_loss));
-    let reason = match summary.stop_reason {
-        StopReason::Gap => "the gap is reached",
-        StopReason::Passes => "the passes are spent",
-        StopReason::Calls => "the oracle calls are spent",
-        StopReason::Seconds => "the seconds are spent",
-        StopReason::Interrupt => "interrupted",
-    };
-    text += &format!("  stopped: {reason}\n");
+    text += &format!("  stopped: {}\n", stopped(summary));
     if let Some(checkpoints) = &summary.checkpoints {
         text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
     }
@@ -123,4 +119,42 @@ pub(crate) fn text(summary: &Summary) -> String {
         text += &format!("  saved to {model}\n");
     }
     text
+}
+
+/// What the run took, certificates included.
+fn cost(summary: &Summary) -> String {
+    let (cost, unit) = (&summary.cost, seconds_of(summary.clock));
+    let (n, all) = (summary.n as f64, cost.all_seconds());
+    format!(
+        "  passes  {:.1} all in: {:.1} of training ({} oracle calls, {} cached steps), {:.1} of evaluation ({} calls)\n  \
+         time    {:.2} {unit}, {:.0} % of it evaluation; {:.0} % of training was in the oracle\n",
+        summary.all_passes(),
+        cost.passes,
+        cost.oracle_calls,
+        cost.cached_steps,
+        cost.evaluation_calls as f64 / n,
+        cost.evaluation_calls,
+        all,
+        100.0 * cost.evaluation_seconds / all.max(f64::MIN_POSITIVE),
+        100.0 * cost.oracle_seconds / cost.train_seconds.max(f64::MIN_POSITIVE)
+    )
+}
+
+/// Why the run stopped, and since when it had not come further.
+fn stopped(summary: &Summary) -> String {
+    let reason = match summary.stop_reason {
+        StopReason::Gap => return "the gap is reached".into(),
+        StopReason::Interrupt => return "interrupted".into(),
+        StopReason::Passes => "the passes are spent",
+        StopReason::Calls => "the oracle calls are spent",
+        StopReason::Seconds => "the seconds are spent",
+    };
+    let Some(since) = summary.still_since.filter(|_| summary.certificate.dual.is_some()) else { return reason.into() };
+    let why = if summary.certificate.certified {
+        "the steps have become as small as rounding, or lambda is small for features of this size: a larger --lambda or \
+         scaled features help"
+    } else {
+        "the oracle proves nothing, and an estimate ends no run (unless stop.estimated=true)"
+    };
+    format!("{reason}; the gap has not moved since pass {since:.1}: {why}")
 }

@@ -68,7 +68,8 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
     }
 
     /// Takes one step (after looking at the budgets) toward a w(phi) with a gap of at most `gap`, and looks at the gap
-    /// after an outer iteration (less often where looking takes longer than training). Budgets are those of the run; a
+    /// after an outer iteration where it may be small enough (see [`Evaluate`](crate::run::Evaluate)), and less often
+    /// where looking takes longer than training. Budgets are those of the run; a
     /// gap among its stops plays no part.
     ///
     /// # Errors
@@ -80,8 +81,9 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Ok(GapProgress::OutOfBudget(reason));
         }
         let mut progress = GapProgress::Running;
-        if self.run.step()? && self.run.may_evaluate() {
+        if self.run.step()? && self.run.may_have_gap(gap) {
             let (point, seconds) = self.check()?;
+            self.run.learn_gap(point.gap());
             let reached = point.gap() <= gap;
             if reached {
                 self.run.book_as_training(seconds);

@@ -5,6 +5,7 @@
 //! that cannot succeed costs a few calls. What it has found is not lost where the solver keeps it.
 
 use super::driver::Run;
+use super::moment::Evaluate;
 use super::outcome::RunError;
 use super::stop::GapTarget;
 use crate::clock::{ClockKind, Stopwatch};
@@ -76,8 +77,7 @@ impl<O: MaxOracle> Run<O> {
         let least = penalty + candidate.floors.iter().sum::<f64>();
         self.least_gap = Some(least - dual);
         if least - dual > target.at(least) {
-            let seconds = self.read(&meter, 0);
-            self.evaluation_seconds += seconds;
+            self.evaluation_seconds += self.read(&meter, 0);
             self.candidate = candidate.w;
             return Ok(());
         }
@@ -117,6 +117,36 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
+    /// Whether the gap of the present point, no average, may be as small as this: worth a call for every example.
+    pub(crate) fn may_have_gap(&mut self, gap: f64) -> bool {
+        self.pause();
+        if !self.may_evaluate() || self.evaluate == Evaluate::Pass {
+            return self.may_evaluate();
+        }
+        let progress = self.solver.progress();
+        self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
+        let Some(dual) = progress.dual.filter(|_| self.estimate.is_none_or(|estimate| estimate <= gap)) else {
+            return false;
+        };
+        let meter = self.meter();
+        let mut w = std::mem::take(&mut self.candidate);
+        if let Some(solver) = self.solver.rescaling() {
+            solver.point(&mut w);
+        }
+        let floors = self.floors(&w);
+        let least = self.least(&w, &floors) - dual;
+        self.candidate = w;
+        self.evaluation_seconds += self.read(&meter, 0);
+        least <= gap
+    }
+
+    /// Learns from the proven gap of the present point.
+    pub(crate) fn learn_gap(&mut self, gap: f64) {
+        if let Some(seen) = self.solver.progress().gap_seen {
+            self.forecast.learn(seen, gap);
+        }
+    }
+
     /// Whether the solver keeps what an attempt finds.
     pub(super) fn keeps_evaluations(&mut self) -> bool {
         self.solver.keeper().is_some_and(|keeper| keeper.takes())
@@ -125,7 +155,8 @@ impl<O: MaxOracle> Run<O> {
     /// Chooses between the solver's answers by what is known of their primal values.
     fn choose(&mut self) -> Candidate {
         let (mut w, mut other) = (std::mem::take(&mut self.candidate), std::mem::take(&mut self.other));
-        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), self.books];
+        let present = self.solver.progress().dual;
+        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), present, self.books];
         self.books = duals.into_iter().flatten().reduce(f64::max);
         let mut candidate = Candidate { floors: self.floors(&w), w, name: None };
         if duals[1].is_some() {

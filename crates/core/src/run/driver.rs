@@ -26,6 +26,9 @@ const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 /// Calls after which their mean time tells what an evaluation will take.
 const CALLS_TO_TELL: u64 = 64;
 
+/// A run that was interrupted evaluates its answer if that takes no longer than this, in seconds.
+const PATIENCE_SECONDS: f64 = 2.0;
+
 /// By how much F may exceed P, relative, where rounding is the reason.
 const ROUNDING: f64 = 1e-9;
 
@@ -67,6 +70,8 @@ pub struct Run<O> {
     pub(super) estimate: Option<f64>,
     /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
     pub(super) least_gap: Option<f64>,
+    /// The smallest gap seen, proven or estimated, and the pass at which it last fell by more than a little.
+    pub(super) fallen: (f64, f64),
     /// P(0), where it is known without a call.
     pub(super) primal_at_zero: Option<f64>,
     /// Which of the solver's answers was evaluated last, and whether it is the best now.
@@ -118,6 +123,7 @@ impl<O: MaxOracle> Run<O> {
             forecast: Forecast::new(),
             estimate: None,
             least_gap: None,
+            fallen: (f64::INFINITY, 0.0),
             primal_at_zero,
             evaluated: None,
             best_is_new: false,
@@ -254,8 +260,10 @@ impl<O: MaxOracle> Run<O> {
         match self.evaluate {
             Evaluate::Pass => self.clock.now(),
             Evaluate::Auto => {
-                let last = if self.evaluated_at == Some(self.steps) { 0.0 } else { self.seconds_of_evaluation() };
-                self.spent_seconds() + self.loss_seconds + if last < budget { last } else { 0.0 }
+                let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+                let last = if known { self.seconds_of_evaluation() } else { 0.0 };
+                let is_due = last < budget && self.evaluated_at != Some(self.steps);
+                self.spent_seconds() + self.loss_seconds + if is_due { last } else { 0.0 }
             }
         }
     }
@@ -265,22 +273,22 @@ impl<O: MaxOracle> Run<O> {
         self.clock.now() + self.evaluation_seconds
     }
 
-    /// Returns what an evaluation will take, by the calls so far; 0 while they are too few to tell.
+    /// Returns what an evaluation will take, by the calls so far.
     fn seconds_of_evaluation(&self) -> f64 {
         let blocks = self.oracle.blocks() as u64;
-        if self.counts.oracle_calls < blocks.min(CALLS_TO_TELL) {
-            return 0.0;
-        }
         let call = match self.clock.kind() {
             ClockKind::Work => self.evaluation_oracle.call_cost(),
-            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls as f64,
+            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
         };
         let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
         call * blocks.div_ceil(workers as u64) as f64
     }
 
-    /// Returns whether the budgets are large enough for one evaluation.
-    pub(super) fn has_room_for_evaluation(&self) -> bool {
+    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
+    pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
+        if stop_reason == StopReason::Interrupt {
+            return self.seconds_of_evaluation() <= PATIENCE_SECONDS;
+        }
         let n = self.oracle.blocks() as u64;
         self.stop.passes.is_none_or(|passes| passes >= 1.0)
             && self.stop.calls.is_none_or(|calls| calls >= n)
@@ -392,7 +400,7 @@ impl<O: MaxOracle> Run<O> {
         }
         self.regularizer = self.regularizer.with_lambda(lambda);
         (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
-        (self.estimate, self.least_gap, self.forecast) = (None, None, Forecast::new());
+        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }
 

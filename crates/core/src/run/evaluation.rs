@@ -6,9 +6,15 @@ use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
-use crate::observe::{Certificate, Record};
+use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::Rounded;
+
+/// A gap that falls to less than this share of the smallest before has moved.
+const FALLS: f64 = 0.99;
+
+/// A gap that has not moved for so many passes, and for this share of all passes, stands still.
+const LONG_STILL: (f64, f64) = (5.0, 0.3);
 
 impl<O: MaxOracle> Run<O> {
     /// Looks at the bounds at the end of an outer iteration.
@@ -49,8 +55,7 @@ impl<O: MaxOracle> Run<O> {
         if (unproven && !self.stop.estimated) || !self.may_evaluate() {
             return None;
         }
-        let keeps = self.keeps_evaluations();
-        let near = self.estimate.is_none_or(|gap| Forecast::is_near(gap, target.at(dual + gap), keeps));
+        let near = self.estimate.is_none_or(|gap| Forecast::is_near(gap, target.at(dual + gap)));
         near.then_some(target)
     }
 
@@ -104,22 +109,32 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
+    /// Returns the pass since which the gap has not moved, where that is long.
+    fn still_since(&self) -> Option<f64> {
+        let (since, now) = (self.fallen.1, self.passes());
+        (now - since >= f64::max(LONG_STILL.0, LONG_STILL.1 * now)).then_some(since)
+    }
+
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
-        let losses = self.measure_losses()?;
         let certificate = self.certificate();
+        let gap =
+            [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
+        if gap < FALLS * self.fallen.0 {
+            self.fallen = (gap, self.passes());
+        }
+        let evaluated = self.evaluated_at == Some(self.steps);
+        if self.losses.is_some() && !evaluated && self.loss_seconds > self.spent_seconds() {
+            return Ok(()); // losses have cost more than all else
+        }
+        let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
     }
 
-    /// Measures the losses, where they are asked for and have not cost more than all else. Whether they are measured
-    /// changes nothing but how long a run takes.
-    fn measure_losses(&mut self) -> Result<Losses, RunError> {
-        let evaluated = self.evaluated_at == Some(self.steps);
-        let Some(mut losses) = self.losses.take().filter(|_| evaluated || self.loss_seconds <= self.spent_seconds())
-        else {
-            return Ok(Losses::default());
-        };
+    /// Measures the losses, where they are asked for. Whether they are changes nothing but how long a run takes.
+    fn measure_losses(&mut self, evaluated: bool) -> Result<Losses, RunError> {
+        let Some(mut losses) = self.losses.take() else { return Ok(Losses::default()) };
         let stopwatch = Stopwatch::start();
         if !evaluated {
             self.solver.answer(&mut self.candidate);
@@ -217,12 +232,14 @@ impl<O: MaxOracle> Run<O> {
             approximate_passes: progress.approximate_passes,
             oracle_calls: cost.oracle_calls,
             cached_steps: cost.cached_steps,
-            evaluation_calls: cost.evaluation_calls,
             seconds: cost.train_seconds,
             oracle_seconds: cost.oracle_seconds,
-            evaluation_seconds: cost.evaluation_seconds,
             certificate,
-            gap_estimate: self.estimate,
+            forecast: (self.evaluate == Evaluate::Auto).then_some(GapForecast {
+                gap_estimate: self.estimate,
+                evaluation_calls: cost.evaluation_calls,
+                evaluation_seconds: cost.evaluation_seconds,
+            }),
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
@@ -252,7 +269,7 @@ impl<O: MaxOracle> Run<O> {
         if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
                 Evaluate::Pass => self.evaluate_aside()?,
-                Evaluate::Auto if self.has_room_for_evaluation() => {
+                Evaluate::Auto if self.has_room_for_evaluation(stop_reason) => {
                     self.evaluate_answer()?;
                     self.record_best()?;
                 }
@@ -267,7 +284,9 @@ impl<O: MaxOracle> Run<O> {
     /// place where that is known to be better.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
-        self.prove_dual();
+        if self.evaluated_at != Some(self.steps) {
+            self.prove_dual();
+        }
         let mut certificate = self.certificate();
         let w = match (&self.best, self.primal_at_zero) {
             (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
@@ -285,6 +304,7 @@ impl<O: MaxOracle> Run<O> {
             certificate,
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
+            still_since: self.still_since(),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

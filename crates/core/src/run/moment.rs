@@ -19,8 +19,8 @@ pub enum Evaluate {
 /// it lay between 0.25 and 1.
 const USUAL_SHARE: f64 = 0.5;
 
-/// An evaluation is tried where the gap forecast is at most this many times the target, as an attempt that fails is
-/// broken off early and what it found is kept.
+/// An evaluation is tried where the gap forecast is at most this many times the target: gaps go up and down from one
+/// iteration to the next, and an attempt that fails is broken off early.
 const SLACK: f64 = 2.0;
 
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
@@ -40,9 +40,9 @@ impl Forecast {
         self.share * seen.max(0.0)
     }
 
-    /// Returns whether a target is near enough for an attempt; `kept` says whether what an attempt finds is kept.
-    pub(super) fn is_near(gap: f64, target: f64, kept: bool) -> bool {
-        gap <= if kept { SLACK * target } else { target }
+    /// Returns whether a target is near enough for an attempt.
+    pub(super) fn is_near(gap: f64, target: f64) -> bool {
+        gap <= SLACK * target
     }
 
     /// Learns from a gap that was proven, or made out from a part of the blocks.
@@ -74,6 +74,6 @@ mod tests {
             forecast.learn(seen, gap);
             assert!(forecast == before || forecast.gap(1.0) == 0.0, "{seen} {gap}");
         }
-        assert!(Forecast::is_near(0.015, 0.01, true) && !Forecast::is_near(0.015, 0.01, false));
+        assert!(Forecast::is_near(0.015, 0.01) && !Forecast::is_near(0.025, 0.01));
     }
 }

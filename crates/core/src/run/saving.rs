@@ -27,6 +27,7 @@ struct Ledger {
     loss_seconds: f64,
     forecast: Forecast,
     estimate: Option<f64>,
+    fallen: (f64, f64),
     evaluated_at: Option<u64>,
     steps: u64,
 }
@@ -66,6 +67,7 @@ impl<O: MaxOracle> Run<O> {
             forecast,
             estimate,
             least_gap: _,
+            fallen,
             primal_at_zero: _,
             evaluated: _,
             best_is_new: _,
@@ -88,6 +90,7 @@ impl<O: MaxOracle> Run<O> {
             loss_seconds: *loss_seconds,
             forecast: *forecast,
             estimate: *estimate,
+            fallen: *fallen,
             evaluated_at: *evaluated_at,
             steps: *steps,
         };
@@ -118,7 +121,8 @@ impl<O: MaxOracle> Run<O> {
         self.candidate.clear();
         let Ledger { rng, clock, counts, best, books, dual, evaluation_calls, evaluation_seconds, .. } = ledger;
         let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
-        (self.loss_seconds, self.forecast, self.estimate) = (ledger.loss_seconds, ledger.forecast, ledger.estimate);
+        (self.loss_seconds, self.forecast) = (ledger.loss_seconds, ledger.forecast);
+        (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.books, self.dual) = (best, books, dual);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);

@@ -36,11 +36,12 @@ pub struct Stop {
     pub gap: Option<GapTarget>,
     /// Whether a gap that is small enough, but only an estimate, ends the run as well.
     pub estimated: bool,
-    /// Oracle calls / n.
+    /// Oracle calls / n, those of training.
     pub passes: Option<f64>,
-    /// Oracle calls.
+    /// Oracle calls, those of training.
     pub calls: Option<u64>,
-    /// Training seconds.
+    /// Seconds of training and evaluation, the last evaluation included where the budget can bear it; with
+    /// [`Evaluate::Pass`](super::Evaluate::Pass) of training alone.
     pub seconds: Option<f64>,
     /// Set from outside to ask the run to stop.
     pub interrupt: Option<Arc<AtomicBool>>,

@@ -10,6 +10,7 @@ use super::abort::Abort;
 use super::open::Session;
 use super::options::RunOptions;
 use crate::error::Error;
+use crate::spec::USUAL_PASSES;
 
 /// The executors of training and of evaluation.
 type Executors = (Box<dyn Executor>, Box<dyn Executor>);
@@ -33,10 +34,13 @@ impl Session {
         options: RunOptions,
         (calls, seconds): (u64, f64),
     ) -> Result<Run<BoxedOracle>, Error> {
+        // A gap alone could keep a run going for ever: rounding, a heuristic oracle, or a lambda that is too small.
+        let unlimited = gap.is_some() && !self.spec.stop.has_budget();
+        let passes = if unlimited { Some(USUAL_PASSES) } else { self.spec.stop.passes };
         let stop = Stop {
             gap,
             estimated: self.spec.stop.estimated,
-            passes: self.spec.stop.passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
+            passes: passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
             interrupt: options.interrupt,

@@ -27,9 +27,8 @@ pub struct Summary {
     /// What the run took.
     #[serde(flatten)]
     pub cost: RunCost,
-    /// All oracle calls, those of evaluation among them, / n: what the certificate cost.
-    pub all_passes: f64,
     /// The primal value of w = 0, where it is known without a call.
+    #[serde(skip)]
     pub primal_at_zero: Option<f64>,
     /// Time from reading the data to the end; under the work clock, the work of training and evaluation.
     pub wall_seconds: f64,
@@ -54,12 +53,20 @@ pub struct Summary {
     /// How much of the gap may be rounding, where that is most of it.
     #[serde(skip)]
     pub rounding: Option<f64>,
+    /// The pass since which the gap has not fallen, where that is long.
+    #[serde(skip)]
+    pub still_since: Option<f64>,
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
 }
 
 impl Summary {
+    /// Returns all oracle calls, those of evaluation among them, / n: what model and certificate cost.
+    pub fn all_passes(&self) -> f64 {
+        self.cost.all_calls() as f64 / self.n as f64
+    }
+
     /// Sums up what a run of `session` came to.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
         let threads = session.spec().threads;
@@ -71,7 +78,6 @@ impl Summary {
             lambda: session.lambda(),
             certificate: outcome.certificate,
             cost: outcome.cost,
-            all_passes: outcome.cost.all_calls() as f64 / session.problem().blocks() as f64,
             primal_at_zero: outcome.primal_at_zero,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
@@ -84,6 +90,7 @@ impl Summary {
             model: None,
             version: env!("CARGO_PKG_VERSION"),
             rounding: outcome.rounding,
+            still_since: outcome.still_since,
             checkpoints: None,
         }
     }

@@ -26,6 +26,7 @@ pub use registry::{find_solver, find_task, format_by_name};
 pub use regularizer::RegularizerSpec;
 pub use run::{RunSpec, check_threads};
 pub use stop::StopSpec;
+pub(crate) use stop::USUAL_PASSES;
 
 #[cfg(test)]
 mod tests;

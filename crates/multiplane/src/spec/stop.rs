@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use super::text;
 
+/// Passes after which a run ends that names no budget.
+pub(crate) const USUAL_PASSES: f64 = 1000.0;
+
 /// When to stop; the first that is reached counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -19,18 +22,18 @@ pub struct StopSpec {
     /// Whether a gap that is only an estimate, as the oracle is a heuristic, ends the run as well.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// Oracle calls / n.
+    /// Oracle calls / n, those of training. A single run that names a gap and nothing else ends after 1000.
     pub passes: Option<f64>,
-    /// Oracle calls.
+    /// Oracle calls, those of training.
     pub calls: Option<u64>,
-    /// Training seconds.
+    /// Seconds of training and evaluation; with `evaluate=pass` of training alone.
     pub seconds: Option<f64>,
 }
 
 impl StopSpec {
     /// Returns the stops of a run that names none.
     pub fn usual(has_dual: bool) -> Self {
-        StopSpec { gap: has_dual.then_some(GapTarget::Percent(1.0)), passes: Some(1000.0), ..StopSpec::default() }
+        StopSpec { gap: has_dual.then_some(GapTarget::Percent(1.0)), passes: Some(USUAL_PASSES), ..StopSpec::default() }
     }
 
     /// Whether anything but an interrupt would end the run.
