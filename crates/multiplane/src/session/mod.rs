@@ -19,5 +19,5 @@ pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use summary::Summary;
-pub use verify::{Verified, verify};
+pub use verify::{Verified, primal_rounding, relative_difference, verify};
 pub use warm::WarmState;
