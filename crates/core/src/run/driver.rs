@@ -60,6 +60,8 @@ pub struct Run<O> {
     pub(super) books: Option<f64>,
     /// The best that is proven.
     pub(super) dual: Option<Rounded>,
+    /// What rounding may have done to the bounds at the iterate that was evaluated last.
+    pub(super) noise: f64,
     pub(super) rounding: Rounding,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
@@ -115,6 +117,7 @@ impl<O: MaxOracle> Run<O> {
             best: None,
             books: None,
             dual: None,
+            noise: 0.0,
             rounding,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
@@ -333,12 +336,13 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    /// Returns the share of rounding in the gap, where that is most of it.
+    /// Returns what rounding may be of the gap, where that is most of it: of the bounds that there are, or of those at the
+    /// iterate that was evaluated last.
     pub(super) fn rounding_in_gap(&self) -> Option<f64> {
         let ((primal, _), dual) = (self.best_primal()?, self.dual?);
-        let rounding = primal.rounding + dual.rounding;
-        let said = primal.margin() > 0.0 || dual.margin() > 0.0;
-        let is_most = said && primal.value - dual.value < rounding;
+        let rounding = self.noise.max(primal.rounding + dual.rounding);
+        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
+        let is_most = shows && rounding > 0.5 * (primal.upper() - dual.lower());
         (is_most || !rounding.is_finite()).then_some(rounding)
     }
 
@@ -400,6 +404,7 @@ impl<O: MaxOracle> Run<O> {
         }
         self.regularizer = self.regularizer.with_lambda(lambda);
         (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
+        self.noise = 0.0;
         (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
         self.observers.iter_mut().for_each(|observer| observer.moved(lambda));
     }

@@ -99,6 +99,7 @@ impl<O: MaxOracle> Run<O> {
         // A proven value is worth more than an unproven one, which may be too low to be true.
         let lower = |best: &Best| primal.upper() < best.primal.upper();
         let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
+        self.noise = primal.rounding;
         self.best_is_new = self.best.as_ref().is_none_or(better);
         if self.best_is_new {
             let old = self.best.replace(Best { w, primal, proven });
@@ -181,7 +182,9 @@ impl<O: MaxOracle> Run<O> {
 
     /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
     pub(super) fn prove_dual(&mut self) {
-        let best = self.rounded_duals().into_iter().chain(self.dual).reduce(Rounded::higher);
+        let present = self.rounded_duals().into_iter().reduce(Rounded::higher);
+        self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
+        let best = present.into_iter().chain(self.dual).reduce(Rounded::higher);
         // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
         self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
     }

@@ -22,6 +22,7 @@ struct Ledger {
     best: Option<Best>,
     books: Option<f64>,
     dual: Option<Rounded>,
+    noise: f64,
     evaluation_calls: u64,
     evaluation_seconds: f64,
     loss_seconds: f64,
@@ -59,6 +60,7 @@ impl<O: MaxOracle> Run<O> {
             best,
             books,
             dual,
+            noise,
             rounding: _, // of the problem alone
             evaluation_calls,
             evaluation_seconds,
@@ -85,6 +87,7 @@ impl<O: MaxOracle> Run<O> {
             best: best.clone(),
             books: *books,
             dual: *dual,
+            noise: *noise,
             evaluation_calls: *evaluation_calls,
             evaluation_seconds: *evaluation_seconds,
             loss_seconds: *loss_seconds,
@@ -124,7 +127,7 @@ impl<O: MaxOracle> Run<O> {
         (self.loss_seconds, self.forecast) = (ledger.loss_seconds, ledger.forecast);
         (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
-        (self.best, self.books, self.dual) = (best, books, dual);
+        (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
         (self.evaluated_at, self.steps) = (evaluated_at, steps);
         Ok(())
