@@ -11,6 +11,9 @@ const PER_ROW: usize = 4;
 /// Sums that a plane's score is added up in; see `linalg::sparse_dot`.
 const LANES: usize = 8;
 
+/// Sums that the product of a dense row is added up in, and additions that put them together; see `linalg::dot`.
+const DENSE: (usize, usize) = (16, 5);
+
 /// What a data set says of the terms of its scores.
 pub(super) struct RowSizes {
     /// Mean over the examples of `sum |x_j|` in one example, by column.
@@ -23,12 +26,14 @@ pub(super) struct RowSizes {
     pub(super) rows: usize,
 }
 
-/// Measures the examples of a task with `width` features a row.
+/// Measures the examples of a task with `width` features a row; `labels` are those of a truth. `dense` says whether rows
+/// without zeros are scored as dense ones.
 pub(super) fn sizes<'a, Y>(
     examples: &'a Examples<SparseRows, Y>,
     width: usize,
     costs: &CostTable,
     labels: impl Fn(&'a Y) -> &'a [u32],
+    dense: bool,
 ) -> RowSizes {
     let largest = costs.largest();
     let n = examples.labels.len() as f64;
@@ -37,7 +42,8 @@ pub(super) fn sizes<'a, Y>(
         let mut longest = 0;
         for row in (0..x.len()).map(|t| x.row(t)) {
             row.iter().for_each(|(index, value)| sizes.columns[index as usize] += value.abs() / n);
-            longest = longest.max(row.indices.len());
+            let is_dense = dense && row.indices.len() == width;
+            longest = longest.max(if is_dense { width / DENSE.0 + DENSE.1 } else { row.indices.len() });
         }
         let labels = labels(y);
         let worst: f64 = labels.iter().map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();

@@ -123,7 +123,7 @@ impl Task for Chain {
 impl ScoreMagnitudes<Chain> for Chain {
     /// Every position gives its row to one label, every two neighbours and each end one weight.
     fn magnitudes(&self, examples: &Examples<SparseRows, Vec<u32>>) -> Magnitudes {
-        let sizes = sizes(examples, self.features, &self.costs, Vec::as_slice);
+        let sizes = sizes(examples, self.features, &self.costs, Vec::as_slice, false);
         let n = examples.labels.len() as f64;
         let pairs: f64 = examples.inputs.iter().map(|x| x.len().saturating_sub(1) as f64 / n).sum();
         let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
