@@ -142,3 +142,23 @@ fn timestamps_are_named() {
         assert_eq!(scaled.object()["certified"], true, "{solver}");
     }
 }
+
+/// `verify` grants what rounding explains: where features are so long that the optimum is tiny beside the losses, honest
+/// runs are found true, their checkpoints too, by every kind of dual point.
+#[test]
+fn honest_runs_are_true_at_any_scale() {
+    for (exponent, scratch) in [(8, Scratch::new()), (10, Scratch::new())] {
+        let noise = |i: u32, k: u32| f64::from((i * 7919 + k * 104_729 + i * i * 31) % 1000) / 500.0 - 1.0;
+        let value = |i: u32, k: u32| noise(i, k) * 10_f64.powi(exponent);
+        let row = |i: u32| format!("{} 1:{} 2:{} 3:{}\n", i % 3, value(i, 0), value(i, 1), value(i, 2));
+        scratch.write("big.svm", (0..40).map(row).collect::<String>());
+        for solver in ["auto", "bcfw", "bcpfw", "mp-bcfw"] {
+            scratch.succeed(&format!(
+                "train --task multiclass --data big.svm --lambda 1 --solver {solver} --passes 300 --clock work --quiet \
+                 --checkpoint {solver}.c --out {solver}"
+            ));
+            let found = scratch.json(&format!("verify --model {solver} --data big.svm --checkpoint {solver}.c"));
+            assert_eq!(found["verified"], true, "10^{exponent}, {solver}: {found:?}");
+        }
+    }
+}
