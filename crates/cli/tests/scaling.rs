@@ -135,6 +135,8 @@ fn timestamps_are_named() {
         let warnings = ran.complaints("warning: 64-bit numbers do not suffice here");
         assert_eq!(warnings.len(), 1, "{solver}: {}", ran.stderr);
         assert!(warnings[0].contains("feature 2 (up to 1.60e18) spans too much"), "{}", warnings[0]);
+        let words = scratch.succeed(&train.replace(" --json", "")).stdout;
+        assert!(words.contains("not certified: lost in rounding"), "{solver}: {words}");
         let (_, command) = warnings[0].split_once("scale them by ").unwrap();
         assert_eq!(scratch.json("verify --model m --data ts.svm")["verified"], true, "{solver}");
         let scaled = scratch.succeed(&format!("{train} {command}"));

@@ -91,6 +91,9 @@ pub(crate) fn text(summary: &Summary) -> String {
         let percent = 100.0 * shown / summary.certificate.primal.max(f64::MIN_POSITIVE);
         text += &match (summary.certificate.certified, gap < 0.0) {
             (true, _) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
+            (false, false) if summary.rounding.is_some() => {
+                format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(gap))
+            }
             (false, false) => {
                 format!(
                     "  gap     {} ({percent:.2} % of the primal, estimated: the oracle is not exact)\n",
