@@ -205,6 +205,15 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
 
+    /// A prior whose squared length overflows is refused: what frozen weights add to a plane's constant part could, too.
+    #[test]
+    fn priors_that_overflow_are_refused() {
+        let fault = |prior: Vec<f64>| Regularizer::from(1.0).with_prior(prior).fault(2);
+        assert_eq!(fault(vec![1e150, -1e150]), None);
+        assert!(fault(vec![1e160, 0.0]).unwrap().contains("too large"));
+        assert!(fault(vec![f64::NAN, 0.0]).unwrap().contains("must be finite"));
+    }
+
     /// F is the minimum over allowed w of `lambda/2 |w - w0|^2 + <phi, w> + circ`, and a step's true gain is the
     /// model's plus the surplus.
     #[test]
