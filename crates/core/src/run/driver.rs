@@ -342,7 +342,8 @@ impl<O: MaxOracle> Run<O> {
         let ((primal, _), dual) = (self.best_primal()?, self.dual?);
         let rounding = self.noise.max(primal.rounding + dual.rounding);
         let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
-        let is_most = shows && rounding > 0.5 * (primal.upper() - dual.lower());
+        let gap = primal.upper() - dual.lower(); // none at all is proven without a digit
+        let is_most = shows && gap > 0.0 && rounding > 0.5 * gap;
         (is_most || !rounding.is_finite()).then_some(rounding)
     }
 

@@ -279,7 +279,12 @@ impl<O: MaxOracle> Run<O> {
                 Evaluate::Auto => {}
             }
         }
-        Ok(self.outcome_so_far(stop_reason))
+        let recorded = self.dual;
+        let outcome = self.outcome_so_far(stop_reason);
+        if self.dual != recorded {
+            self.record_best()?; // the last record says what the run ends with
+        }
+        Ok(outcome)
     }
 
     /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
