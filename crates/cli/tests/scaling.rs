@@ -76,7 +76,7 @@ fn scaled_models_are_used_as_they_were_trained() {
             assert_eq!(loss, number(&found, "test_loss"), "{name}");
             let verified = scratch.json(&format!("verify {on} --checkpoint c"));
             assert_eq!(verified["verified"], true, "{name}: {verified:?}");
-            let again = scratch.json(&format!("train --resume c --passes 80 --out again"));
+            let again = scratch.json("train --resume c --passes 80 --out again");
             assert!(number(&again, "gap") <= number(&found, "gap"), "{name}");
             let ran = scratch.run(&format!("train --task {task} --data {data} --prior m --passes 2 --out n"));
             assert_eq!((ran.code, ran.stderr.contains("task.scale")), (Some(2), true), "{name}: {}", ran.stderr);

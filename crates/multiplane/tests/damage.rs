@@ -141,7 +141,7 @@ fn small_lies_of_many_blocks_are_found() {
     let (model, _) = session.run(hooks).unwrap();
     let run = session.restored(&Checkpoint::load(&path).unwrap()).unwrap();
     let honest = run.dual_points().remove(0);
-    let found = verify(session.problem(), session.lambda(), &[honest.clone()], &model.w);
+    let found = verify(session.problem(), session.lambda(), std::slice::from_ref(&honest), &model.w);
     assert_eq!(found.fault, None);
     // At lambda 100 every example is on its other label: its plane is its hinge, and may not lie higher.
     let mut point = honest;

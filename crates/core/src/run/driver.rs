@@ -37,10 +37,6 @@ pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
     dual <= primal + ROUNDING * (1.0 + primal.abs())
 }
 
-/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified: the
-/// bounds hold all of it.
-const NOTICEABLE: f64 = 1e-6;
-
 /// A solver on a problem, under way.
 pub struct Run<O> {
     pub(super) oracle: O,
@@ -308,13 +304,6 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
-    /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
-    pub(super) fn expected_dual(&self) -> Option<f64> {
-        let of_dual = self.dual.map_or(0.0, Rounded::margin);
-        let of_primal = self.best.as_ref().map_or(0.0, |best| best.primal.margin());
-        self.books.map(|dual| dual - of_dual - of_primal)
-    }
-
     pub(super) fn gap_reached(&self) -> bool {
         match (self.stop.gap, self.best_primal(), self.dual) {
             (Some(target), Some((primal, _)), Some(dual)) => {
@@ -334,24 +323,6 @@ impl<O: MaxOracle> Run<O> {
             }
             _ => false,
         }
-    }
-
-    /// Returns what rounding may be of the gap, where that is most of it: of the bounds that there are, or of those at the
-    /// iterate that was evaluated last.
-    pub(super) fn rounding_in_gap(&self) -> Option<f64> {
-        let ((primal, _), dual) = (self.best_primal()?, self.dual?);
-        let rounding = self.noise.max(primal.rounding + dual.rounding);
-        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
-        let gap = primal.upper() - dual.lower(); // none at all is proven without a digit
-        let is_most = shows && gap > 0.0 && rounding > 0.5 * gap;
-        (is_most || !rounding.is_finite()).then_some(rounding)
-    }
-
-    /// Whether the gap is lost in rounding: most of it, and more than leaves anything known.
-    pub(super) fn is_lost_to_rounding(&self) -> bool {
-        let scale = self.best_primal().map_or(0.0, |(primal, _)| primal.value.abs()).max(self.rounding.scale());
-        let allowed = NOTICEABLE * scale;
-        self.rounding_in_gap().is_some_and(|rounding| !rounding.is_finite() || rounding > allowed)
     }
 
     pub(crate) fn tick(&mut self) {

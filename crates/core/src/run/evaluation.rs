@@ -7,7 +7,7 @@ use super::stop::{GapTarget, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
-use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
+use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
 /// A gap that falls to less than this share of the smallest before has moved.
@@ -178,26 +178,6 @@ impl<O: MaxOracle> Run<O> {
         self.counts.oracle_calls += calls;
         self.counts.oracle_seconds += seconds;
         self.clock.credit(seconds);
-    }
-
-    /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
-    pub(super) fn prove_dual(&mut self) {
-        let present = self.rounded_duals().into_iter().reduce(Rounded::higher);
-        self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
-        let best = present.into_iter().chain(self.dual).reduce(Rounded::higher);
-        // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
-        self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
-    }
-
-    /// Returns the dual values of the solver's points, each with a bound on its rounding.
-    pub(crate) fn rounded_duals(&mut self) -> Vec<Rounded> {
-        let (mut none, mut values) = (NoCapabilities, Vec::new());
-        let source: &mut dyn Capabilities = match self.oracle.capabilities() {
-            Some(source) => source,
-            None => &mut none,
-        };
-        self.solver.rounded_duals(&self.rounding, source, &mut values);
-        values
     }
 
     /// What an evaluation wants of answers.
