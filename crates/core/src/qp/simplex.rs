@@ -29,10 +29,13 @@ pub(super) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Mass below this is rounding where planes have masses of order 1.
 const NO_MASS: f64 = 1e-14;
 
+/// The same where they are smaller, as a share of the largest of them.
+const NO_SHARE: f64 = 1e-8;
+
 /// Whether a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are long
 /// (`|p|^2 / lambda` beyond 1e14) all their masses are tiny, so the largest of them is the measure.
 pub(super) fn is_rounding(mass: f64, planes: &[f64]) -> bool {
-    mass <= NO_MASS && mass <= NO_MASS * planes.iter().copied().fold(0.0, f64::max)
+    mass <= NO_MASS && mass <= NO_SHARE * planes.iter().copied().fold(0.0, f64::max)
 }
 
 impl SimplexQp<'_> {
