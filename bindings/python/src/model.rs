@@ -60,6 +60,17 @@ impl Model {
         floats(py, &self.inner.w)
     }
 
+    /// The weights that give the same scores on features as they are, as bytes of float64.
+    fn unscaled<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        floats(py, &self.inner.unscaled())
+    }
+
+    /// What the features were divided by, as bytes of float64; None where they were not.
+    fn scale<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let scale = self.inner.info.provenance.vocabulary.scale.as_ref()?;
+        Some(floats(py, scale.divisors()))
+    }
+
     /// Names of the labels in the order of the layout.
     fn labels(&self) -> Vec<String> {
         self.inner.info.provenance.vocabulary.labels.clone()

@@ -151,11 +151,16 @@ pub(crate) fn train(
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
+        let advised = |reason: String| format!("{reason}; scale them by params={{\"task.scale\": \"max-abs\"}}");
+        warnings.extend(session.scale_hint().map(advised));
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
         }
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
+        let scales = session.problem().feature_sizes().is_some();
+        let lost = session.rounding_warning(&summary);
+        warnings.extend(lost.map(|reason| if scales { advised(reason) } else { reason }));
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         Ok((model, summary, state, warnings))
     };

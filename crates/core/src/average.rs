@@ -63,22 +63,27 @@ pub struct MovingAverage {
     rate: f64,
     free: Vec<f64>,
     circ: f64,
+    additions: f64,
 }
+
+/// Roundings of the average itself: each iterate's is soon outweighed by the next ones'.
+const AVERAGE_ADDITIONS: f64 = 64.0;
 
 impl MovingAverage {
     /// Nothing seen yet.
     pub fn new(config: Recent) -> Self {
-        MovingAverage { rate: config.rate, free: Vec::new(), circ: 0.0 }
+        MovingAverage { rate: config.rate, free: Vec::new(), circ: 0.0, additions: 0.0 }
     }
 
     /// Forgets every iterate.
     pub fn forget(&mut self) {
         self.free.clear();
-        self.circ = 0.0;
+        (self.circ, self.additions) = (0.0, 0.0);
     }
 
-    /// Takes in an iterate: its free weights and constant part.
-    pub fn take(&mut self, free: &[f64], circ: f64) {
+    /// Takes in an iterate: its free weights and constant part, and the additions that these went through.
+    pub fn take(&mut self, free: &[f64], circ: f64, additions: f64) {
+        self.additions = self.additions.max(additions);
         if self.free.is_empty() {
             self.free.extend_from_slice(free);
             self.circ = circ;
@@ -87,6 +92,11 @@ impl MovingAverage {
         linalg::scale(1.0 - self.rate, &mut self.free);
         linalg::axpy(self.rate, free, &mut self.free);
         self.circ += self.rate * (circ - self.circ);
+    }
+
+    /// Returns the additions that the average went through at most.
+    pub fn additions(&self) -> f64 {
+        self.additions + AVERAGE_ADDITIONS / self.rate
     }
 
     /// The averaged free weights and constant part; `None` before the first iterate.

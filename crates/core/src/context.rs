@@ -76,7 +76,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
             }
             ClockKind::Wall => self.timed_call(block, w, out)?,
         };
-        check_answer(block, w.len(), out, quality)?;
+        check_answer(block, w, out, quality)?;
         Ok(quality)
     }
 
@@ -112,7 +112,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         recombination.recombine(block, w, codes, out)?;
         let work = 2.0 * self.oracle.prices().plane;
         self.clock.charge(work);
-        check_answer(block, w.len(), out, Quality::Heuristic)?;
+        check_answer(block, w, out, Quality::Heuristic)?;
         Ok(true)
     }
 

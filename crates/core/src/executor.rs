@@ -7,6 +7,7 @@
 use crate::divide::divide;
 use crate::oracle::{MaxOracle, OracleError, Quality, check_answer};
 use crate::plane::Plane;
+use crate::rounding::Seen;
 
 /// One question of a batch, and the answer to it.
 #[derive(Clone, Debug)]
@@ -19,12 +20,14 @@ pub struct BatchItem {
     pub quality: Quality,
     /// The plane's score at the w of the batch.
     pub score: f64,
+    /// The terms of that score, where they are wanted.
+    pub seen: Seen,
 }
 
 impl BatchItem {
     /// A question about `block`.
     pub fn new(block: usize) -> Self {
-        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0 }
+        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0, seen: Seen::default() }
     }
 }
 
@@ -35,6 +38,17 @@ pub enum Reply {
     Planes,
     /// Scores only.
     Scores,
+    /// Scores with the size of their terms.
+    Terms,
+}
+
+/// Returns the score of a plane at `w`, and the terms of it where they are wanted.
+pub fn score_and_terms(plane: &Plane, w: &[f64], wanted: Reply) -> (f64, Seen) {
+    let mut seen = Seen::default();
+    if wanted == Reply::Terms {
+        seen.add(1.0, plane.view(), w);
+    }
+    (plane.view().score(w), seen)
 }
 
 /// A question of a batch that got no usable answer.
@@ -133,24 +147,38 @@ fn ask<O: MaxOracle + ?Sized>(
     }
     let plane = if wanted == Reply::Planes { &mut answer.plane } else { scratch };
     answer.quality = oracle.maximize(block, w, plane)?;
-    check_answer(block, w.len(), plane, answer.quality)?;
-    answer.score = plane.view().score(w);
+    check_answer(block, w, plane, answer.quality)?;
+    (answer.score, answer.seen) = score_and_terms(plane, w, wanted);
     Ok(())
 }
 
 /// Blocks of an evaluation that are asked about at a time.
 const EVALUATION_BATCH: usize = 4096;
 
-/// What an answer says of its block's hinge, and whether that is proven to be no less than the true one.
+/// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
+/// no less than the truth's own plane, which scores 0, and the plane that was answered.
 pub fn hinge(answer: &BatchItem) -> (f64, bool) {
-    let score = match answer.quality {
-        Quality::UpperBound(bound) => bound,
+    let hinge = match answer.quality {
+        Quality::UpperBound(bound) => bound.max(answer.score),
         Quality::Exact | Quality::Heuristic => answer.score,
     };
-    (score.max(0.0), answer.quality != Quality::Heuristic) // the truth's own plane scores 0
+    // `max` would make 0 of what is no number.
+    let is_number = !hinge.is_nan() && !answer.score.is_nan();
+    (if is_number { hinge.max(0.0) } else { f64::NAN }, answer.quality != Quality::Heuristic)
 }
 
-/// The sum of the hinges of all `blocks` at `w`, and whether it is proven to be no less than the true one.
+/// What the answers of an evaluation add up to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hinges {
+    /// The sum of the hinges.
+    pub sum: f64,
+    /// Whether the oracle's word is that it is no less than the true one.
+    pub proven: bool,
+    /// The size of the terms, where it was asked for.
+    pub seen: Seen,
+}
+
+/// The hinges of all `blocks` at `w`, added up in their order; `wanted` says whether the size of their terms is.
 ///
 /// `batch` is scratch.
 ///
@@ -161,18 +189,36 @@ pub fn sum_of_hinges(
     executor: &mut dyn Executor,
     blocks: usize,
     w: &[f64],
+    wanted: Reply,
     batch: &mut Vec<BatchItem>,
-) -> Result<(f64, bool), OracleError> {
-    let (mut sum, mut proven) = (0.0, true);
+) -> Result<Hinges, OracleError> {
+    let mut hinges = Hinges { proven: true, ..Hinges::default() };
     for first in (0..blocks).step_by(EVALUATION_BATCH) {
         batch.clear();
         batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
-        executor.answer(w, Reply::Scores, batch)?;
+        executor.answer(w, wanted, batch)?;
         for answer in batch.iter() {
-            let (score, is_proven) = hinge(answer);
-            proven &= is_proven;
-            sum += score;
+            let (hinge, is_proven) = hinge(answer);
+            hinges.proven &= is_proven;
+            hinges.sum += hinge;
+            hinges.seen.add_terms(answer.seen);
         }
     }
-    Ok((sum, proven))
+    Ok(hinges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hinge is never below the truth's 0 or the plane in hand, whatever the bound; what is no number stays none.
+    #[test]
+    fn hinges_are_no_less_than_what_is_known() {
+        let hinge = |quality, score| hinge(&BatchItem { quality, score, ..BatchItem::new(0) }).0;
+        assert_eq!(hinge(Quality::Exact, -1.0), 0.0);
+        assert_eq!(hinge(Quality::UpperBound(3.0), 2.0), 3.0);
+        assert_eq!(hinge(Quality::UpperBound(2.0), 2.5), 2.5, "a bound below its own plane");
+        assert!(hinge(Quality::Exact, f64::NAN).is_nan());
+        assert!(hinge(Quality::UpperBound(1.0), f64::NAN).is_nan());
+    }
 }

@@ -9,6 +9,7 @@ use crate::linalg;
 use crate::metric::Metric;
 use crate::plane::Star;
 use crate::regularizer::{Constraint, Regularizer};
+use crate::rounding::{PointTerms, Rounded, Rounding, Seen};
 use crate::state::{StateError, ensure, finite};
 
 /// Weights, dual value and averages.
@@ -23,7 +24,19 @@ pub struct Iterate {
     value: f64,
     averages: Option<Averages>,
     recent: Option<MovingAverage>,
+    /// Additions that a weight went through at most: since it was rebuilt, and since the averages began.
+    additions: Additions,
 }
+
+/// Additions that a weight went through at most.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Additions {
+    since_rebuild: f64,
+    in_all: f64,
+}
+
+/// What one addition to a weight is off by at most, in units of u times the terms: the step's product, its length, the sum.
+const PER_ADDITION: f64 = 4.0;
 
 impl Iterate {
     /// The origin: phi = 0, w = w0.
@@ -41,8 +54,9 @@ impl Iterate {
             value: 0.0,
             averages,
             recent,
+            additions: Additions::default(),
         };
-        iterate.rebuild(|_| 0.0);
+        iterate.rebuild(|_| (0.0, 0.0));
         iterate
     }
 
@@ -86,6 +100,7 @@ impl Iterate {
     pub fn add(&mut self, amount: f64, star: Star<'_>, circ: f64) -> f64 {
         let alpha = -amount / self.lambda();
         self.circ += circ;
+        self.count_additions(1.0);
         if let Some(averages) = &mut self.averages {
             averages.follow(star, alpha, circ);
         }
@@ -97,15 +112,22 @@ impl Iterate {
     }
 
     /// Like [`add`](Iterate::add) where nothing is constrained: `add` adds its first argument times the change of
-    /// `phi_star` to the vector that it is given.
-    pub fn add_with(&mut self, circ: f64, mut add: impl FnMut(f64, &mut [f64])) {
+    /// `phi_star` to the vector that it is given, no coordinate more than `additions` times.
+    pub fn add_with(&mut self, circ: f64, additions: f64, mut add: impl FnMut(f64, &mut [f64])) {
         debug_assert!(self.free.is_none(), "constrained weights move one by one");
         let alpha = -1.0 / self.lambda();
         self.circ += circ;
+        self.count_additions(additions);
         if let Some(averages) = &mut self.averages {
             averages.follow_with(circ, |weight, lag| add(weight * alpha, lag));
         }
         add(alpha, &mut self.weights);
+    }
+
+    /// Counts additions that a weight may have gone through.
+    pub fn count_additions(&mut self, additions: f64) {
+        self.additions.since_rebuild += additions;
+        self.additions.in_all += additions;
     }
 
     fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
@@ -167,7 +189,8 @@ impl Iterate {
     /// Counts the iterate as it is now in the moving average: an outer iteration has ended.
     pub fn end_iteration(&mut self) {
         if let Some(recent) = &mut self.recent {
-            recent.take(self.free.as_deref().unwrap_or(&self.weights), self.circ);
+            let additions = self.additions.since_rebuild;
+            recent.take(self.free.as_deref().unwrap_or(&self.weights), self.circ, additions);
         }
     }
 
@@ -179,11 +202,11 @@ impl Iterate {
     }
 
     /// Recomputes w and F from phi: `add_phi` adds the linear part of every example's plane to the vector that it
-    /// is given and returns the sum of the constant parts.
-    pub fn rebuild(&mut self, add_phi: impl FnOnce(&mut [f64]) -> f64) {
+    /// is given and returns the sum of the constant parts, and how many additions a coordinate took at most.
+    pub fn rebuild(&mut self, add_phi: impl FnOnce(&mut [f64]) -> (f64, f64)) {
         let free = self.free.as_mut().unwrap_or(&mut self.weights);
         free.fill(0.0);
-        self.circ = add_phi(free);
+        (self.circ, self.additions.since_rebuild) = add_phi(free);
         self.regularizer.free_weights(free);
         self.value = self.regularizer.dual(free, self.circ);
         if let Some(free) = &self.free {
@@ -198,15 +221,60 @@ impl Iterate {
         if self.averages.is_some() {
             self.averages = Some(Averages::new(self.weights.len()));
         }
+        self.additions.in_all = 0.0;
         if let Some(recent) = &mut self.recent {
             recent.forget();
         }
     }
 
+    /// Returns F with a bound on its rounding. F itself is a running sum: it is held against what phi gives now.
+    ///
+    /// `add_phi` is as in [`rebuild`](Iterate::rebuild); `additions` are those that the planes themselves went through
+    /// since they came from the oracle, and `seen` tells of them where the task says nothing. Costs O(d) and `add_phi`.
+    pub fn rounded(
+        &self,
+        rounding: &Rounding,
+        additions: f64,
+        seen: impl FnOnce(&[f64]) -> Seen,
+        add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
+    ) -> Rounded {
+        let mut free = vec![0.0; self.weights.len()];
+        let (circ, sums) = add_phi(&mut free);
+        self.regularizer.free_weights(&mut free);
+        let value = self.regularizer.dual(&free, circ);
+        let point = PointTerms { free: &free, circ, additions: additions + sums, present: true };
+        let found = rounding.dual(&self.regularizer, value, point, seen);
+        Rounded::new(self.value, found.rounding + (self.value - value).max(0.0))
+    }
+
+    /// Returns the dual values of the averaged points, where averages are kept, with bounds on their rounding;
+    /// `additions` as in [`rounded`](Iterate::rounded). Costs O(d) each.
+    pub fn rounded_averages(
+        &self,
+        rounding: &Rounding,
+        additions: f64,
+        seen: impl Fn(&[f64]) -> Seen,
+    ) -> impl Iterator<Item = Rounded> {
+        let bound = |value: f64, free: &[f64], circ: f64, sums: f64| {
+            let point = PointTerms { free, circ, additions: additions + PER_ADDITION * sums, present: false };
+            rounding.dual(&self.regularizer, value, point, &seen)
+        };
+        let mut free = Vec::new();
+        let best = |averages: &Averages| averages.best(self.free(), self.circ, &self.regularizer, &mut free);
+        let sums = self.additions.in_all + self.additions.since_rebuild;
+        let weighted = self.averages.as_ref().and_then(best).map(|(value, circ)| bound(value, &free, circ, sums));
+        let recent = self.recent.as_ref().and_then(MovingAverage::average);
+        let recent = recent.map(|(free, circ)| {
+            let sums = self.recent.as_ref().map_or(0.0, MovingAverage::additions);
+            bound(self.regularizer.dual(free, circ), free, circ, sums)
+        });
+        weighted.into_iter().chain(recent)
+    }
+
     /// How far w and F have drifted from phi, relative; `add_phi` as in [`rebuild`](Iterate::rebuild). For tests.
     pub fn drift(&self, add_phi: impl FnOnce(&mut [f64]) -> f64) -> (f64, f64) {
         let mut fresh = self.clone();
-        fresh.rebuild(add_phi);
+        fresh.rebuild(|sum| (add_phi(sum), 0.0));
         let norm = linalg::sum_squares(&fresh.weights).sqrt();
         let scale = fresh.value.abs() + fresh.circ.abs() + 1.0;
         let value = (self.value - fresh.value).abs() / scale;

@@ -45,7 +45,7 @@
 //!
 //! # Layers
 //!
-//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], the waist
+//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`rounding`], the waist
 //! ([`oracle`], [`task`], [`executor`], [`context`]), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
 //! [`order`]), [`solver`], [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each
 //! other in a circle. A test of the workspace holds both.
@@ -76,6 +76,7 @@ pub mod qp;
 pub mod regularizer;
 pub mod rescale;
 pub mod rng;
+pub mod rounding;
 pub mod run;
 pub mod solver;
 pub mod solvers;

@@ -214,6 +214,17 @@ impl<'a> Star<'a> {
         }
     }
 
+    /// Returns `sum_k |star_k w_k|`.
+    pub fn absolute_dot(self, w: &[f64]) -> f64 {
+        let term = |value: &f64, weight: f64| (value * weight).abs();
+        match self {
+            Star::Sparse { indices, values } => {
+                indices.iter().zip(values).map(|(&k, value)| term(value, w[k as usize])).sum()
+            }
+            Star::Dense(values) => values.iter().zip(w).map(|(value, &weight)| term(value, weight)).sum(),
+        }
+    }
+
     /// Adds `alpha` times this to `y`: the one place where planes are added up.
     pub fn add_to(self, alpha: f64, y: &mut [f64]) {
         match self {

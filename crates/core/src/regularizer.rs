@@ -94,6 +94,10 @@ impl Regularizer {
             if let Some(k) = prior.iter().position(|w| !w.is_finite()) {
                 return Some(format!("weight {k} of the prior is {}: must be finite", prior[k]));
             }
+            // With that of a plane, which is finite, it bounds what frozen weights add to the plane's constant part.
+            if !linalg::sum_squares(prior).is_finite() {
+                return Some("the squared length of the prior is too large for 64-bit numbers".into());
+            }
         }
         let constraints = self.constraints.as_ref()?;
         (constraints.len() != dim).then(|| format!("there are {} constraints, expected {dim}", constraints.len()))
@@ -173,6 +177,17 @@ impl Regularizer {
         circ + self.lambda * free.iter().enumerate().map(term).sum::<f64>()
     }
 
+    /// Returns a bound on the terms of [`dual`](Regularizer::dual) without signs, its constant part left out; `w` are the
+    /// weights that `free` becomes.
+    pub fn dual_terms(&self, w: &[f64], free: &[f64]) -> f64 {
+        if self.prior.is_none() && self.constraints.is_none() {
+            return 0.5 * self.lambda * linalg::sum_squares(free);
+        }
+        let prior = self.prior.as_ref().map_or(0.0, |prior| linalg::sum_squares(prior));
+        // Added up one after the other, where the plain case has 16 sums.
+        32.0 * self.lambda * (linalg::sum_squares(w) + linalg::sum_squares(free) + prior)
+    }
+
     /// What the quadratic model of a step misses of F at a coordinate that must stay `>= 0` when its free value
     /// goes from `from` to `to`; at least 0, and 0 where neither is negative.
     pub fn surplus(&self, from: f64, to: f64) -> f64 {
@@ -211,6 +226,15 @@ mod tests {
         };
         assert!(fault(-0.5, Frozen).is_some_and(|fault| fault.contains("weight 1 is frozen at its prior value -0.5")));
         assert_eq!((fault(0.5, Frozen), fault(0.0, Frozen), fault(-0.5, Free)), (None, None, None));
+    }
+
+    /// A prior whose squared length overflows is refused: what frozen weights add to a plane's constant part could, too.
+    #[test]
+    fn priors_that_overflow_are_refused() {
+        let fault = |prior: Vec<f64>| Regularizer::from(1.0).with_prior(prior).fault(2);
+        assert_eq!(fault(vec![1e150, -1e150]), None);
+        assert!(fault(vec![1e160, 0.0]).unwrap().contains("too large"));
+        assert!(fault(vec![f64::NAN, 0.0]).unwrap().contains("must be finite"));
     }
 
     /// F is the minimum over allowed w of `lambda/2 |w - w0|^2 + <phi, w> + circ`, and a step's true gain is the

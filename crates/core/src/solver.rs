@@ -3,8 +3,9 @@
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::keeper::PlaneKeeper;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::rescale::Rescale;
+use crate::rounding::{Rounded, Rounding};
 use crate::state::StateError;
 
 /// What a step reports to the driver.
@@ -66,6 +67,13 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// its point; `None` where there is none.
     fn alternative(&self, _w: &mut Vec<f64>) -> Option<f64> {
         None
+    }
+
+    /// Appends to `out` the dual values that may be certified, with bounds on their rounding: of the points of
+    /// [`answer`](Solver::answer), [`alternative`](Solver::alternative) and [`progress`](Solver::progress). The default
+    /// believes the last of these to be exact. `source` is what the oracle can do, for planes that are known by code.
+    fn rounded_duals(&self, _rounding: &Rounding, _source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        out.extend(self.progress().dual.map(Rounded::exact));
     }
 
     /// The solver as one whose planes serve evaluations and are served by them, where it is.

@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use crate::example::{Example, Memory, Question, Workspace};
+use crate::example::{Example, Examples, Memory, Question, Workspace};
 use crate::oracle::{Prices, Quality};
 use crate::plane::Plane;
+use crate::rounding::Magnitudes;
 
 /// An example of task `T`.
 pub type ExampleOf<'a, T> = Example<'a, <T as Task>::Input, <T as Task>::Label>;
@@ -116,12 +117,14 @@ pub struct TaskCapabilities<'a, T: Task + ?Sized> {
     pub recombination: Option<&'a dyn RecombineLabels<T>>,
     /// Scoring and adding planes from codes.
     pub coded_planes: Option<&'a dyn CodedFeatures<T>>,
+    /// Bounding the terms of scores.
+    pub magnitudes: Option<&'a dyn ScoreMagnitudes<T>>,
 }
 
 impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
     /// Returns no capability.
     pub fn none() -> Self {
-        TaskCapabilities { codes: None, recombination: None, coded_planes: None }
+        TaskCapabilities { codes: None, recombination: None, coded_planes: None, magnitudes: None }
     }
 }
 
@@ -177,4 +180,12 @@ pub trait CodedFeatures<T: Task + ?Sized> {
         scratch: &mut T::Scratch,
         target: &mut [f64],
     );
+}
+
+/// Bounds the terms of all scores of a data set, so that bounds on P and F can be rounded outward by what rounding may
+/// have done to scores, decoders and planes. A task without it has this bounded by the planes that an evaluation sees:
+/// then a labelling that the decoder missed by rounding goes unnoticed where features span many orders of magnitude.
+pub trait ScoreMagnitudes<T: Task + ?Sized> {
+    /// Returns the bounds for these examples; O(data).
+    fn magnitudes(&self, examples: &Examples<T::Input, T::Label>) -> Magnitudes;
 }

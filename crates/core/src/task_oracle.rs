@@ -6,10 +6,14 @@ use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
 use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Prices, Quality, Recombination};
 use crate::plane::Plane;
+use crate::rounding::Magnitudes;
 use crate::task::{Task, WorkspaceOf};
 
 /// Most bytes that one worker keeps in memories of examples: 1 GiB.
 pub const MEMORY_LIMIT: usize = 1 << 30;
+
+/// What of a bound may be rounding, relative to the terms that it was taken from.
+const BOUND_ROUNDING: f64 = 1e-9;
 
 /// The max-oracle of a task on a set of examples.
 ///
@@ -56,13 +60,19 @@ impl<T: Task> TaskOracle<T> {
         self.memories.settle(block);
     }
 
-    /// Returns the truth's score at `w`, without 1/n.
-    fn score_of_truth(&mut self, block: usize, w: &[f64]) -> f64 {
+    /// Returns a decoder's bound in the scale of planes: the truth's score is taken off. Where the two cancel, what is
+    /// left may lie below the plane in hand by rounding, and is lifted to it.
+    fn bound_of_plane(&mut self, block: usize, w: &[f64], bound: f64, plane: &Plane) -> f64 {
         let Example { input, truth, .. } = self.examples.get(block);
         self.truth.clear();
         self.task.features(input, truth, 1.0, &mut self.truth);
         self.truth.seal();
-        self.truth.view().score(w) + self.task.fixed_score(input, truth)
+        let fixed = self.task.fixed_score(input, truth);
+        let terms = bound.abs() + fixed.abs() + self.truth.view().star.absolute_dot(w);
+        let relative = self.scale() * (bound - (self.truth.view().score(w) + fixed));
+        let own = plane.view().score(w);
+        let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * self.scale() * terms;
+        if is_rounding { own } else { relative }
     }
 }
 
@@ -80,7 +90,7 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
             self.task.decode(question, w, work, &mut self.answer).map_err(|reason| OracleError { block, reason })?;
         self.write_plane(block, out);
         Ok(match quality {
-            Quality::UpperBound(bound) => Quality::UpperBound(self.scale() * (bound - self.score_of_truth(block, w))),
+            Quality::UpperBound(bound) => Quality::UpperBound(self.bound_of_plane(block, w, bound, out)),
             other => other,
         })
     }
@@ -106,6 +116,9 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
         (has.codes.is_some() && has.recombination.is_some()).then_some(self as _)
+    }
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples))
     }
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         let has = self.task.capabilities();

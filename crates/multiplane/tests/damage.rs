@@ -141,3 +141,34 @@ fn foreign_checkpoints_are_refused() {
     }
     resumed("threads", json!(2)).unwrap();
 }
+
+/// What planes may lie above their hinges is measured by the losses of their own examples, which are 1/n of all: many small
+/// lies do not add up to a large one.
+#[test]
+fn small_lies_of_many_blocks_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows");
+    let n = 1000;
+    let row = |i: usize| format!("{} 1:{} 2:1\n", i % 2, (i % 2) as f64 + (i % 7) as f64 / 10.0);
+    std::fs::write(&rows, (0..n).map(row).collect::<String>()).unwrap();
+    let tree = json!({"task": "binary", "solver": "bcfw", "lambda": 100.0, "stop": {"passes": 300}, "clock": "work"});
+    let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
+    let session = Session::on(spec, data::read(&rows, None).unwrap(), None).unwrap();
+    let path = folder.path().join("c");
+    let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
+    let hooks = RunOptions { checkpointer: Some(checkpointer), ..RunOptions::default() };
+    let (model, _) = session.run(hooks).unwrap();
+    let run = session.restored(&Checkpoint::load(&path).unwrap()).unwrap();
+    let honest = run.dual_points().remove(0);
+    let found = verify(session.problem(), session.lambda(), std::slice::from_ref(&honest), &model.w);
+    assert_eq!(found.fault, None);
+    // At lambda 100 every example is on its other label: its plane is its hinge, and may not lie higher.
+    let mut point = honest;
+    for part in &mut point.parts {
+        let CertificatePart::Plane(plane) = part else { panic!("bcfw keeps one plane for each example") };
+        plane.circ += 9e-10;
+        point.value += 9e-10;
+    }
+    let found = verify(session.problem(), session.lambda(), &[point], &model.w);
+    assert!(found.fault.as_ref().is_some_and(|fault| fault.contains("above its hinge")), "{found:?}");
+}

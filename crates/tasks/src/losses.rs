@@ -107,6 +107,11 @@ impl CostTable {
         &self.costs[truth as usize * self.labels..][..self.labels]
     }
 
+    /// Returns the largest cost of one variable by its true label; before [`factor`](CostTable::factor).
+    pub fn largest(&self) -> Vec<f64> {
+        self.costs.chunks_exact(self.labels.max(1)).map(|row| row.iter().copied().fold(0.0, f64::max)).collect()
+    }
+
     /// Returns what the sum over `len` variables is multiplied by.
     pub fn factor(&self, len: usize) -> f64 {
         if self.normalized && len > 0 { 1.0 / len as f64 } else { 1.0 }

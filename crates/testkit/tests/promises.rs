@@ -3,7 +3,7 @@
 
 use multiplane::{Error, PathSpec, PathState, follow};
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{Sequential, sum_of_hinges};
+use multiplane_core::executor::{Reply, Sequential, sum_of_hinges};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::path::PathPoint;
 use multiplane_core::plane::Plane;
@@ -134,8 +134,8 @@ fn negative_heuristic_answers_prove_nothing() {
         }
     }
     let (mut oracle, mut plane, mut batch) = (Below, Plane::new(), Vec::new());
-    let found = sum_of_hinges(&mut Sequential::new(&mut oracle, &mut plane), 1, &[2.0], &mut batch).unwrap();
-    assert_eq!((found.0, found.1), (0.0, false));
+    let found = sum_of_hinges(&mut Sequential::new(&mut oracle, &mut plane), 1, &[2.0], Reply::Scores, &mut batch).unwrap();
+    assert_eq!((found.sum, found.proven), (0.0, false));
 }
 
 /// `max_megabytes` bounds the planes kept, whatever else allows more.

@@ -174,6 +174,11 @@ class Estimator(Parameters):
         """The weights in the shape that users expect."""
         return w.copy()
 
+    def unscaled_coef(self) -> NDArray[np.float64]:
+        """``coef_`` for features as they are: where ``task.scale`` divided them, ``coef_`` belongs to the scaled ones."""
+        self._check_fitted()
+        return self._shaped(np.frombuffer(self._model.unscaled(), dtype=np.float64))
+
     def _report(self) -> None:
         logger.info(
             "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",

@@ -95,6 +95,9 @@ class _RowClassifier(BuiltIn):
         self._check_fitted()
         x = _validation.rows(X, self, reset=False)
         coef = np.atleast_2d(self.coef_)
+        scale = self._model.scale()
+        if scale is not None:
+            coef = coef / np.frombuffer(scale, dtype=np.float64)
         features = self.n_features_in_
         scores = np.asarray(x @ coef[:, :features].T)
         return scores + coef[:, features] if coef.shape[1] > features else scores

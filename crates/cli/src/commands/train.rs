@@ -9,12 +9,18 @@ use crate::commands::job::{Job, Kind};
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print, seconds_of};
 
+/// What scales features.
+const SCALE: &str = "--set task.scale=max-abs";
+
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let mut job = Job::of(args, Kind::Run, &[])?;
     job.check_files(args)?;
     let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        if let Some(reason) = session.scale_hint() {
+            complain(&format!("hint: {reason}; scale them by {SCALE}"));
+        }
     }
     if let Some(checkpoint) = &job.from {
         session.check_resumes(checkpoint)?;
@@ -26,6 +32,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         summary.model = Some(path.display().to_string());
     }
     report(args, &summary)?;
+    if let Some(warning) = session.rounding_warning(&summary).filter(|_| !args.quiet) {
+        let advice = session.problem().feature_sizes().map_or(String::new(), |_| format!("; scale them by {SCALE}"));
+        complain(&format!("warning: {warning}{advice}"));
+    }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),
         None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
@@ -81,6 +91,9 @@ pub(crate) fn text(summary: &Summary) -> String {
         let percent = 100.0 * shown / summary.certificate.primal.max(f64::MIN_POSITIVE);
         text += &match (summary.certificate.certified, gap < 0.0) {
             (true, _) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
+            (false, false) if summary.rounding.is_some() => {
+                format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(gap))
+            }
             (false, false) => {
                 format!(
                     "  gap     {} ({percent:.2} % of the primal, estimated: the oracle is not exact)\n",

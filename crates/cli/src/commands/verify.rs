@@ -5,7 +5,7 @@ use std::path::Path;
 use multiplane::observe::Certificate;
 use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, model_format,
-    read_prior,
+    primal_rounding, read_prior, relative_difference,
 };
 use serde_json::{Value, json};
 
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let prior = prior(args, &model, &*problem)?;
     let primal = problem.reference_primal_from(prior.as_deref(), &model.w, model.info.lambda, threads)?;
     let reported = model.info.certificate.primal;
-    let difference = relative(primal, reported);
+    let rounding = primal_rounding(&*problem, prior.as_deref(), &model.w, model.info.lambda, reported);
+    let difference = relative_difference(primal, reported, rounding);
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
     let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, primal));
     let verified = difference <= TOLERANCE && fault.is_none();
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         }
         print(&format!("{json}\n"))?;
     } else {
-        print(&text(primal, reported, dual.as_ref()))?;
+        print(&text(primal, reported, difference, dual.as_ref()))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));
@@ -110,18 +111,14 @@ fn prior(args: &VerifyArgs, model: &Model, problem: &dyn Problem) -> Result<Opti
     }
 }
 
-fn relative(found: f64, reported: f64) -> f64 {
-    if found == reported { 0.0 } else { (found - reported).abs() / (reported.abs() + f64::MIN_POSITIVE) }
-}
-
 /// The report for people.
-fn text(primal: f64, reported: f64, dual: Option<&Verified>) -> String {
+fn text(primal: f64, reported: f64, difference: f64, dual: Option<&Verified>) -> String {
     let line = |name: &str, found: f64, reported: f64, difference: f64| {
         let verdict = if difference <= TOLERANCE { "true" } else { "NOT TRUE" };
         let (found, reported) = (number(found), number(reported));
         format!("{name} recomputed {found}, reported {reported}: relative difference {difference:.1e}, {verdict}\n")
     };
-    let mut text = line("primal", primal, reported, relative(primal, reported));
+    let mut text = line("primal", primal, reported, difference);
     let Some(found) = dual else { return text };
     if let (Some(dual), Some(reported)) = (found.dual, found.reported_dual) {
         text += &line("dual", dual, reported, found.relative_difference);
@@ -163,8 +160,10 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
     if let Some((w, primal)) = run.best() {
         let problem = session.problem();
-        let again = problem.reference_primal(&problem.to_file_layout(w), session.lambda(), threads)?;
-        let holds = relative(again, primal) <= TOLERANCE;
+        let w = problem.to_file_layout(w);
+        let again = problem.reference_primal(&w, session.lambda(), threads)?;
+        let rounding = primal_rounding(problem, None, &w, session.lambda(), primal);
+        let holds = relative_difference(again, primal, rounding) <= TOLERANCE;
         if !holds {
             found.fault.get_or_insert(format!("the primal value of the checkpoint is {again}, not {primal}"));
         }
@@ -202,7 +201,8 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
     for (k, &lambda) in path.lambdas.iter().enumerate() {
         let primal = problem.reference_primal(path.row(k), lambda, threads)?;
         let reported = path.primal[k];
-        let difference = (primal - reported).abs() / (reported.abs() + f64::MIN_POSITIVE);
+        let rounding = primal_rounding(problem, None, path.row(k), lambda, reported);
+        let difference = relative_difference(primal, reported, rounding);
         worst = if difference > worst || difference.is_nan() { difference } else { worst };
         let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
         rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));

@@ -97,9 +97,14 @@ impl Scratch {
 
     /// The tensor `w` of a model file.
     pub(crate) fn weights(&self, model: &str) -> Vec<f64> {
+        self.tensor(model, "w")
+    }
+
+    /// A tensor of numbers of a model file.
+    pub(crate) fn tensor(&self, model: &str, name: &str) -> Vec<f64> {
         let bytes = self.bytes(model);
         let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-        let w = tensors.tensor("w").unwrap();
+        let w = tensors.tensor(name).unwrap();
         assert_eq!((w.dtype(), w.shape().len()), (safetensors::Dtype::F64, 1));
         w.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect()
     }

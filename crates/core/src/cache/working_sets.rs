@@ -10,6 +10,7 @@ use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView, Star};
 use crate::qp::Gram;
 use crate::regularizer::Constraint;
+use crate::rounding::Seen;
 use crate::state::{StateError, ensure, finite};
 
 /// Planes that an example with inner products gets room for when it keeps its first.
@@ -267,7 +268,8 @@ impl WorkingSets {
         }
         let Some(coded) = source.coded_planes() else { return };
         let circ = set.kept.iter().zip(before.iter()).map(|(kept, change)| change * kept.circ).sum();
-        iterate.add_with(circ, |scale, target| coded.add_planes(block, &set.codes, before, scale, target));
+        let additions = code_len(set) * set.kept.len() as f64;
+        iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, &set.codes, before, scale, target));
     }
 
     /// Adds the linear parts of all planes, each times its mass, to `sum` and returns the sum of the constant parts.
@@ -286,6 +288,28 @@ impl WorkingSets {
             }
         }
         circ
+    }
+
+    /// Returns the additions that a coordinate goes through at most when all planes with mass are added up: one a plane,
+    /// or one for each of its variables where planes are known by their labels.
+    pub fn additions(&self) -> f64 {
+        let of_set = |set: &Set| set.alphas.iter().filter(|alpha| **alpha != 0.0).count() as f64 * code_len(set);
+        self.sets.iter().map(of_set).sum()
+    }
+
+    /// Returns the planes of the example that has most.
+    pub fn most_planes(&self) -> usize {
+        self.sets.iter().map(|set| set.kept.len()).max().unwrap_or(0)
+    }
+
+    /// Returns the size of the terms of all planes with mass at `w`, as far as their numbers are stored.
+    pub fn seen(&self, w: &[f64]) -> Seen {
+        let mut seen = Seen::default();
+        for set in &self.sets {
+            let kept = set.kept.iter().zip(&set.alphas);
+            kept.for_each(|(kept, &alpha)| seen.add(alpha, self.store.view(kept), w));
+        }
+        seen
     }
 
     /// Returns whether all codes are of planes that the oracle knows: `is_code` says so of a block and a code.
@@ -319,6 +343,11 @@ impl WorkingSets {
             && finite(&set.gram)
             && set.kept.iter().all(|kept| kept.circ.is_finite() && self.store.has(kept, dim))
     }
+}
+
+/// Variables of a labelling of this example, as far as its codes tell; at least 1.
+fn code_len(set: &Set) -> f64 {
+    (set.codes.len() / set.kept.len().max(1)).max(1) as f64
 }
 
 /// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row of the triangle.

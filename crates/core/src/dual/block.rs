@@ -2,6 +2,7 @@
 
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
+use crate::rounding::Seen;
 use crate::state::finite;
 
 /// One example's plane `phi^i`: coordinates in order of first appearance, or all of them.
@@ -12,6 +13,8 @@ pub(super) struct Block {
     pub(super) values: Vec<f64>,
     pub(super) circ: f64,
     pub(super) dense: bool,
+    /// Steps since the plane was a single one: each rounds it once more.
+    pub(super) steps: u32,
 }
 
 impl Block {
@@ -44,7 +47,7 @@ impl Block {
     pub(super) fn make_dense(&mut self, dim: usize) {
         let mut values = vec![0.0; dim];
         linalg::scatter_axpy(1.0, &self.indices, &self.values, &mut values);
-        *self = Block { indices: Vec::new(), values, circ: self.circ, dense: true };
+        *self = Block { indices: Vec::new(), values, circ: self.circ, dense: true, steps: self.steps };
     }
 }
 
@@ -54,4 +57,20 @@ pub(super) fn add_blocks(blocks: &[Block], sum: &mut [f64]) -> f64 {
         block.view().star.add_to(1.0, sum);
     }
     blocks.iter().map(|block| block.circ).sum()
+}
+
+/// What a step adds to the error of a block at most, in units of u times the terms: of the direction, of the step, of the
+/// sum. Errors shrink with the mass of what they belong to, so that those of all steps add up and no more.
+const PER_STEP: f64 = 6.0;
+
+/// Returns the additions that the coordinates of a block went through at most.
+pub(super) fn additions(blocks: &[Block]) -> f64 {
+    PER_STEP * f64::from(blocks.iter().map(|block| block.steps).max().unwrap_or(0))
+}
+
+/// Returns the size of the terms of all blocks at `w`.
+pub(super) fn seen(blocks: &[Block], w: &[f64]) -> Seen {
+    let mut seen = Seen::default();
+    blocks.iter().for_each(|block| seen.add(1.0, block.view(), w));
+    seen
 }

@@ -11,6 +11,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding};
 use crate::state::StateError;
 use crate::step::Step;
 
@@ -66,6 +67,10 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
 
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.
     fn rebuild(&mut self, source: &mut impl Capabilities);
+
+    /// Appends to `out` the dual values of the present point, taken from the blocks anew, and of averaged ones, with
+    /// bounds on their rounding. Costs as much as a [`rebuild`](BlockDual::rebuild), and changes nothing.
+    fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>);
 
     /// Returns how far w and F have drifted from the blocks, relative. For tests.
     fn drift(&self, source: &mut impl Capabilities) -> (f64, f64);

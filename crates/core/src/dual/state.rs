@@ -4,13 +4,14 @@
 //! O(stored coefficients of the block and the corner), never O(d): the direction lives in the coordinates that
 //! the block has touched.
 
-use super::block::{Block, add_blocks};
+use super::block::{self, Block, add_blocks};
 use crate::average::{Averaging, UpdateKind};
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::plane::{PlaneView, Star};
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding};
 use crate::state::{StateError, ensure};
 use crate::step::Step;
 
@@ -118,6 +119,7 @@ impl DualState {
     /// Frank-Wolfe step of all blocks by one share, each toward its corner, with exact line search. `corners` is the
     /// sum of the corners' linear parts, `circ` that of their constants; see [`Iterate::step_jointly`].
     pub fn step_jointly<'a>(&mut self, corners: &mut [f64], circ: f64, corner: impl Fn(usize) -> PlaneView<'a>) {
+        self.iterate.count_additions(self.blocks.len() as f64);
         let gamma = self.iterate.step_jointly(corners, circ);
         for block in (0..self.blocks.len()).filter(|_| gamma > 0.0) {
             self.direct_toward(block, corner(block));
@@ -176,9 +178,10 @@ impl DualState {
         if gamma < 1.0 {
             linalg::axpy(gamma, &self.direction, &mut block.values);
             block.circ += gamma * (corner.circ - block.circ);
+            block.steps = block.steps.saturating_add(1);
             return;
         }
-        block.circ = corner.circ;
+        (block.circ, block.steps) = (corner.circ, 0);
         block.values.clear();
         block.indices.clear();
         match corner.star {
@@ -210,7 +213,18 @@ impl DualState {
     /// Recomputes w and F from the blocks, so that rounding does not add up over millions of steps.
     pub fn rebuild(&mut self) {
         let blocks = &self.blocks;
-        self.iterate.rebuild(|sum| add_blocks(blocks, sum));
+        self.iterate.rebuild(|sum| (add_blocks(blocks, sum), blocks.len() as f64));
+    }
+
+    /// Appends to `out` the dual values of the present point and of averaged ones, with bounds on their rounding.
+    /// `corners` are the additions behind every corner that was stepped to. Costs O(d) and O(stored coefficients).
+    pub fn rounded(&self, rounding: &Rounding, corners: f64, out: &mut Vec<Rounded>) {
+        let blocks = &self.blocks;
+        let additions = corners + block::additions(blocks);
+        let seen = |w: &[f64]| block::seen(blocks, w);
+        let add_phi = |sum: &mut [f64]| (add_blocks(blocks, sum), blocks.len() as f64);
+        out.push(self.iterate.rounded(rounding, additions, seen, add_phi));
+        out.extend(self.iterate.rounded_averages(rounding, additions, seen));
     }
 
     /// Multiplies every block by `scale` (at most 1: the rest of the mass is the truth's) and goes on at `lambda`.
@@ -218,6 +232,7 @@ impl DualState {
         for block in &mut self.blocks {
             linalg::scale(scale, &mut block.values);
             block.circ *= scale;
+            block.steps = block.steps.saturating_add(1);
         }
         self.iterate.set_lambda(lambda);
         self.rebuild();

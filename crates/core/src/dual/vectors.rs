@@ -10,6 +10,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding};
 use crate::state::StateError;
 use crate::step::Step;
 
@@ -97,6 +98,9 @@ impl BlockDual for VectorDual {
     }
     fn rebuild(&mut self, _: &mut impl Capabilities) {
         self.state.rebuild();
+    }
+    fn rounded(&self, rounding: &Rounding, _: &mut impl Capabilities, out: &mut Vec<Rounded>) {
+        self.state.rounded(rounding, 0.0, out);
     }
     fn drift(&self, _: &mut impl Capabilities) -> (f64, f64) {
         self.state.drift()

@@ -10,6 +10,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding, UNIT};
 use crate::state::{StateError, ensure};
 
 impl BlockDual for HullState {
@@ -48,6 +49,7 @@ impl BlockDual for HullState {
         corner.score(self.iterate.weights()) - self.qp(block).mean()
     }
     fn step_jointly(&mut self, sum: &mut [f64], circ: f64, corners: &[Option<u32>]) {
+        self.iterate.count_additions(self.truths.len() as f64);
         let gamma = self.iterate.step_jointly(sum, circ);
         if gamma == 0.0 {
             return;
@@ -81,7 +83,18 @@ impl BlockDual for HullState {
     }
     fn rebuild(&mut self, source: &mut impl Capabilities) {
         let sets = &self.sets;
-        self.iterate.rebuild(|sum| sets.add_phi(source, sum));
+        self.iterate.rebuild(|sum| (sets.add_phi(source, sum), sets.additions()));
+    }
+    fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>) {
+        let sets = &self.sets;
+        // Masses below 1 in sum leave the rest to the truth; by what they are above, the point is none.
+        let excess =
+            (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
+        let additions = excess / UNIT + sets.most_planes() as f64;
+        let seen = |w: &[f64]| sets.seen(w);
+        let add_phi = |sum: &mut [f64]| (sets.add_phi(source, sum), sets.additions());
+        out.push(self.iterate.rounded(rounding, additions, seen, add_phi));
+        out.extend(self.iterate.rounded_averages(rounding, additions, seen));
     }
     fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
         self.iterate.drift(|sum| self.sets.add_phi(source, sum))

@@ -1,6 +1,7 @@
 //! How far an oracle's answer can be trusted, and what must not get past it.
 
 use crate::plane::Plane;
+use crate::rounding::Seen;
 
 /// How far an answer can be trusted. Only `Exact` and `UpperBound` may certify a gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,19 +28,55 @@ pub struct OracleError {
 /// What a call of an oracle comes to: how far the plane that it wrote can be trusted.
 pub type OracleResult = Result<Quality, OracleError>;
 
-/// Refuses an answer that must not reach a solver.
+/// By how much an upper bound may fall below the score of its own plane, relative to the terms of both: rounding.
+const BOUND_TOLERANCE: f64 = 1e-9;
+
+/// The same in any case, for planes of which nothing is left to compare with, such as the truth's.
+const LEAST_TOLERANCE: f64 = 1e-12;
+
+/// Refuses an answer at `w` that must not reach a solver.
 ///
 /// # Errors
 ///
-/// An upper bound that is not finite, or a plane that [`Plane::fault`] complains of.
-pub fn check_answer(block: usize, dim: usize, plane: &Plane, quality: Quality) -> Result<(), OracleError> {
-    if let Quality::UpperBound(bound) = quality
-        && !bound.is_finite()
-    {
-        return Err(OracleError { block, reason: format!("its upper bound is {bound}, expected a finite number") });
+/// A plane that [`Plane::fault`] complains of; an upper bound that is not finite, or that the plane itself exceeds.
+pub fn check_answer(block: usize, w: &[f64], plane: &Plane, quality: Quality) -> Result<(), OracleError> {
+    let refuse = |reason| Err(OracleError { block, reason });
+    if let Some(fault) = plane.fault(w.len()) {
+        return refuse(format!("the plane is not usable: {fault}"));
     }
-    match plane.fault(dim) {
-        None => Ok(()),
-        Some(fault) => Err(OracleError { block, reason: format!("the plane is not usable: {fault}") }),
+    let Quality::UpperBound(bound) = quality else { return Ok(()) };
+    if !bound.is_finite() {
+        return refuse(format!("its upper bound is {bound}, expected a finite number"));
+    }
+    let score = plane.view().score(w);
+    if bound < score {
+        let mut seen = Seen::default();
+        seen.add(1.0, plane.view(), w);
+        let terms = bound.abs() + seen.score + seen.constant;
+        if bound < score - BOUND_TOLERANCE * terms - LEAST_TOLERANCE {
+            return refuse(format!("its upper bound is {bound}, below the score {score} of its own plane"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bound below the score of its own plane is refused, but for what rounding explains.
+    #[test]
+    fn bounds_below_their_own_plane_are_refused() {
+        let mut plane = Plane::new();
+        plane.push(1, 3.0);
+        plane.set_circ(-2.0);
+        plane.seal();
+        let check = |bound| check_answer(7, &[9.0, 2.0], &plane, Quality::UpperBound(bound));
+        for bound in [4.0, 5.0, 4.0 - 1e-12] {
+            assert_eq!(check(bound), Ok(()), "{bound}");
+        }
+        assert_eq!(check(3.9).unwrap_err().reason, "its upper bound is 3.9, below the score 4 of its own plane");
+        assert!(check(f64::INFINITY).unwrap_err().reason.contains("expected a finite number"));
+        assert!(check_answer(7, &[9.0], &plane, Quality::Exact).is_err(), "an index beyond w");
     }
 }

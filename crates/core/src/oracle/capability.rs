@@ -5,6 +5,7 @@
 
 use super::answer::{OracleError, Quality};
 use crate::plane::Plane;
+use crate::rounding::Magnitudes;
 
 /// The capabilities of one oracle. Every method says "no" by default; a new capability is one more method here, and no
 /// wrapper needs to know of it.
@@ -34,6 +35,11 @@ pub trait Capabilities {
         None
     }
 
+    /// Returns bounds on the terms of all scores, from which bounds on rounding follow. Costs O(data).
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        None
+    }
+
     /// Expected planes under a Gibbs distribution over labellings.
     fn marginals(&mut self) -> Option<&mut dyn Marginals> {
         None
@@ -45,6 +51,28 @@ pub trait Capabilities {
 pub struct NoCapabilities;
 
 impl Capabilities for NoCapabilities {}
+
+/// Borrowed capabilities are handed on.
+impl<C: Capabilities + ?Sized> Capabilities for &mut C {
+    fn is_code(&self, block: usize, code: &[u32]) -> bool {
+        (**self).is_code(block, code)
+    }
+    fn recombination(&mut self) -> Option<&mut dyn Recombination> {
+        (**self).recombination()
+    }
+    fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
+        (**self).coded_planes()
+    }
+    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
+        (**self).top_planes()
+    }
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        (**self).magnitudes()
+    }
+    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+        (**self).marginals()
+    }
+}
 
 /// Recombines labellings (MP-BCFW paper, future work; [ADR 0014](../../../docs/adr/0014-the-automatic-solver.md)).
 pub trait Recombination {

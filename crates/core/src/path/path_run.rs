@@ -8,6 +8,7 @@ use super::point::PathPoint;
 use crate::observe::Certificate;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
+use crate::rounding::Rounded;
 use crate::run::{Losses, Run, RunError, Spent, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
 
@@ -104,8 +105,10 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         let meter = run.meter();
         let mut w = Vec::new();
         let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
-        let dual = solver.point(&mut w);
+        let point = solver.point(&mut w);
         let (primal, proven) = run.primal(&w)?;
+        let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point).unwrap_or(Rounded::exact(point));
+        let (primal, dual, score) = (primal.upper(), dual.lower(), point - run.regularizer().penalty(&w));
         if !proven {
             return Err(Unsupported::NotProven.into());
         }
@@ -114,7 +117,6 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         }
         let spent = run.read(&meter, run.blocks() as u64);
         run.book(spent, run.blocks() as u64);
-        let score = dual - run.regularizer().penalty(&w);
         Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, spent))
     }
 }

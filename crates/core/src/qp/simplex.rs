@@ -26,8 +26,17 @@ pub struct SimplexQp<'a> {
 /// true one: F stays a lower bound.
 pub(super) const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Mass below this is rounding: the vertex leaves the active set.
-pub(super) const NO_MASS: f64 = 1e-14;
+/// Mass below this is rounding where planes have masses of order 1.
+const NO_MASS: f64 = 1e-14;
+
+/// The same where they are smaller, as a share of the largest of them.
+const NO_SHARE: f64 = 1e-8;
+
+/// Whether a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are long
+/// (`|p|^2 / lambda` beyond 1e14) all their masses are tiny, so the largest of them is the measure.
+pub(super) fn is_rounding(mass: f64, planes: &[f64]) -> bool {
+    mass <= NO_MASS && mass <= NO_SHARE * planes.iter().copied().fold(0.0, f64::max)
+}
 
 impl SimplexQp<'_> {
     pub(super) fn score(&self, vertex: Option<usize>) -> f64 {
@@ -89,7 +98,7 @@ impl SimplexQp<'_> {
             return Step::default();
         }
         self.add_mass(to, gamma);
-        if mass - gamma <= NO_MASS {
+        if is_rounding(mass - gamma, self.alphas) {
             self.set_mass(from, 0.0); // a drop step: exactly zero
         } else {
             self.add_mass(from, -gamma);
@@ -110,7 +119,7 @@ impl SimplexQp<'_> {
     /// Moves away from vertex `from`, which must have mass; a vertex with all the mass cannot be left that way.
     pub fn away(&mut self, from: Option<usize>) -> Step {
         let (mass, others) = (self.mass(from), self.others(from));
-        if others <= NO_MASS { Step::default() } else { self.along_ray(from, -1.0, mass / others) }
+        if others <= 0.0 { Step::default() } else { self.along_ray(from, -1.0, mass / others) }
     }
 
     /// What [`toward`](SimplexQp::toward) (`sign` 1) or [`away`](SimplexQp::away) (-1) do along

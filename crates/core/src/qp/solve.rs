@@ -1,6 +1,6 @@
 //! Solving a simplex QP to a given gap by pairwise steps.
 
-use super::simplex::{NO_MASS, ROUNDING, SimplexQp};
+use super::simplex::{ROUNDING, SimplexQp, is_rounding};
 use crate::linalg;
 use crate::step::Step;
 
@@ -103,7 +103,8 @@ impl SimplexQp<'_> {
                 break;
             }
             alphas[to] += gamma;
-            alphas[from] = if mass - gamma <= NO_MASS { 0.0 } else { mass - gamma };
+            let left = mass - gamma;
+            alphas[from] = if is_rounding(left, &alphas[..truth]) { 0.0 } else { left };
             let scale = gamma * per_lambda;
             for ((score, to), from) in scores.iter_mut().zip(row_to).zip(row_from) {
                 *score -= scale * (to - from); // the truth's row and column are zero: its score stays 0

@@ -28,6 +28,30 @@ fn value(problem: &Random, alphas: &[f64], lambda: f64) -> f64 {
     dot(&problem.circs, alphas) - 0.5 / lambda * dot(&phi, &phi)
 }
 
+/// Planes so long that their optimal masses are tiny keep them: nothing is dropped that was not moved.
+#[test]
+fn tiny_masses_are_kept() {
+    // Two orthogonal planes of length 1e9 and constant 1 at lambda 1: the optimum has mass 1e-18 on each.
+    let gram = [1e18, 0.0, 1e18];
+    for rule in 0..2 {
+        let (mut scores, mut alphas, mut truth) = (vec![1.0, 1.0], vec![0.0, 0.0], 1.0);
+        let gram = Gram(&gram);
+        let (lambda, constrained) = (1.0, None);
+        let mut qp =
+            SimplexQp { lambda, gram, scores: &mut scores, alphas: &mut alphas, truth: &mut truth, constrained };
+        match rule {
+            0 => _ = qp.solve(1e-15, 1000, &mut SolveBuffers::default()),
+            _ => (0..40).for_each(|_| _ = qp.pairwise(qp.best(), qp.worst())),
+        }
+        assert!(qp.gap() < 1e-12, "rule {rule}: the gap is {}", qp.gap());
+        // A pairwise step between planes leaves 1e-19 of a mass 1e-18 where it is.
+        (qp.alphas[0], qp.alphas[1]) = (1e-18, 1.1e-19);
+        qp.scores.copy_from_slice(&[0.5, 0.49]);
+        qp.pairwise(Some(0), Some(1));
+        assert!(qp.alphas[1] > 0.0, "rule {rule}: {:?}", qp.alphas);
+    }
+}
+
 /// Every step gains what it says, keeps alpha in the simplex and the scores true; solving closes the gap.
 #[test]
 fn steps_keep_every_promise() {

@@ -10,6 +10,7 @@ use super::outcome::RunError;
 use super::stop::GapTarget;
 use crate::executor::{BatchItem, Executor, Reply, Sequential, hinge};
 use crate::oracle::MaxOracle;
+use crate::rounding::Seen;
 
 /// An attempt looks every n / this many calls whether it can still succeed.
 const LOOKS: usize = 32;
@@ -37,6 +38,8 @@ struct Tried {
     /// Excess of the hinges over their floors, and the gaps last seen of the blocks that were called for.
     excess: f64,
     seen: f64,
+    /// Terms of the scores, where the task does not bound them.
+    terms: Seen,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -45,7 +48,7 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
         let meter = self.meter();
         let candidate = self.choose();
-        let dual = self.dual.unwrap_or(f64::NEG_INFINITY);
+        let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
         let penalty = self.regularizer.penalty(&candidate.w);
         let least = penalty + candidate.floors.iter().sum::<f64>();
         self.least_gap = Some(least - dual);
@@ -63,7 +66,8 @@ impl<O: MaxOracle> Run<O> {
         let tried = self.ask(&candidate, least, dual, target, keeps)?;
         self.learn(seen, &tried, least - dual);
         if tried.calls == tried.hinges.len() {
-            let primal = penalty + tried.hinges.iter().sum::<f64>();
+            let hinges = tried.hinges.iter().sum::<f64>();
+            let primal = self.rounding.primal(&self.regularizer, &candidate.w, hinges, tried.terms);
             self.settle(candidate.w, primal, tried.proven, candidate.name)?;
         } else {
             self.candidate = candidate.w;
@@ -131,14 +135,14 @@ impl<O: MaxOracle> Run<O> {
     fn choose(&mut self) -> Candidate {
         let (mut w, mut other) = (std::mem::take(&mut self.candidate), std::mem::take(&mut self.other));
         let present = self.solver.progress().dual;
-        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), present, self.dual];
-        self.dual = duals.into_iter().flatten().reduce(f64::max);
+        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), present, self.books];
+        self.books = duals.into_iter().flatten().reduce(f64::max);
         let mut candidate = Candidate { floors: self.floors(&w), w, name: None };
         if duals[1].is_some() {
             let floors = self.floors(&other);
             // Planes kept fit the averaged answer better than the last one, at which much of the gap is yet unseen.
             let last = self.least(&candidate.w, &candidate.floors);
-            let forecast = self.dual.zip(self.estimate).map(|(dual, gap)| dual + gap);
+            let forecast = self.books.zip(self.estimate).map(|(dual, gap)| dual + gap);
             let last = forecast.map_or(last, |forecast| last.max(forecast));
             candidate.name = Some("last");
             if self.least(&other, &floors) < last {
@@ -178,9 +182,10 @@ impl<O: MaxOracle> Run<O> {
         if let Some(gaps) = &gaps {
             order.sort_by(|&a, &b| gaps[b as usize].total_cmp(&gaps[a as usize]).then(a.cmp(&b)));
         }
-        let mut tried = Tried { hinges: candidate.floors.clone(), calls: 0, proven: true, excess: 0.0, seen: 0.0 };
+        let (hinges, terms) = (candidate.floors.clone(), Seen::default());
+        let mut tried = Tried { hinges, calls: 0, proven: true, excess: 0.0, seen: 0.0, terms };
         let mut size = (blocks / LOOKS).clamp(CALLS_BETWEEN_LOOKS.0, CALLS_BETWEEN_LOOKS.1);
-        let wanted = if keeps { Reply::Planes } else { Reply::Scores };
+        let wanted = if keeps { Reply::Planes } else { self.wanted() };
         let mut batch = std::mem::take(&mut self.batch);
         while tried.calls < blocks && !self.is_interrupted() {
             let next = &order[tried.calls..blocks.min(tried.calls + size)];
@@ -190,6 +195,10 @@ impl<O: MaxOracle> Run<O> {
             for item in &mut batch {
                 let (score, proven) = hinge(item);
                 let block = item.block;
+                if keeps && self.rounding.needs_planes() {
+                    item.seen.add(1.0, item.plane.view(), &candidate.w);
+                }
+                tried.terms.add_terms(item.seen);
                 tried.proven &= proven;
                 tried.excess += score - candidate.floors[block];
                 tried.seen += gaps.as_ref().map_or(0.0, |gaps| gaps[block]);

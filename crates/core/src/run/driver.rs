@@ -14,6 +14,7 @@ use crate::oracle::MaxOracle;
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::Solver;
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
@@ -51,7 +52,15 @@ pub struct Run<O> {
     pub(super) observers: Vec<Box<dyn Observer>>,
     pub(super) losses: Option<LossMeter>,
     pub(super) best: Option<Best>,
-    pub(super) dual: Option<f64>,
+    /// The highest dual value on the solver's books: running sums, by which moments are chosen.
+    pub(super) books: Option<f64>,
+    /// The best that is proven.
+    pub(super) dual: Option<Rounded>,
+    /// What rounding may have done to the bounds at the iterate that was evaluated last.
+    pub(super) noise: f64,
+    pub(super) rounding: Rounding,
+    /// The last dual value proven for records alone, and the pass of it.
+    pub(super) shown: Option<(Rounded, f64)>,
     pub(super) evaluation_calls: u64,
     pub(super) evaluation_seconds: f64,
     /// The same as decisions go by them.
@@ -83,7 +92,7 @@ impl<O: MaxOracle> Run<O> {
     /// one of the same problem, evaluates bounds.
     pub fn new(
         mut oracle: O,
-        evaluation_oracle: O,
+        mut evaluation_oracle: O,
         solver: Box<dyn Solver<O>>,
         regularizer: impl Into<Regularizer>,
         stop: Stop,
@@ -91,6 +100,8 @@ impl<O: MaxOracle> Run<O> {
         let regularizer = regularizer.into();
         let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
+        let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
+        let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
         Run {
             oracle,
             evaluation_oracle,
@@ -105,7 +116,11 @@ impl<O: MaxOracle> Run<O> {
             observers: Vec::new(),
             losses: None,
             best: None,
+            books: None,
             dual: None,
+            noise: 0.0,
+            rounding,
+            shown: None,
             evaluation_calls: 0,
             evaluation_seconds: 0.0,
             evaluation_pace: 0.0,
@@ -287,11 +302,11 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// Returns the lowest primal value known, and whether it is proven.
-    pub(super) fn best_primal(&self) -> Option<(f64, bool)> {
+    pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
         let best = self.best.as_ref().map(|best| (best.primal, best.proven));
         match (best, self.primal_at_zero) {
-            (Some((primal, _)), Some(zero)) if primal <= zero => best,
-            (_, Some(zero)) => Some((zero, true)),
+            (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
+            (_, Some(zero)) => Some((Rounded::exact(zero), true)),
             _ => best,
         }
     }
@@ -299,22 +314,23 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn gap_reached(&self) -> bool {
         match (self.stop.gap, self.best_primal(), self.dual) {
             (Some(target), Some((primal, _)), Some(dual)) => {
-                (self.is_certified() || self.stop.estimated) && primal - dual <= target.at(primal)
+                let primal = primal.upper();
+                (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
             }
             _ => false,
         }
     }
 
-    /// Whether the gap is proven: P by answers that may prove something, F by any.
+    /// Whether the gap is proven: P by answers that may prove something, F by any, and not lost in rounding.
     pub(super) fn is_certified(&self) -> bool {
-        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven)
+        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven) && !self.is_lost_to_rounding()
     }
 
     /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
     pub(super) fn check_bounds(&self) -> Result<(), RunError> {
         match (self.best_primal(), self.dual) {
-            (Some((primal, true)), Some(dual)) if !is_possible(primal, dual) => {
-                Err(RunError::Contradicted { primal, dual })
+            (Some((primal, true)), Some(dual)) if !is_possible(primal.upper(), dual.lower()) => {
+                Err(RunError::Contradicted { primal: primal.upper(), dual: dual.lower() })
             }
             _ => Ok(()),
         }
@@ -365,7 +381,8 @@ impl<O: MaxOracle> Run<O> {
 
     /// Forgets what is known of P and F.
     pub(super) fn forget_bounds(&mut self) {
-        (self.best, self.dual, self.evaluated_at) = (None, None, None);
+        (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
+        (self.noise, self.shown) = (0.0, None);
         (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
     }
 

@@ -5,9 +5,10 @@ use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
 use crate::clock::{ClockKind, Stopwatch};
-use crate::executor::{Executor, Sequential, sum_of_hinges};
+use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
+use crate::rounding::Rounded;
 
 /// A gap that falls to less than this share of the smallest before has moved.
 const FALLS: f64 = 0.99;
@@ -24,10 +25,12 @@ impl<O: MaxOracle> Run<O> {
             Evaluate::Pass => Ok(()),
             Evaluate::Auto => {
                 let progress = self.solver.progress();
-                self.dual = [self.dual, progress.dual].into_iter().flatten().reduce(f64::max);
-                self.check_bounds()?;
+                self.books = [self.books, progress.dual].into_iter().flatten().reduce(f64::max);
                 self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
                 (self.evaluated, self.least_gap) = (None, None);
+                if self.dual.is_none() || self.is_within_reach() {
+                    self.prove_dual();
+                }
                 if let Some(target) = self.target_in_reach() {
                     self.attempt(target)?;
                     self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
@@ -37,9 +40,17 @@ impl<O: MaxOracle> Run<O> {
         }
     }
 
+    /// Whether the bounds that there are would end the run, if the dual value on the books can be proven.
+    fn is_within_reach(&self) -> bool {
+        match (self.stop.gap, self.best_primal(), self.expected_dual()) {
+            (Some(target), Some((primal, _)), Some(dual)) => primal.value - dual <= target.at(primal.value),
+            _ => false,
+        }
+    }
+
     /// The target, where an evaluation may end the run by it.
     fn target_in_reach(&mut self) -> Option<GapTarget> {
-        let (target, dual) = (self.stop.gap?, self.dual?);
+        let (target, dual) = (self.stop.gap?, self.expected_dual()?);
         let unproven = self.best.as_ref().is_some_and(|best| !best.proven);
         if (unproven && !self.stop.estimated) || !self.may_evaluate() {
             return None;
@@ -53,7 +64,7 @@ impl<O: MaxOracle> Run<O> {
     fn evaluate_aside(&mut self) -> Result<(), RunError> {
         let meter = self.meter();
         let mut candidate = std::mem::take(&mut self.candidate);
-        let dual = self.solver.answer(&mut candidate);
+        self.solver.answer(&mut candidate);
         let (mut primal, mut proven) = self.primal(&candidate)?;
         let mut calls = self.oracle.blocks() as u64;
         let mut other = std::mem::take(&mut self.other);
@@ -63,39 +74,41 @@ impl<O: MaxOracle> Run<O> {
             let (other_primal, other_proven) = self.primal(&other)?;
             calls *= 2;
             answer = Some("last");
-            if other_proven >= proven && other_primal < primal {
+            if other_proven >= proven && other_primal.upper() < primal.upper() {
                 (primal, proven, answer) = (other_primal, other_proven, Some("average"));
                 std::mem::swap(&mut candidate, &mut other);
             }
         }
         self.other = other;
-        let known = [dual, other_dual, self.solver.progress().dual, self.dual];
-        self.dual = known.into_iter().flatten().reduce(f64::max);
+        self.settle(candidate, primal, proven, answer)?;
         let spent = self.read(&meter, calls);
         self.book(spent, calls);
-        self.settle(candidate, primal, proven, answer)?;
         self.record_best()
     }
 
-    /// Books a primal value: that of the weights `w`, which are the solver's answer of this name.
+    /// Books a primal value, that of the weights `w`, which are the solver's answer of this name, and proves the dual
+    /// value that goes with it.
     pub(super) fn settle(
         &mut self,
         mut w: Vec<f64>,
-        primal: f64,
+        primal: Rounded,
         proven: bool,
         answer: Option<&'static str>,
     ) -> Result<(), RunError> {
-        if !primal.is_finite() {
-            return Err(RunError::NotFinite(primal));
+        if !primal.value.is_finite() {
+            return Err(RunError::NotFinite(primal.value));
         }
         // A proven value is worth more than an unproven one, which may be too low to be true.
-        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && primal < best.primal);
+        let lower = |best: &Best| primal.upper() < best.primal.upper();
+        let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
+        self.noise = primal.rounding;
         self.best_is_new = self.best.as_ref().is_none_or(better);
         if self.best_is_new {
             let old = self.best.replace(Best { w, primal, proven });
             w = old.map(|best| best.w).unwrap_or_default();
         }
         (self.candidate, self.evaluated, self.evaluated_at) = (w, answer, Some(self.steps));
+        self.prove_dual();
         self.check_bounds()
     }
 
@@ -108,7 +121,7 @@ impl<O: MaxOracle> Run<O> {
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
-        let certificate = self.certificate();
+        let certificate = self.certificate_to_show();
         let gap =
             [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
         if gap < FALLS * self.fallen.0 {
@@ -142,17 +155,24 @@ impl<O: MaxOracle> Run<O> {
         Ok(measured?)
     }
 
-    /// Returns P at `w` by one call per example, and whether that is proven to be no less than the true P.
-    pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(f64, bool), RunError> {
+    /// What an evaluation wants of answers.
+    pub(super) fn wanted(&self) -> Reply {
+        if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores }
+    }
+
+    /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle's word is that it
+    /// is no less than the true P.
+    pub(crate) fn primal(&mut self, w: &[f64]) -> Result<(Rounded, bool), RunError> {
+        let wanted = self.wanted();
         let blocks = self.evaluation_oracle.blocks();
         let mut alone = Sequential::new(&mut self.evaluation_oracle, &mut self.plane);
         let evaluation_executor: &mut dyn Executor = match &mut self.evaluation_executor {
             Some(evaluation_executor) => &mut **evaluation_executor,
             None => &mut alone,
         };
-        let (hinge, proven) = sum_of_hinges(evaluation_executor, blocks, w, &mut self.batch)?;
-        let primal = self.regularizer.penalty(w) + hinge;
-        if primal.is_finite() { Ok((primal, proven)) } else { Err(RunError::NotFinite(primal)) }
+        let hinges = sum_of_hinges(evaluation_executor, blocks, w, wanted, &mut self.batch)?;
+        let primal = self.rounding.primal(&self.regularizer, w, hinges.sum, hinges.seen);
+        if primal.value.is_finite() { Ok((primal, hinges.proven)) } else { Err(RunError::NotFinite(primal.value)) }
     }
 
     /// Tells the observers of an evaluation.
@@ -192,8 +212,8 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns the best bounds so far.
     pub(super) fn certificate(&self) -> Certificate {
-        let primal = self.best_primal().map_or(f64::INFINITY, |(primal, _)| primal);
-        Certificate::new(primal, self.dual, self.is_certified())
+        let primal = self.best_primal().map_or(f64::INFINITY, |(primal, _)| primal.upper());
+        Certificate::new(primal, self.dual.map(Rounded::lower), self.is_certified())
     }
 
     /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time and the budget
@@ -214,7 +234,12 @@ impl<O: MaxOracle> Run<O> {
                 Evaluate::Auto => {}
             }
         }
-        Ok(self.outcome_so_far(stop_reason))
+        let recorded = self.dual;
+        let outcome = self.outcome_so_far(stop_reason);
+        if self.dual != recorded {
+            self.record_best()?; // the last record says what the run ends with
+        }
+        Ok(outcome)
     }
 
     /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
@@ -222,15 +247,18 @@ impl<O: MaxOracle> Run<O> {
     /// place where that is known to be better.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
+        if self.evaluated_at != Some(self.steps) {
+            self.prove_dual();
+        }
         let mut certificate = self.certificate();
         let w = match (&self.best, self.primal_at_zero) {
-            (Some(best), zero) if zero.is_none_or(|zero| best.primal <= zero) => best.w.clone(),
+            (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
             (Some(_), Some(_)) => vec![0.0; self.dim()],
             _ if stop_reason == StopReason::Gap => vec![0.0; self.dim()],
             _ => {
                 let mut w = Vec::new();
-                self.dual = [self.dual, self.solver.answer(&mut w)].into_iter().flatten().reduce(f64::max);
-                certificate = Certificate::new(f64::INFINITY, self.dual, false);
+                self.solver.answer(&mut w);
+                certificate = Certificate::new(f64::INFINITY, self.dual.map(Rounded::lower), false);
                 w
             }
         };
@@ -238,6 +266,7 @@ impl<O: MaxOracle> Run<O> {
             w,
             certificate,
             primal_at_zero: self.primal_at_zero,
+            rounding: self.rounding_in_gap(),
             still_since: self.still_since(),
             stop_reason,
             cost: self.cost(),

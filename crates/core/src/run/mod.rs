@@ -9,6 +9,7 @@ mod driver;
 mod evaluation;
 mod moment;
 mod outcome;
+mod proof;
 mod saving;
 mod stop;
 

@@ -3,6 +3,7 @@
 use super::stop::StopReason;
 use crate::observe::{Certificate, RunCost};
 use crate::oracle::OracleError;
+use crate::rounding::Rounded;
 use crate::solver::Progress;
 
 /// Why a run failed.
@@ -77,12 +78,14 @@ pub struct Outcome {
     pub cost: RunCost,
     /// Iterations, approximate passes, planes.
     pub progress: Progress,
+    /// How much of the gap may be rounding, where that is most of it.
+    pub rounding: Option<f64>,
 }
 
 /// The iterate to save.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Best {
     pub(super) w: Vec<f64>,
-    pub(super) primal: f64,
+    pub(super) primal: Rounded,
     pub(super) proven: bool,
 }

@@ -11,6 +11,7 @@ use crate::context::Counts;
 use crate::oracle::MaxOracle;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
+use crate::rounding::Rounded;
 use crate::state::{self, StateError, ensure, finite};
 
 /// What the driver itself remembers.
@@ -21,7 +22,10 @@ struct Ledger {
     clock: Clock,
     counts: Counts,
     best: Option<Best>,
-    dual: Option<f64>,
+    books: Option<f64>,
+    dual: Option<Rounded>,
+    noise: f64,
+    shown: Option<(Rounded, f64)>,
     evaluation_calls: u64,
     evaluation_seconds: f64,
     evaluation_pace: f64,
@@ -58,7 +62,11 @@ impl<O: MaxOracle> Run<O> {
             observers: _,
             losses: _,
             best,
+            books,
             dual,
+            noise,
+            rounding: _, // of the problem alone
+            shown,
             evaluation_calls,
             evaluation_seconds,
             evaluation_pace,
@@ -84,7 +92,10 @@ impl<O: MaxOracle> Run<O> {
             clock: clock.clone(),
             counts: *counts,
             best: best.clone(),
+            books: *books,
             dual: *dual,
+            noise: *noise,
+            shown: *shown,
             evaluation_calls: *evaluation_calls,
             evaluation_seconds: *evaluation_seconds,
             evaluation_pace: *evaluation_pace,
@@ -108,7 +119,7 @@ impl<O: MaxOracle> Run<O> {
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
         let dim = self.oracle.dim();
-        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.is_finite();
+        let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
         let numbers = [
             ledger.clock.now(),
             ledger.clock.work(),
@@ -128,14 +139,14 @@ impl<O: MaxOracle> Run<O> {
             lookahead.forget();
         }
         self.candidate.clear();
-        let Ledger {
-            rng, clock, counts, best, dual, evaluation_calls, evaluation_seconds, evaluated_at, steps, ..
-        } = ledger;
+        let Ledger { rng, clock, counts, best, books, dual, evaluation_calls, evaluation_seconds, .. } = ledger;
+        let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
         (self.evaluation_pace, self.loss_seconds, self.forecast) =
             (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
+        self.shown = ledger.shown;
         (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
-        (self.best, self.dual) = (best, dual);
+        (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);
         (self.evaluated_at, self.steps) = (evaluated_at, steps);
         Ok(())
@@ -157,9 +168,9 @@ impl<O: MaxOracle> Run<O> {
         Ok(())
     }
 
-    /// The weights with the lowest primal value evaluated so far, and that value.
+    /// The weights with the lowest primal value evaluated so far, and that value, rounded outward.
     pub fn best(&self) -> Option<(&[f64], f64)> {
-        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal))
+        self.best.as_ref().map(|best| (best.w.as_slice(), best.primal.upper()))
     }
 
     /// Steps taken so far.

@@ -10,9 +10,10 @@ use crate::average::{Averaging, UpdateKind};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::DualState;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 use crate::state::{self, StateError, ensure, finite};
@@ -116,6 +117,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
     fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {
         self.visited = 0; // the planes summed so far were found at weights that rounding may have moved
         self.dual.rebuild();
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, self.blocks as f64, out);
     }
 
     fn progress(&self) -> Progress {

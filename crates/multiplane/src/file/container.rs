@@ -6,14 +6,14 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use multiplane_tasks::data::Strings;
+use multiplane_tasks::problem::Vocabulary;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::dictionary::Parts;
+use super::dictionary::{self, Parts};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
@@ -50,9 +50,9 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> String {
     hexadecimal(&hash.finalize())
 }
 
-/// Packs the bytes of a file with these tensors and the names of features, where they have any; `info` has a field
-/// `checksum`, zeroed.
-pub(super) fn pack(tensors: &[Tensor<'_>], names: Option<&Strings>, info: &impl Serialize) -> Result<Vec<u8>, Error> {
+/// Packs the bytes of a file with these tensors, and the names and scales of features, where `vocabulary` has any; `info`
+/// has a field `checksum`, zeroed.
+pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl Serialize) -> Result<Vec<u8>, Error> {
     let broken = |error: &dyn Display| Error::failed(format!("the model cannot be written: {error}"));
     let payloads: Vec<Vec<u8>> =
         tensors.iter().map(|(_, _, values)| values.iter().flat_map(|w| w.to_le_bytes()).collect()).collect();
@@ -61,7 +61,11 @@ pub(super) fn pack(tensors: &[Tensor<'_>], names: Option<&Strings>, info: &impl 
         let view = TensorView::new(Dtype::F64, shape.clone(), payload).map_err(|error| broken(&error))?;
         views.push((*name, view));
     }
-    let names = names.map(Parts::of);
+    let names = vocabulary.dictionary.as_deref().map(Parts::of);
+    let scale = dictionary::scale_bytes(vocabulary);
+    for view in scale.iter().map(|bytes| dictionary::scale_tensor(bytes)) {
+        views.push(view.map_err(|error| broken(&error))?);
+    }
     for view in names.iter().flat_map(Parts::tensors) {
         views.push(view.map_err(|error| broken(&error))?);
     }

@@ -1,10 +1,8 @@
 //! The model file: weights and where they come from, in a safetensors container with a checksum over all of it.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use multiplane_core::observe::Certificate;
-use multiplane_tasks::data::Strings;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, Problem};
 use safetensors::SafeTensors;
@@ -12,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::container::{self, MAX_HEADER};
-use super::dictionary;
+use super::dictionary::Features;
 use super::durable::durable_write;
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
@@ -68,9 +66,9 @@ impl ModelInfo {
     }
 }
 
-/// Takes apart the bytes of a file of weights, at one lambda or several: its JSON, its tensors, and the names of its
-/// features.
-pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Option<Arc<Strings>>), String> {
+/// Takes apart the bytes of a file of weights, at one lambda or several: its JSON, its tensors, and what it holds of
+/// its features.
+pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Features), String> {
     let (info, tensors) = container::unpack(bytes, "a model file")?;
     if info["kind"] == "checkpoint" {
         return Err("it is a checkpoint, not a model".into());
@@ -79,8 +77,8 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Option<Arc
         let found = &info["format"];
         return Err(format!("its format is version {found}, this program reads version {FORMAT_VERSION}"));
     }
-    let names = dictionary::read(&tensors)?.map(Arc::new);
-    Ok((info, tensors, names))
+    let features = Features::read(&tensors)?;
+    Ok((info, tensors, features))
 }
 
 /// Reads a file of weights by `parse`.
@@ -95,16 +93,15 @@ pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 impl Model {
-    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`) and the names of the features,
-    /// where they have any.
+    /// The file's bytes: a safetensors container with the tensor `w` (f64, `[d]`), and the names and scales of the
+    /// features where they have any.
     ///
     /// # Errors
     ///
     /// [`Error::Failed`] where the parts do not make a sound file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let info = ModelInfo { checksum: container::zero_checksum(), ..self.info.clone() };
-        let names = self.info.provenance.vocabulary.dictionary.as_deref();
-        container::pack(&[("w", vec![self.w.len()], &self.w)], names, &info)
+        container::pack(&[("w", vec![self.w.len()], &self.w)], &self.info.provenance.vocabulary, &info)
     }
 
     /// Reads a file's bytes.
@@ -113,23 +110,30 @@ impl Model {
     ///
     /// What is wrong with them. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, String> {
-        let (info, tensors, names) = unpack(bytes)?;
-        Model::from_parts(info, &tensors, names)
+        let (info, tensors, features) = unpack(bytes)?;
+        Model::from_parts(info, &tensors, features)
     }
 
     /// Reads what a container held.
-    pub(super) fn from_parts(
-        info: Value,
-        tensors: &SafeTensors<'_>,
-        names: Option<Arc<Strings>>,
-    ) -> Result<Model, String> {
-        let info = read_info(info, names, |info: &mut ModelInfo| &mut info.provenance);
+    pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<Model, String> {
+        let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance);
         let info = info.map_err(|error| container::broken(&error))?;
         let (shape, w) = container::numbers(tensors, "w")?;
         if shape.len() != 1 || w.len() > MAX_DIM {
             return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
         Ok(Model { w, info })
+    }
+
+    /// Returns the weights that give the same scores on features as they are in files: where the task scaled its features,
+    /// `w` belongs to the scaled ones.
+    pub fn unscaled(&self) -> Vec<f64> {
+        let mut w = self.w.clone();
+        let vocabulary = &self.info.provenance.vocabulary;
+        if let Some(scale) = &vocabulary.scale {
+            scale.undo(vocabulary.labels.len(), &mut w);
+        }
+        w
     }
 
     /// Writes the file; see [`durable_write`] for what that promises.
@@ -188,7 +192,9 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multiplane_tasks::problem::Vocabulary;
+    use multiplane_tasks::data::Strings;
+    use multiplane_tasks::problem::{FeatureScale, Vocabulary};
+    use std::sync::Arc;
 
     fn model() -> Model {
         let mut names = Strings::new();
@@ -201,6 +207,7 @@ mod tests {
             features: 3,
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
+            scale: Some(FeatureScale::new(vec![0.1, 1e-300, 1.6e18]).unwrap()),
         };
         let provenance = Provenance {
             task: "binary".into(),

@@ -31,10 +31,10 @@ impl ModelFile {
     ///
     /// What is wrong with them. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<ModelFile, String> {
-        let (info, tensors, names) = model::unpack(bytes)?;
+        let (info, tensors, features) = model::unpack(bytes)?;
         match info["kind"].is_null() {
-            true => Model::from_parts(info, &tensors, names).map(ModelFile::Model),
-            false => PathModel::from_parts(info, &tensors, names).map(ModelFile::Path),
+            true => Model::from_parts(info, &tensors, features).map(ModelFile::Model),
+            false => PathModel::from_parts(info, &tensors, features).map(ModelFile::Path),
         }
     }
 }

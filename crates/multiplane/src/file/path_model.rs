@@ -1,17 +1,16 @@
 //! The model file of a path or grid: one row of weights per breakpoint, and which of them answers for a lambda.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use multiplane_core::linalg;
 use multiplane_core::observe::Certificate;
-use multiplane_tasks::data::Strings;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::breakpoint::Breakpoint;
 use super::container;
+use super::dictionary::Features;
 use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
@@ -237,7 +236,7 @@ impl PathModel {
             ("primal", vec![rows], &self.primal),
             ("dual", vec![rows], &self.dual),
         ];
-        container::pack(&tensors, self.info.provenance.vocabulary.dictionary.as_deref(), &info)
+        container::pack(&tensors, &self.info.provenance.vocabulary, &info)
     }
 
     /// Reads a file's bytes.
@@ -246,17 +245,13 @@ impl PathModel {
     ///
     /// What is wrong with them. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<PathModel, String> {
-        let (info, tensors, names) = model::unpack(bytes)?;
-        PathModel::from_parts(info, &tensors, names)
+        let (info, tensors, features) = model::unpack(bytes)?;
+        PathModel::from_parts(info, &tensors, features)
     }
 
     /// Reads what a container held.
-    pub(super) fn from_parts(
-        info: Value,
-        tensors: &SafeTensors<'_>,
-        names: Option<Arc<Strings>>,
-    ) -> Result<PathModel, String> {
-        let info = read_info(info, names, |info: &mut PathInfo| &mut info.provenance);
+    pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<PathModel, String> {
+        let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance);
         let info = info.map_err(|error| container::broken(&error))?;
         let (_, lambdas) = container::numbers(tensors, "lambdas")?;
         let (shape, w) = container::numbers(tensors, "w")?;

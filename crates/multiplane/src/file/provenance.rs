@@ -1,12 +1,11 @@
 //! Where the weights of a file come from.
 
-use std::sync::Arc;
-
-use multiplane_tasks::data::Strings;
 use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::dictionary::Features;
 
 /// The task, the data and the run behind weights, as every model file names them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,11 +36,11 @@ impl Provenance {
     }
 }
 
-/// Reads what a file says of itself, with the names of features that it holds. Fields that no struct of ours takes are
+/// Reads what a file says of itself, with what it holds of its features. Fields that no struct of ours takes are
 /// the task's own.
 pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     info: Value,
-    names: Option<Arc<Strings>>,
+    features: Features,
     provenance: fn(&mut T) -> &mut Provenance,
 ) -> serde_json::Result<T> {
     let mut read: T = serde_json::from_value(info.clone())?;
@@ -49,6 +48,7 @@ pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     let Value::Object(mut own) = info else { return Ok(read) }; // it was a struct
     own.retain(|key, _| known.get(key).is_none());
     let vocabulary = &mut provenance(&mut read).vocabulary;
-    (vocabulary.own, vocabulary.dictionary) = (own, names);
+    vocabulary.own = own;
+    features.give(vocabulary);
     Ok(read)
 }

@@ -3,6 +3,7 @@
 mod abort;
 mod checkpointer;
 mod data;
+mod hints;
 mod open;
 mod options;
 mod prepare;
@@ -19,5 +20,5 @@ pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use summary::Summary;
-pub use verify::{Verified, verify};
+pub use verify::{Verified, primal_rounding, relative_difference, verify};
 pub use warm::WarmState;

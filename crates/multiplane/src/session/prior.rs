@@ -48,6 +48,9 @@ fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn P
     if info.provenance.vocabulary.labels != vocabulary.labels {
         return refuse("its labels are not those of the training data".into());
     }
+    if info.provenance.vocabulary.scale != vocabulary.scale {
+        return refuse("its features were not scaled as those of the training data are (task.scale)".into());
+    }
     if info.provenance.vocabulary != *vocabulary {
         return refuse("its features are not those of the training data".into());
     }

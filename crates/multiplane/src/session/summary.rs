@@ -50,6 +50,9 @@ pub struct Summary {
     pub model: Option<String>,
     /// Version of the program.
     pub version: &'static str,
+    /// How much of the gap may be rounding, where that is most of it.
+    #[serde(skip)]
+    pub rounding: Option<f64>,
     /// The pass since which the gap has not fallen, where that is long.
     #[serde(skip)]
     pub still_since: Option<f64>,
@@ -86,6 +89,7 @@ impl Summary {
             planes: outcome.progress.planes,
             model: None,
             version: env!("CARGO_PKG_VERSION"),
+            rounding: outcome.rounding,
             still_since: outcome.still_since,
             checkpoints: None,
         }

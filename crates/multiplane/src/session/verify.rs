@@ -7,12 +7,41 @@ use std::collections::BTreeMap;
 
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::plane::{PlaneView, Star};
+use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
+use multiplane_core::rounding::{Rounding, Seen};
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::reference::careful_sum;
 
 /// Largest relative difference that rounding explains.
 const TOLERANCE: f64 = 1e-9;
+
+/// The share of the terms of a dual value that running sums may be off by, relative to [`TOLERANCE`].
+const OF_TERMS: f64 = 1e-2;
+
+/// The same of the terms of a plane's score, which is added up once.
+const OF_SCORE: f64 = 1e-3;
+
+/// Returns the relative difference between two computations of P at `w` (in the layout of files), of which `rounding` may
+/// explain so much: see [`primal_rounding`].
+pub fn relative_difference(found: f64, reported: f64, rounding: f64) -> f64 {
+    if found == reported {
+        return 0.0;
+    }
+    (found - reported).abs() / (reported.abs() + rounding / TOLERANCE + f64::MIN_POSITIVE)
+}
+
+/// Returns by how much two computations of P at `w` may differ: each is off, and what is reported was rounded outward. `w`
+/// and `prior` are in the layout of files.
+pub fn primal_rounding(problem: &dyn Problem, prior: Option<&[f64]>, w: &[f64], lambda: f64, primal: f64) -> f64 {
+    let mut regularizer = Regularizer::from(lambda);
+    if let Some(prior) = prior {
+        regularizer = regularizer.with_prior(problem.from_file_layout(prior));
+    }
+    let rounding = Rounding::new(problem.blocks(), problem.magnitudes());
+    let found = rounding.primal(&regularizer, &problem.from_file_layout(w), primal, Seen::default());
+    if found.is_known() { 4.0 * found.rounding } else { 0.0 }
+}
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,8 +72,10 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>]
         let phi = Sum::new(problem.dim());
         let mut check = Check { problem, lambda, probes: &probes, places: &places, phi, found: &mut found };
         let dual = check.point(point);
-        let difference = (dual - point.value).abs() / point.value.abs().max(f64::MIN_POSITIVE);
-        let difference = if dual == point.value { 0.0 } else { difference };
+        let losses = problem.magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
+        // Where F is much smaller than what it was added up from, its own digits say nothing of rounding.
+        let rounding = TOLERANCE * OF_TERMS * (check.terms() + losses);
+        let difference = relative_difference(dual, point.value, rounding);
         found.relative_difference = found.relative_difference.max(difference);
         let holds = difference <= TOLERANCE; // not so for NaN
         if !holds {
@@ -86,12 +117,14 @@ fn places(problem: &dyn Problem) -> Vec<usize> {
 struct Sum {
     sums: Vec<f64>,
     lost: Vec<f64>,
+    /// Without signs.
+    sizes: Vec<f64>,
     circs: Vec<f64>,
 }
 
 impl Sum {
     fn new(dim: usize) -> Self {
-        Sum { sums: vec![0.0; dim], lost: vec![0.0; dim], circs: Vec::new() }
+        Sum { sums: vec![0.0; dim], lost: vec![0.0; dim], sizes: vec![0.0; dim], circs: Vec::new() }
     }
 
     fn add(&mut self, k: usize, value: f64) {
@@ -99,6 +132,7 @@ impl Sum {
         let larger_first = self.sums[k].abs() >= value.abs();
         self.lost[k] += if larger_first { (self.sums[k] - next) + value } else { (value - next) + self.sums[k] };
         self.sums[k] = next;
+        self.sizes[k] += value.abs();
     }
 
     fn at(&self, k: usize) -> f64 {
@@ -195,20 +229,28 @@ impl Check<'_> {
     /// Holds a plane against the hinges of its examples: no convex combination of their planes lies above.
     fn bound(&mut self, star: &[(usize, f64)], circ: f64, blocks: std::ops::Range<usize>, name: &str) {
         self.found.planes_bounded += 1;
+        let share = blocks.len() as f64 / self.problem.blocks() as f64; // planes carry 1/n, and so do their losses
         for probe in self.probes {
             let score = careful_sum(star.iter().map(|&(k, value)| value * probe.w[k])) + circ;
+            let terms: f64 = star.iter().map(|&(k, value)| (value * probe.w[k]).abs()).sum();
             let hinges = blocks.clone().map(|block| self.problem.reference_hinge(block, &probe.in_file));
             let hinge = match hinges.collect::<Result<Vec<f64>, _>>() {
                 Ok(hinges) => careful_sum(hinges.into_iter()),
                 Err(error) => return self.fault(format!("{name}: {error}")),
             };
-            let below = score <= hinge + TOLERANCE * (1.0 + hinge.abs() + score.abs());
+            let below = score <= hinge + TOLERANCE * (share + hinge.abs() + score.abs() + OF_SCORE * terms);
             if !below {
                 self.fault(format!(
                     "{name}: its plane scores {score}, above its hinge {hinge}: it is none of its planes"
                 ));
             }
         }
+    }
+
+    /// The terms of F without signs: of the linear part and of the constant one.
+    fn terms(&self) -> f64 {
+        let term = |k: usize| (self.phi.at(k) / self.lambda).abs() * self.phi.sizes[k];
+        (0..self.problem.dim()).map(term).sum::<f64>() + self.phi.circs.iter().map(|circ| circ.abs()).sum::<f64>()
     }
 
     /// `F = min_w lambda/2 |w|^2 + <phi_star, w> + phi_circ` over the weights allowed.

@@ -3,16 +3,20 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
+use multiplane_core::example::Examples;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -34,6 +38,9 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
 pub struct BinarySpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -121,7 +128,7 @@ impl Task for Binary {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities { codes: Some(self), magnitudes: Some(self), ..TaskCapabilities::none() }
     }
 }
 
@@ -133,6 +140,14 @@ impl LabelCodes<Binary> for Binary {
 
     fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
         matches!(code, [0..=1])
+    }
+}
+
+impl ScoreMagnitudes<Binary> for Binary {
+    fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
+        let mut sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref, true);
+        sizes.columns.iter_mut().for_each(|column| *column *= 0.5); // phi(x, y) = y x / 2
+        Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(0, 1, Layout::LabelMajor, sizes.columns)
     }
 }
 
@@ -149,6 +164,10 @@ impl BuiltinTask for Binary {
 
     fn fits(&self, _: &SparseRows, _: &u32) -> bool {
         true
+    }
+
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
     }
 
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
@@ -175,7 +194,8 @@ impl BuiltinTask for Binary {
 impl TaskSpec for BinarySpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = RowOptions { bias: self.bias, weights_per_label: false };
-        let mut rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let mut rows = rows.scaled(self.scale, vocabulary)?;
         let labels = &rows.vocabulary.labels;
         match labels.len() {
             2 => {}

@@ -2,17 +2,23 @@
 //!
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
+use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{CodedFeatures, ExampleOf, LabelCodes, QuestionOf, Task, TaskCapabilities, WorkspaceOf};
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -34,6 +40,9 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
 pub struct MulticlassSpec {
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -127,7 +136,12 @@ impl Task for Multiclass {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), coded_planes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities {
+            codes: Some(self),
+            coded_planes: Some(self),
+            magnitudes: Some(self),
+            ..TaskCapabilities::none()
+        }
     }
 }
 
@@ -174,6 +188,18 @@ impl CodedFeatures<Multiclass> for Multiclass {
     }
 }
 
+impl ScoreMagnitudes<Multiclass> for Multiclass {
+    fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
+        let sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref, true);
+        Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(
+            0,
+            self.classes,
+            Layout::LabelMajor,
+            sizes.columns,
+        )
+    }
+}
+
 impl BuiltinTask for Multiclass {
     type Vocabulary = RowVocabulary;
 
@@ -187,6 +213,10 @@ impl BuiltinTask for Multiclass {
 
     fn fits(&self, _: &SparseRows, _: &u32) -> bool {
         true
+    }
+
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
     }
 
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
@@ -217,7 +247,7 @@ impl BuiltinTask for Multiclass {
 impl TaskSpec for MulticlassSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = RowOptions { bias: self.bias, weights_per_label: true };
-        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?;
+        let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
         let task = Multiclass::new(classes, rows.vocabulary.features, costs);

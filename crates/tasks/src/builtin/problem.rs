@@ -6,13 +6,14 @@ use std::sync::Arc;
 use multiplane_core::divide::divide;
 use multiplane_core::example::{Examples, Workspace};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
-use crate::problem::{Judged, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::problem::{FeatureSizes, Judged, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
@@ -104,6 +105,21 @@ where
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.task.nonnegative()
+    }
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples))
+    }
+    fn feature_sizes(&self) -> Option<FeatureSizes> {
+        let inputs = &self.examples.inputs;
+        let fixed = self.vocabulary.scale.is_some() || self.vocabulary.dictionary.is_some();
+        self.task.rows(inputs.first()?).filter(|_| !fixed)?;
+        let of_example = |x| {
+            let rows = self.task.rows(x).into_iter();
+            rows.flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()))
+        };
+        let columns = |x| self.task.rows(x).map_or(0, |rows| rows.columns());
+        let features = inputs.iter().map(columns).max()?;
+        Some(FeatureSizes::of(features, inputs.iter().map(of_example)))
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());

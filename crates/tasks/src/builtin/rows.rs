@@ -7,7 +7,7 @@ use crate::builtin::reading::Reading;
 use crate::data::{Classified, SparseRows};
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
-use crate::problem::{OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureScale, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
 /// What a task on rows remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,9 +17,20 @@ pub struct RowVocabulary {
     pub labels: Vec<String>,
     /// Features of a row, a bias feature included.
     pub features: usize,
+    /// What the features were divided by, where they were.
+    #[serde(skip)]
+    pub scale: Option<FeatureScale>,
 }
 
-impl TaskVocabulary for RowVocabulary {}
+impl TaskVocabulary for RowVocabulary {
+    fn scale(&self) -> Option<&FeatureScale> {
+        self.scale.as_ref()
+    }
+
+    fn set_scale(&mut self, scale: Option<FeatureScale>) {
+        self.scale = scale;
+    }
+}
 
 impl RowVocabulary {
     /// Returns the name of a label; `?` for one that training never saw.
@@ -94,5 +105,5 @@ fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> 
     }
     let features = rows.rows.columns() + usize::from(options.bias);
     check_dim(features, if options.weights_per_label { labels.len() } else { 1 })?;
-    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features })
+    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features, scale: None })
 }

@@ -10,7 +10,7 @@ use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;
-use crate::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 use crate::text::{Template, TemplateList, build, look_up};
 
 /// Most bytes that all label names together may have: they go into a model's header.
@@ -33,6 +33,9 @@ pub struct SequenceVocabulary {
     /// Labels of this data that training never saw, numbered after the others; no model holds them.
     #[serde(skip)]
     pub unseen: Vec<String>,
+    /// What the features were divided by, where they were.
+    #[serde(skip)]
+    pub scale: Option<FeatureScale>,
 }
 
 impl TaskVocabulary for SequenceVocabulary {
@@ -42,6 +45,14 @@ impl TaskVocabulary for SequenceVocabulary {
 
     fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
         self.dictionary = dictionary;
+    }
+
+    fn scale(&self) -> Option<&FeatureScale> {
+        self.scale.as_ref()
+    }
+
+    fn set_scale(&mut self, scale: Option<FeatureScale>) {
+        self.scale = scale;
     }
 }
 

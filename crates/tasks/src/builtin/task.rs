@@ -6,6 +6,7 @@ use std::ops::Range;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 
+use crate::data::SparseRows;
 use crate::metrics::Measure;
 use crate::problem::TaskVocabulary;
 
@@ -57,6 +58,11 @@ pub trait BuiltinTask: Task {
     /// Whether `y`, a labelling of another input, is one of `x` too; for the oracle doctor.
     fn fits(&self, _x: &Self::Input, _y: &Self::Label) -> bool {
         false
+    }
+
+    /// Returns the rows of numbers that an input is made of, where it is and the task can scale them.
+    fn rows<'a>(&self, _x: &'a Self::Input) -> Option<&'a SparseRows> {
+        None
     }
 
     /// Returns the names of parts of w; see [`Problem::weight_blocks`](crate::problem::Problem::weight_blocks).

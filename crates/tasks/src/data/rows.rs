@@ -81,6 +81,19 @@ impl SparseRows {
         }
     }
 
+    /// Divides every column by its number.
+    ///
+    /// # Panics
+    /// If there are fewer numbers than columns with entries.
+    pub fn divide_columns(&mut self, divisors: &[f64]) {
+        if self.values.is_none() && self.indices.iter().any(|&index| divisors[index as usize] != 1.0) {
+            self.values = Some(vec![1.0; self.indices.len()]);
+        }
+        if let Some(values) = &mut self.values {
+            values.iter_mut().zip(&self.indices).for_each(|(value, &index)| *value /= divisors[index as usize]);
+        }
+    }
+
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()

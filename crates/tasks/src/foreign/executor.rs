@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use multiplane_core::divide::divide;
-use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered};
+use multiplane_core::executor::{BatchItem, Executor, Reply, Unanswered, score_and_terms};
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
@@ -81,8 +81,8 @@ impl<T: ForeignTask> Worker<T> {
             let plane = if wanted == Reply::Planes { &mut out.plane } else { &mut self.plane };
             let scale = 1.0 / told.truths.len() as f64;
             out.quality = oracle::plane(answer, truth, scale, w, plane).map_err(named)?;
-            check_answer(out.block, w.len(), plane, out.quality).map_err(|error| (slot, error.reason))?;
-            out.score = plane.view().score(w);
+            check_answer(out.block, w, plane, out.quality).map_err(|error| (slot, error.reason))?;
+            (out.score, out.seen) = score_and_terms(plane, w, wanted);
             told.sampler.see(out.block, answer);
         }
         failed.map_or(Ok(()), Err)

@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::rounding::Magnitudes;
 
 use crate::metrics::Evaluation;
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
 use crate::problem::sample::AnswerSample;
+use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
 
 /// One predicted example.
@@ -45,6 +47,17 @@ pub trait Problem: Send + Sync {
 
     /// Returns the weights that must stay `>= 0`; see [`Task::nonnegative`](multiplane_core::task::Task::nonnegative).
     fn nonnegative(&self) -> Vec<Range<usize>>;
+
+    /// Returns bounds on the terms of all scores; see
+    /// [`ScoreMagnitudes`](multiplane_core::task::ScoreMagnitudes).
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        None
+    }
+
+    /// Returns how large the features are, where they are numbers that could be scaled and are not.
+    fn feature_sizes(&self) -> Option<FeatureSizes> {
+        None
+    }
 
     /// Makes a max-oracle on these examples; every call makes a new worker.
     ///

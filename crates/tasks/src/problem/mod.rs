@@ -4,6 +4,8 @@
 mod erased;
 mod error;
 mod sample;
+mod scale;
+mod sizes;
 mod tally;
 mod vocabulary;
 
@@ -11,5 +13,7 @@ pub use crate::metrics::Evaluation;
 pub use erased::{Prediction, Problem};
 pub use error::{MAX_DIM, OpenError, check_dim};
 pub use sample::{AnswerSample, SampledAnswer, SampledLabel};
+pub use scale::FeatureScale;
+pub use sizes::FeatureSizes;
 pub(crate) use tally::{Judged, Tally, decode_all};
 pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};

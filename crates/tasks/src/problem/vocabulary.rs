@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::data::Strings;
 use crate::problem::error::OpenError;
+use crate::problem::scale::FeatureScale;
 
 /// Most bytes that a dictionary may have.
 pub const MAX_DICTIONARY_BYTES: usize = 1 << 30;
@@ -27,6 +28,9 @@ pub struct Vocabulary {
     /// Names of the features, where they have any. The model file keeps them apart from the rest.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
+    /// What the features were divided by, where they were; kept apart in the same way.
+    #[serde(skip)]
+    pub scale: Option<FeatureScale>,
 }
 
 /// The vocabulary of one task. Its fields `labels` (a list of names) and `features` (a number), where it has them, are
@@ -39,6 +43,14 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
 
     /// Takes the names of the features that a model holds.
     fn set_dictionary(&mut self, _dictionary: Option<Arc<Strings>>) {}
+
+    /// Returns what the features were divided by, where they were.
+    fn scale(&self) -> Option<&FeatureScale> {
+        None
+    }
+
+    /// Takes what the features are divided by.
+    fn set_scale(&mut self, _scale: Option<FeatureScale>) {}
 }
 
 impl Vocabulary {
@@ -52,6 +64,7 @@ impl Vocabulary {
             features: features.unwrap_or_default(),
             own,
             dictionary: typed.dictionary().cloned(),
+            scale: typed.scale().cloned(),
         }
     }
 
@@ -71,6 +84,7 @@ impl Vocabulary {
         let mut typed: V = serde_json::from_value(Value::Object(fields))
             .map_err(|error| OpenError::new(format!("the model does not fit its task: {error}")))?;
         typed.set_dictionary(self.dictionary.clone());
+        typed.set_scale(self.scale.clone());
         Ok(typed)
     }
 }

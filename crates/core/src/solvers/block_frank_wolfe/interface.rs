@@ -8,11 +8,12 @@ use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule, VectorDual};
 use crate::hull::HullState;
 use crate::keeper::PlaneKeeper;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::order::BlockOrder;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
+use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
 use crate::state::{self, StateError, ensure};
 
@@ -44,6 +45,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
 
     fn alternative(&self, w: &mut Vec<f64>) -> Option<f64> {
         self.dual.iterate().alternative(w)
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, mut source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, &mut source, out);
     }
 
     fn keeper(&mut self) -> Option<&mut dyn PlaneKeeper<O>> {

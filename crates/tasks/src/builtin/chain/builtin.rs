@@ -19,6 +19,10 @@ impl BuiltinTask for Chain {
         (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len())
     }
 
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
         let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
         let factor = self.costs.factor(truth.len());

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, Sequences};
-use crate::data::{conll, hmm, letter};
+use crate::data::{Columns, conll, hmm, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{CostTable, LossSpec};
@@ -27,6 +28,9 @@ pub struct ChainSpec {
     pub bias: bool,
     /// Adds weights for the label at the start and at the end of a sequence.
     pub ends: bool,
+    /// What the columns of features of letters and tagged rows are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
     /// Features of columns of text (conll): `words`, `tags`, `chunking` (both), or templates such as `w[-1]|w[0]`
     /// (word before and word), `p[1]` (next token's second column), `c2[0]`, `%x[-1,0]`; several in a list or divided
     /// by spaces. Where not given: `chunking`, or `words` for two columns.
@@ -44,14 +48,21 @@ pub struct ChainSpec {
 impl Default for ChainSpec {
     fn default() -> Self {
         let loss = LossSpec::default();
-        ChainSpec { bias: false, ends: false, template: None, min_count: 1, loss, class_weights: None }
+        let scale = ScaleSpec::None;
+        ChainSpec { bias: false, ends: false, scale, template: None, min_count: 1, loss, class_weights: None }
     }
 }
 
 impl TaskSpec for ChainSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = SequenceOptions { bias: self.bias, template: self.template.as_ref(), min_count: self.min_count };
-        let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?;
+        if self.scale != ScaleSpec::None && data.get::<Columns>().is_some() {
+            let found = data.describe();
+            return Err(OpenError::new(format!(
+                "task.scale is for features that are numbers (letter, hmm), found {found}"
+            )));
+        }
+        let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let labels = sequences.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
         let task = Chain::new(labels, sequences.vocabulary.features, self.ends, costs);

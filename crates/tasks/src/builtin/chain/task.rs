@@ -1,10 +1,13 @@
 //! The chain as a task: its features, loss and decoder. A plane touches only the positions where the labelling differs
 //! from the truth.
 
+use multiplane_core::example::Examples;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
+use multiplane_core::rounding::{Layout, Magnitudes};
 use multiplane_core::task::{
-    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, Task, TaskCapabilities, WorkspaceOf,
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
+    WorkspaceOf,
 };
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
@@ -13,6 +16,7 @@ use multiplane_infer::viterbi::Viterbi;
 use crate::builtin::chain::labellings::MoveBuffers;
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::difference::Difference;
+use crate::builtin::magnitudes::sizes;
 use crate::builtin::prices;
 use crate::data::SparseRows;
 
@@ -112,7 +116,32 @@ impl Task for Chain {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), recombination: Some(self), coded_planes: Some(self) }
+        TaskCapabilities {
+            codes: Some(self),
+            recombination: Some(self),
+            coded_planes: Some(self),
+            magnitudes: Some(self),
+        }
+    }
+}
+
+impl ScoreMagnitudes<Chain> for Chain {
+    /// Every position gives its row to one label, every two neighbours and each end one weight.
+    fn magnitudes(&self, examples: &Examples<SparseRows, Vec<u32>>) -> Magnitudes {
+        let sizes = sizes(examples, self.features, &self.costs, Vec::as_slice, false);
+        let n = examples.labels.len() as f64;
+        let pairs: f64 = examples.inputs.iter().map(|x| x.len().saturating_sub(1) as f64 / n).sum();
+        let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
+        let single = |value: f64| vec![value];
+        let magnitudes = Magnitudes::new(sizes.loss, sizes.additions, sizes.rows)
+            .with_table(0, labels, Layout::ColumnMajor, sizes.columns)
+            .with_table(pair, labels * labels, Layout::ColumnMajor, single(pairs));
+        if !self.ends {
+            return magnitudes;
+        }
+        let end =
+            |magnitudes: Magnitudes, start| magnitudes.with_table(start, labels, Layout::ColumnMajor, single(1.0));
+        end(end(magnitudes, ends), ends + labels)
     }
 }
 

@@ -1,0 +1,143 @@
+//! Bounds on the errors of P and F.
+
+use super::magnitudes::Magnitudes;
+use super::rounded::Rounded;
+use crate::linalg;
+use crate::regularizer::Regularizer;
+
+/// The unit roundoff u: one operation is off by at most this share of its result.
+pub const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// Roundings of a sum that no caller counts: the factor 1/n, products, folds of accumulators.
+const USUAL: f64 = 32.0;
+
+/// Those of a coefficient: the factor 1/n, the loss, the product with a mass, division by lambda.
+const COEFFICIENT: f64 = 10.0;
+
+/// The smallest number above 0, which a product that underflows is off by at most.
+const TINY: f64 = f64::from_bits(1);
+
+/// What the planes in hand say of the size of terms, where the task says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Sum over the examples of the terms of a score, without sign.
+    pub score: f64,
+    /// Sum over the examples of the length of a plane's linear part.
+    pub length: f64,
+    /// Sum over the examples of the constant parts, without sign.
+    pub constant: f64,
+}
+
+impl Seen {
+    /// Counts `mass` of a plane at `w`. Costs O(stored coefficients).
+    pub fn add(&mut self, mass: f64, plane: crate::plane::PlaneView<'_>, w: &[f64]) {
+        self.score += mass * plane.star.absolute_dot(w);
+        self.length += mass * linalg::sum_squares(plane.star.values()).sqrt();
+        self.constant += mass * plane.circ.abs();
+    }
+
+    /// Counts what was seen elsewhere.
+    pub fn add_terms(&mut self, other: Seen) {
+        self.score += other.score;
+        self.length += other.length;
+        self.constant += other.constant;
+    }
+}
+
+/// A dual point whose value was computed from its free weights and constant part.
+#[derive(Clone, Copy, Debug)]
+pub struct PointTerms<'a> {
+    /// The free weights.
+    pub free: &'a [f64],
+    /// The constant part.
+    pub circ: f64,
+    /// Roundings that a coordinate of phi went through since it was exact: each off by at most u times the terms in it.
+    pub additions: f64,
+    /// Whether the terms are those of planes that have mass now, example by example; else those of any that ever had.
+    pub present: bool,
+}
+
+/// What is known of a problem's terms, and the bounds that follow.
+#[derive(Clone, Debug, Default)]
+pub struct Rounding {
+    magnitudes: Option<Magnitudes>,
+    blocks: usize,
+}
+
+impl Rounding {
+    /// Returns the bounds for a problem of `blocks` examples. Without `magnitudes` they are taken from planes seen: they
+    /// cover sums over these planes then, not a decoder that rounding made choose another one.
+    pub fn new(blocks: usize, magnitudes: Option<Magnitudes>) -> Self {
+        Rounding { magnitudes, blocks }
+    }
+
+    /// Whether the planes of an evaluation must be looked at.
+    pub fn needs_planes(&self) -> bool {
+        self.magnitudes.is_none()
+    }
+
+    /// Returns what P is of the order of where nothing is known: the mean of the largest losses; 0 where the task does not
+    /// say.
+    pub fn scale(&self) -> f64 {
+        self.magnitudes.as_ref().map_or(0.0, Magnitudes::constant)
+    }
+
+    /// Returns P with its bound: the penalty at `w` plus a sum of hinges. An answer is off by the error of its score,
+    /// and as much below the best labelling as the decoder's scores of the two are off. Costs O(d).
+    pub fn primal(&self, regularizer: &Regularizer, w: &[f64], hinges: f64, seen: Seen) -> Rounded {
+        let penalty = regularizer.penalty(w);
+        let (terms, additions) = match &self.magnitudes {
+            Some(magnitudes) => (magnitudes.most(w) + magnitudes.constant(), magnitudes.additions()),
+            None => (seen.score + seen.constant, self.usual_additions(w)),
+        };
+        let scores = 4.0 * (additions + USUAL) * terms + (self.blocks as f64 + 1.0) * hinges.abs();
+        let lanes = if regularizer.prior().is_some() { 1.0 } else { 16.0 };
+        let penalty_terms = (w.len() as f64 / lanes + USUAL) * penalty;
+        let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
+        Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow)
+    }
+
+    /// Returns F, which was computed as `value`, with its bound: `F(phi) >= F(phi') - <E, |w|> - |E|^2 / lambda` where
+    /// phi' is off by at most E. Costs O(d). `seen` tells of the point's planes at its weights, and is asked only where
+    /// the task says nothing.
+    pub fn dual(
+        &self,
+        regularizer: &Regularizer,
+        value: f64,
+        point: PointTerms<'_>,
+        seen: impl FnOnce(&[f64]) -> Seen,
+    ) -> Rounded {
+        let mut clipped = Vec::new();
+        let w = if regularizer.constraints().is_some() {
+            clipped.extend_from_slice(point.free);
+            regularizer.clip_all(&mut clipped);
+            &clipped
+        } else {
+            point.free
+        };
+        let (terms, squares, additions) = match &self.magnitudes {
+            Some(magnitudes) => {
+                let scores = if point.present { magnitudes.most(w) } else { magnitudes.all(w) };
+                let folded = if regularizer.constraints().is_some() { 2.0 * scores } else { 0.0 };
+                let terms = 2.0 * scores + magnitudes.constant_within(point.circ, folded);
+                (terms, 4.0 * magnitudes.squares(), magnitudes.rows())
+            }
+            None => {
+                let seen = seen(w);
+                (seen.score + seen.constant, seen.length * seen.length, USUAL)
+            }
+        };
+        let share = UNIT * (point.additions + additions + COEFFICIENT);
+        let (linear, quadratic) = (share * terms, share * share * squares / regularizer.lambda());
+        // Weights that were added up hold the prior's as well.
+        let sums = if point.present { 0.0 } else { point.additions };
+        let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
+        let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
+        Rounded::new(value, linear + quadratic + UNIT * norms + underflow)
+    }
+
+    /// Roundings of a score where the task does not say how it is added up: over all coordinates, in eight sums.
+    fn usual_additions(&self, w: &[f64]) -> f64 {
+        w.len() as f64 / 8.0
+    }
+}

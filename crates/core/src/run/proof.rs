@@ -1,0 +1,78 @@
+//! What of the bounds is proven, and what is lost in rounding ([ADR 0025](../../../../docs/adr/0025-rounding.md)).
+
+use super::driver::Run;
+use super::moment::Evaluate;
+use crate::observe::Certificate;
+use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
+use crate::rounding::Rounded;
+
+/// Rounding that is no more than this share of P, or of the largest losses, does not keep a gap from being certified: the
+/// bounds hold all of it.
+const NOTICEABLE: f64 = 1e-6;
+
+impl<O: MaxOracle> Run<O> {
+    /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
+    pub(super) fn prove_dual(&mut self) {
+        let present = self.rounded_duals().into_iter().reduce(Rounded::higher);
+        self.noise = self.noise.max(present.map_or(0.0, |dual| dual.rounding));
+        let best = present.into_iter().chain(self.dual).reduce(Rounded::higher);
+        // No hinge and no penalty is negative: 0 needs no proof, and nothing below it says anything.
+        self.dual = best.map(|dual| dual.higher(Rounded::exact(0.0)));
+    }
+
+    /// Returns the bounds for a record: where evaluations are rare, with a dual value that is proven for it once a pass.
+    /// Whether records are kept changes nothing else.
+    pub(super) fn certificate_to_show(&mut self) -> Certificate {
+        if self.evaluated_at == Some(self.steps) {
+            return self.certificate();
+        }
+        let now = self.passes();
+        let is_due = self.shown.is_none_or(|(_, pass)| now >= pass + 1.0);
+        if self.evaluate == Evaluate::Auto && is_due && !self.observers.is_empty() {
+            let present = self.rounded_duals().into_iter().reduce(Rounded::higher);
+            let shown = present.into_iter().chain(self.shown.map(|(dual, _)| dual)).reduce(Rounded::higher);
+            self.shown = shown.map(|dual| (dual, now));
+        }
+        let certificate = self.certificate();
+        match self.shown.map(|(dual, _)| dual.lower()).filter(|&dual| certificate.dual.is_some_and(|old| dual > old)) {
+            Some(dual) => Certificate::new(certificate.primal, Some(dual), certificate.certified),
+            None => certificate,
+        }
+    }
+
+    /// Returns the dual values of the solver's points, each with a bound on its rounding.
+    pub(crate) fn rounded_duals(&mut self) -> Vec<Rounded> {
+        let (mut none, mut values) = (NoCapabilities, Vec::new());
+        let source: &mut dyn Capabilities = match self.oracle.capabilities() {
+            Some(source) => source,
+            None => &mut none,
+        };
+        self.solver.rounded_duals(&self.rounding, source, &mut values);
+        values
+    }
+
+    /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
+    pub(super) fn expected_dual(&self) -> Option<f64> {
+        let of_dual = self.dual.map_or(0.0, Rounded::margin);
+        let of_primal = self.best.as_ref().map_or(0.0, |best| best.primal.margin());
+        self.books.map(|dual| dual - of_dual - of_primal)
+    }
+
+    /// Returns what rounding may be of the gap, where that is most of it: of the bounds that there are, or of those at the
+    /// iterate that was evaluated last.
+    pub(super) fn rounding_in_gap(&self) -> Option<f64> {
+        let ((primal, _), dual) = (self.best_primal()?, self.dual?);
+        let rounding = self.noise.max(primal.rounding + dual.rounding);
+        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
+        let gap = primal.upper() - dual.lower(); // none at all is proven without a digit
+        let is_most = shows && gap > 0.0 && rounding > 0.5 * gap;
+        (is_most || !rounding.is_finite()).then_some(rounding)
+    }
+
+    /// Whether the gap is lost in rounding: most of it, and more than leaves anything known.
+    pub(super) fn is_lost_to_rounding(&self) -> bool {
+        let scale = self.best_primal().map_or(0.0, |(primal, _)| primal.value.abs()).max(self.rounding.scale());
+        let allowed = NOTICEABLE * scale;
+        self.rounding_in_gap().is_some_and(|rounding| !rounding.is_finite() || rounding > allowed)
+    }
+}

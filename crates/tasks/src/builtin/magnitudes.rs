@@ -1,0 +1,56 @@
+//! How large the terms of scores get where all there is are rows of numbers, given to labels.
+
+use multiplane_core::example::Examples;
+
+use crate::data::SparseRows;
+use crate::losses::CostTable;
+
+/// Roundings of a position beside its row: loss, neighbours, ends, the best of the labels before.
+const PER_ROW: usize = 4;
+
+/// Sums that a plane's score is added up in; see `linalg::sparse_dot`.
+const LANES: usize = 8;
+
+/// Sums that the product of a dense row is added up in, and additions that put them together; see `linalg::dot`.
+const DENSE: (usize, usize) = (16, 5);
+
+/// What a data set says of the terms of its scores.
+pub(super) struct RowSizes {
+    /// Mean over the examples of `sum |x_j|` in one example, by column.
+    pub(super) columns: Vec<f64>,
+    /// Mean over the examples of the largest loss.
+    pub(super) loss: f64,
+    /// Roundings of a term of a score at most: in a decoder, then in a plane, then in the plane's score.
+    pub(super) additions: usize,
+    /// Rows of an example at most.
+    pub(super) rows: usize,
+}
+
+/// Measures the examples of a task with `width` features a row; `labels` are those of a truth. `dense` says whether rows
+/// without zeros are scored as dense ones.
+pub(super) fn sizes<'a, Y>(
+    examples: &'a Examples<SparseRows, Y>,
+    width: usize,
+    costs: &CostTable,
+    labels: impl Fn(&'a Y) -> &'a [u32],
+    dense: bool,
+) -> RowSizes {
+    let largest = costs.largest();
+    let n = examples.labels.len() as f64;
+    let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0, rows: 0 };
+    for (x, y) in examples.inputs.iter().zip(&examples.labels) {
+        let mut longest = 0;
+        for row in (0..x.len()).map(|t| x.row(t)) {
+            row.iter().for_each(|(index, value)| sizes.columns[index as usize] += value.abs() / n);
+            let is_dense = dense && row.indices.len() == width;
+            longest = longest.max(if is_dense { width / DENSE.0 + DENSE.1 } else { row.indices.len() });
+        }
+        let labels = labels(y);
+        let worst: f64 = labels.iter().map(|&label| largest.get(label as usize).copied().unwrap_or(1.0)).sum();
+        sizes.loss += worst * costs.factor(labels.len()) / n;
+        let additions = longest + PER_ROW * x.len() + 2 * x.nonzeros() / LANES;
+        sizes.additions = sizes.additions.max(additions);
+        sizes.rows = sizes.rows.max(x.len());
+    }
+    sizes
+}
