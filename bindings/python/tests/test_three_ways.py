@@ -116,6 +116,6 @@ def test_weights_worse_than_none():
     names = {}
     exec(TASK, names)
     here = StructuredSVM(names["Multiclass"](), **chosen).fit([tuple(map(float, row)) for row in x], y)
-    assert core.primal_ == 1.0 and not core.coef_.any()
-    assert here.primal_ > 1.0 and here.coef_.any()
+    assert core.primal_ == pytest.approx(1.0) and not core.coef_.any()
+    assert here.primal_ > 1.01 and here.coef_.any()
     assert here.dual_ == pytest.approx(core.dual_, rel=1e-12) and core.certified_ and here.certified_
