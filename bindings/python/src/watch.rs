@@ -66,7 +66,9 @@ impl Observer for Watcher {
             return;
         }
         self.told = Instant::now();
-        self.tell(|callable| callable.call1((tick.pass, tick.oracle_calls + tick.evaluation_calls, tick.seconds)).map(|_| ()));
+        self.tell(|callable| {
+            callable.call1((tick.pass, tick.oracle_calls + tick.evaluation_calls, tick.seconds)).map(|_| ())
+        });
     }
 }
 
