@@ -14,12 +14,15 @@ pub(crate) struct Fit {
     /// The report of `train --json`.
     #[pyo3(get)]
     pub(crate) summary: String,
-    /// One JSON object per line and evaluation.
+    /// One JSON object per line and outer iteration.
     #[pyo3(get)]
     pub(crate) history: String,
     /// What a user should know.
     #[pyo3(get)]
     pub(crate) warnings: Vec<String>,
+    /// The pass since which the gap has not fallen, where that is long.
+    #[pyo3(get)]
+    pub(crate) still_since: Option<f64>,
     /// The exception that ended it early, if one did; the model is what there was by then.
     pub(crate) interrupted: Option<Py<PyAny>>,
     /// sha256 of the training data.

@@ -41,17 +41,11 @@ impl Model {
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        if !self.inner.info.certificate.primal.is_finite() {
-            return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
-        }
         Ok(PyBytes::new(py, &guarded(|| self.inner.to_bytes().map_err(raised))?))
     }
 
     /// Writes the file, durably.
     fn save(&self, path: PathBuf) -> PyResult<()> {
-        if !self.inner.info.certificate.primal.is_finite() {
-            return Err(value_error("the run was interrupted before its first evaluation: there is nothing to save"));
-        }
         guarded(|| self.inner.save(&path).map_err(raised))
     }
 

@@ -134,7 +134,7 @@ impl Job {
 }
 
 /// Trains. `spec` is the tree of a run as JSON text, `source` a Dataset or a UserTask. `watcher` is called with the
-/// text of each record and, between them, with pass, calls and seconds. `start` is the Fit to go on from; with `keep`
+/// text of each record and, between them, with pass, calls (all of them) and seconds. `start` is the Fit to go on from; with `keep`
 /// the result can be gone on from.
 #[pyfunction]
 #[pyo3(signature = (spec, source, *, test=None, watcher=None, start=None, keep=false))]
@@ -161,10 +161,11 @@ pub(crate) fn train(
         let scales = session.problem().feature_sizes().is_some();
         let lost = session.rounding_warning(&summary);
         warnings.extend(lost.map(|reason| if scales { advised(reason) } else { reason }));
+        let still_since = summary.still_since;
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        Ok((model, summary, state, warnings))
+        Ok((model, summary, state, (warnings, still_since)))
     };
-    let ((inner, summary, state, warnings), stopped, history) = job.run(py, work)?;
+    let ((inner, summary, state, (warnings, still_since)), stopped, history) = job.run(py, work)?;
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
     let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
@@ -173,6 +174,7 @@ pub(crate) fn train(
         summary,
         history,
         warnings,
+        still_since,
         interrupted,
         warm: Mutex::new(state),
     })

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::interrupt::Interrupt;
 
-/// How often a watcher hears of a run between evaluations.
+/// How often a watcher hears of a run between records.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Lines that a recorder writes and the report reads.
@@ -35,7 +35,7 @@ impl io::Write for Shared {
     }
 }
 
-/// A Python callable that hears of evaluations (`JSON text`) and of progress between them (`pass, calls, seconds`).
+/// A Python callable that hears of records (`JSON text`) and of progress between them (`pass, calls, seconds`).
 /// An exception in it stops the run, as Ctrl-C does.
 pub(crate) struct Watcher {
     pub(crate) callable: Py<PyAny>,
@@ -66,7 +66,9 @@ impl Observer for Watcher {
             return;
         }
         self.told = Instant::now();
-        self.tell(|callable| callable.call1((tick.pass, tick.oracle_calls, tick.seconds)).map(|_| ()));
+        self.tell(|callable| {
+            callable.call1((tick.pass, tick.oracle_calls + tick.evaluation_calls, tick.seconds)).map(|_| ())
+        });
     }
 }
 

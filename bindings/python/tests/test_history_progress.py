@@ -2,6 +2,8 @@
 
 import io
 import logging
+import math
+import pickle
 import sys
 import types
 
@@ -9,7 +11,8 @@ import matplotlib
 import pytest
 from conftest import blobs
 
-from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History
+from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, load
+from multiplane._progress import bounds
 from problems import Multiclass
 
 matplotlib.use("Agg")
@@ -18,12 +21,15 @@ KEYS = {
     "pass", "iterations", "approximate_passes", "oracle_calls", "cached_steps", "seconds", "oracle_seconds", "primal",
     "dual", "gap", "certified", "planes", "train_loss", "test_loss",
 }  # fmt: skip
+EVALUATION = {"gap_estimate", "evaluation_calls", "evaluation_seconds"}
 
 
 def test_history_has_the_records_of_the_command_line():
-    """One record per evaluation, in order; the last is of the weights kept."""
+    """One record per outer iteration, in order; the last is of the weights kept."""
     model = MulticlassSSVM(gap="1%").fit(X, Y)
-    assert isinstance(model.history_, History) and set(model.history_[0]) >= KEYS
+    assert isinstance(model.history_, History) and set(model.history_[0]) >= KEYS | EVALUATION
+    assert set(model.history_.column("iterations")) == set(range(1, model.n_iter_ + 1))
+    assert model.history_[0]["primal"] == pytest.approx(1.0) and model.history_[0]["gap_estimate"] > 0
     calls = model.history_.column("oracle_calls")
     assert calls == sorted(calls)
     assert model.history_[-1]["primal"] == model.primal_ and model.history_[-1]["dual"] == model.dual_
@@ -38,8 +44,13 @@ def test_history_plots(x):
 
     model = MulticlassSSVM(gap="1%").fit(X, Y)
     axes = model.history_.plot(x=x)
-    assert {line.get_label() for line in axes.get_lines()} == {"primal", "dual"}
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert set(lines) == {"primal", "primal, estimated", "dual"}
+    assert {name for name, line in lines.items() if line.get_linestyle() == "--"} == {"primal, estimated"}
     assert model.history_.plot(axes, x=x) is axes
+    assert model.history_.at("oracle_calls")[-1] == sum(
+        model.summary_[calls] for calls in ("oracle_calls", "evaluation_calls")
+    )
     pyplot.close("all")
     with pytest.raises(ValueError, match="x = 'time': expected"):
         model.history_.plot(x="time")
@@ -53,6 +64,51 @@ def test_history_without_a_dual_plots():
     assert model.history_.column("dual")[-1] is None
     assert {line.get_label() for line in model.history_.plot().get_lines()} == {"primal"}
     pyplot.close("all")
+
+
+def test_bounds_after_every_iteration():
+    """params={"evaluate": "pass"} evaluates each record off the clock; other words are refused."""
+    from matplotlib import pyplot
+
+    model = MulticlassSSVM(solver="bcfw", passes=5, params={"evaluate": "pass"}).fit(X, Y)
+    assert len(model.history_) == 5 and not EVALUATION & set(model.history_[0])
+    assert all(record["certified"] and record["gap"] is not None for record in model.history_)
+    assert model.summary_["evaluation_calls"] == 5 * len(X)
+    assert {line.get_label() for line in model.history_.plot().get_lines()} == {"primal", "dual"}
+    pyplot.close("all")
+    with pytest.raises(ValueError, match="evaluate.*(auto|pass)"):
+        MulticlassSSVM(params={"evaluate": "often"}).fit(X, Y)
+
+
+def test_records_before_the_first_evaluation(monkeypatch, caplog):
+    """A task of a user knows no primal value before it: records have None, and all that shows records copes."""
+    from matplotlib import pyplot
+
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    model = StructuredSVM(Multiclass(), solver="bcfw", passes=6, progress=True)
+    with caplog.at_level(logging.DEBUG, logger="multiplane"):
+        model.fit(list(X), Y.tolist())
+    primal = model.history_.column("primal")
+    assert primal[0] is None and primal[-1] == model.primal_
+    lines = {line.get_label(): line for line in model.history_.plot().get_lines()}
+    assert len(lines["primal"].get_xdata()) == sum(value is not None for value in primal)
+    assert len(lines["dual"].get_xdata()) == len(primal)
+    assert "gap ~" in stream.getvalue() and "None" not in stream.getvalue() and "nan" not in stream.getvalue()
+    pyplot.close("all")
+
+
+def test_gaps_with_and_without_a_mark():
+    """The progress line has a tilde at gaps that nothing proves, and none at a proven one."""
+    record = {"primal": None, "dual": 0.4, "gap": None, "certified": False, "gap_estimate": 0.1}
+    assert bounds(record) == "  gap ~0.1 (20.00 %)"
+    assert bounds({**record, "gap_estimate": None}) == ""
+    assert bounds({**record, "primal": 0.5, "gap": 0.1, "certified": True}) == "  primal 0.5  gap 0.1 (20.00 %)"
+    known = {**record, "primal": 1.0, "gap": 0.6, "certified": True}
+    assert bounds(known) == "  primal 1  gap ~0.1 (20.00 %)"
+    assert bounds({**known, "gap_estimate": 0.7}) == "  primal 1  gap 0.6 (60.00 %)"
+    assert bounds({**known, "certified": False, "gap_estimate": None}) == "  primal 1  gap ~0.6 (60.00 %)"
+    assert bounds({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) == "  primal 0.7"
 
 
 class Terminal(io.StringIO):
@@ -92,7 +148,7 @@ def test_progress_changes_no_bit(monkeypatch):
 
 
 def test_logging(caplog):
-    """Evaluations at DEBUG, the outcome at INFO, in the logger of the package."""
+    """Records at DEBUG, the outcome at INFO, in the logger of the package."""
     with caplog.at_level(logging.DEBUG, logger="multiplane"):
         MulticlassSSVM(gap="1%").fit(X, Y)
     levels = [record.levelno for record in caplog.records]
@@ -125,3 +181,25 @@ def test_stops_before_the_gap_are_told():
         MulticlassSSVM(gap=1e-9, passes=2).fit(X, Y)
     with pytest.warns(ConvergenceWarning):
         StructuredSVM(Multiclass(), gap=1e-9, calls=100).fit(list(X), Y.tolist())
+
+
+def test_a_gap_that_stands_still_is_told():
+    """Where rounding ends all progress, the warning says since when."""
+    with pytest.warns(ConvergenceWarning, match="has not moved since pass"):
+        MulticlassSSVM(gap=1e-17, passes=400, clock="work").fit(X, Y)
+
+
+def test_budgets_without_room_for_an_evaluation(tmp_path, caplog):
+    """Below one pass there are weights, no primal value and no certificate, and a warning says so; the rest works."""
+    model = MulticlassSSVM(calls=20)
+    with caplog.at_level(logging.INFO, logger="multiplane"):
+        with pytest.warns(ConvergenceWarning, match="before there was room for one evaluation.*NaN"):
+            model.fit(X, Y)
+    assert "primal not evaluated" in caplog.records[-1].getMessage()
+    assert math.isnan(model.primal_) and math.isnan(model.gap_) and not model.certified_ and model.dual_ > 0
+    assert model.summary_["primal"] is None and model.summary_["evaluation_calls"] == 0
+    assert model.score(X, Y) > 0.5
+    model.save(tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert math.isnan(again.primal_) and not again.certified_
+        assert (again.predict(X) == model.predict(X)).all()

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 BEGIN = """
-import os, signal, sys, threading, time
+import os, pickle, signal, sys, threading, time
 import numpy as np
 import multiplane
 
@@ -24,7 +24,12 @@ try:
     fit()
 except KeyboardInterrupt:
     late = time.monotonic() - sent[0]
-    kept = "coef" if hasattr(model, "coef_") else "none"
+    kept = "none"
+    if hasattr(model, "coef_"):
+        assert model.stop_reason_ == "interrupt" and np.isfinite(model.coef_).all()
+        assert np.isfinite(model.primal_) or (np.isnan(model.gap_) and not model.certified_)
+        assert len(model.predict(X)) == len(X)
+        kept = "coef"
     print(f"LATE {{1000 * late:.1f}} ms", kept, len(getattr(model, "history_", [])))
 else:
     print("NOT INTERRUPTED", model.stop_reason_)
@@ -105,16 +110,31 @@ def test_a_path_is_interrupted():
     assert late < 1000
 
 
-def test_evaluations_so_far_are_kept():
-    """What history there was by then is there, and the model predicts."""
-    program = USER + """
+NOTED = """
 real = fit
 def fit():
     try:
         real()
-    finally:
-        assert np.isfinite(model.primal_) and model.stop_reason_ == "interrupt"
-        assert len(model.predict(X)) == len(X)
+    except KeyboardInterrupt as error:
+        assert NOTE in error.__notes__[0], error.__notes__
+        assert bool(np.isfinite(model.primal_)) == EVALUATED
+        again = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(again.coef_, model.coef_) and len(again.predict(X)) == len(X)
+        raise
 """
-    _, kept, records = interrupted(program, after=2.0)
+
+
+@pytest.mark.parametrize("program", [USER, RUST, CHAIN], ids=["python", "rows", "chain"])
+def test_an_answer_that_was_not_evaluated(program):
+    """The fit ends at once, without the calls that an evaluation takes; the exception says what there is."""
+    note = "NOTE, EVALUATED = 'not evaluated yet, so primal_ and gap_ are NaN and certified_ is False', False\n"
+    _, kept, records = interrupted(program + note + NOTED, after=2.0)
+    assert kept == "coef" and records >= 1
+
+
+def test_evaluations_so_far_are_kept():
+    """Weights that were evaluated before have their bounds, and the exception names them."""
+    extra = ', params={"evaluate": "pass"}'
+    note = "NOTE, EVALUATED = 'can be used: primal_ is 0.', True\n"
+    _, kept, records = interrupted(USER + note + NOTED, extra, after=3.0)
     assert kept == "coef" and records >= 1

@@ -82,6 +82,8 @@ def test_learners(learner):
     hinge = (scores + (np.arange(3) != np.array(Y)[:, None])).max(axis=1) - scores[np.arange(90), Y]
     primal = learner.w @ learner.w / 2 + 0.1 * hinge.sum()
     assert learner.primal_objective_curve_[-1] == pytest.approx(primal)
+    assert len(learner.primal_objective_curve_) == len(learner.timestamps_)  # NaN before the first evaluation
+    assert learner.timestamps_ == sorted(learner.timestamps_)
     if isinstance(learner, FrankWolfeSSVM):
         assert learner.objective_curve_[-1] <= primal
 

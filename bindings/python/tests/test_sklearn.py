@@ -23,28 +23,20 @@ ESTIMATORS = [
 ]
 
 
-def expected_failures(estimator):
-    """What is known to fail, and why."""
-    if estimator.clock == "work":
-        return {}
-    return {
-        "check_fit_idempotent": "by the wall clock the work between two oracle calls differs from run to run, within "
-        "the gap; tags.non_deterministic says so",
-        "check_pipeline_consistency": "the same: two runs differ within the gap",
-    }
-
-
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS)
 def test_checks_of_scikit_learn(estimator, check):
-    """All checks that apply pass; those that cannot are listed above."""
+    """All checks pass, on either clock."""
     check(estimator)
 
 
-def test_the_work_clock_is_tagged_deterministic():
-    """Runs repeat under the work clock alone, and the tag says which."""
-    for kind in (BinarySSVM, MulticlassSSVM):
-        assert not kind(clock="work").__sklearn_tags__().non_deterministic
-        assert kind().__sklearn_tags__().non_deterministic
+def test_what_is_timed_is_tagged():
+    """Fits repeat to the bit but for what is measured: a limit of seconds by the wall clock, and calls of users' tasks."""
+    for kind in (BinarySSVM, MulticlassSSVM, ChainSSVM):
+        assert not kind().__sklearn_tags__().non_deterministic
+        assert not kind(clock="work", seconds=1.0).__sklearn_tags__().non_deterministic
+        assert kind(seconds=1.0).__sklearn_tags__().non_deterministic
+    assert StructuredSVM(Multiclass()).__sklearn_tags__().non_deterministic
+    assert not StructuredSVM(Multiclass(), clock="work").__sklearn_tags__().non_deterministic
 
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, ChainSSVM(gap=0.1), StructuredSVM(Multiclass(), passes=3)])

@@ -7,7 +7,7 @@ import pytest
 from conftest import blobs, sequences
 from problems import Multiclass
 
-from multiplane import ChainSSVM, MulticlassSSVM, StructuredSVM
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, StructuredSVM
 
 X, Y = blobs(3)
 
@@ -20,6 +20,18 @@ def test_threads_give_the_same_bits(kind, solver):
     one, three = (kind(solver=solver, threads=t, clock="work", passes=8).fit(x, y) for t in (1, 3))
     assert np.array_equal(one.coef_, three.coef_) and one.history_ == three.history_
     assert all(np.array_equal(a, b) for a, b in zip(one.predict(x), three.predict(x), strict=True))
+
+
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM, ChainSSVM])
+def test_defaults_give_the_same_bytes(kind):
+    """Two default fits are one: by the wall clock, on one thread and on two, weights, dual and model file are equal."""
+    x, y = sequences(n=60, labels=4) if kind is ChainSSVM else blobs(2 if kind is BinarySSVM else 4, n=400, features=8)
+    first, *others = (kind(threads=threads).fit(x, y) for threads in (1, 1, 2, 2))
+    assert first.certified_
+    for other in others:
+        assert other.coef_.tobytes() == first.coef_.tobytes()
+        assert (other.primal_, other.dual_) == (first.primal_, first.dual_)
+        assert other._model.to_bytes() == first._model.to_bytes()
 
 
 class Releasing(Multiclass):

@@ -17,6 +17,7 @@ import multiplane
 from multiplane import MulticlassSSVM, StructuredSVM
 
 K = 3
+LAMBDA = 0.2
 
 TASK = '''
 K = 3
@@ -69,16 +70,23 @@ for line in sys.stdin:
 '''
 
 
+def points(seed):
+    chance = np.random.default_rng(seed)
+    x = chance.normal(size=(40, 2))
+    return x, [int(k) for k in (x @ chance.normal(size=(2, K)) + chance.normal(size=(40, K))).argmax(axis=1)]
+
+
 @pytest.mark.parametrize("solver", ["bcfw", "bcfw-avg", "fw"])
 @pytest.mark.parametrize("seed", range(3))
 def test_three_ways_to_the_same_weights(cli, tmp_path, solver, seed):
-    """Same planes, same work clock, same steps: same bits."""
-    chance = np.random.default_rng(seed)
-    x = chance.normal(size=(40, 2))
-    y = [int(k) for k in (x @ chance.normal(size=(2, K)) + chance.normal(size=(40, K))).argmax(axis=1)]
-    chosen = {"solver": solver, "passes": 8, "clock": "work", "lam": 0.05}
+    """Same planes, same work clock, same steps: same bits, where training has found better weights than 0."""
+    x, y = points(seed)
+    # Lambda is large enough for all of these solvers to be below P(0) = 1 after 8 passes. Where they are not, the core's
+    # own task answers w = 0, and the others cannot: see the next test.
+    chosen = {"solver": solver, "passes": 8, "clock": "work", "lam": LAMBDA}
 
     core = MulticlassSSVM(**chosen).fit(x, y)
+    assert core.primal_ < 1.0, "no better than w = 0"
 
     names = {}
     exec(TASK, names)
@@ -87,7 +95,7 @@ def test_three_ways_to_the_same_weights(cli, tmp_path, solver, seed):
     (tmp_path / "rows.json").write_text(json.dumps([x.tolist(), y]))
     (tmp_path / "oracle.py").write_text(TASK + SERVE)
     command = ["--task", "external", "--set", f"task.command={sys.executable} oracle.py rows.json", "--solver", solver]
-    stops = ["--passes", "8", "--clock", "work", "--lambda", "0.05", "--quiet", "--out", "model"]
+    stops = ["--passes", "8", "--clock", "work", "--lambda", str(LAMBDA), "--quiet", "--out", "model"]
     subprocess.run([cli, "train", *command, *stops], cwd=tmp_path, check=True)
     model, _ = multiplane._core.load(tmp_path / "model")
     there = np.frombuffer(model.w(), dtype=np.float64)
@@ -95,3 +103,19 @@ def test_three_ways_to_the_same_weights(cli, tmp_path, solver, seed):
     assert (core.coef_.ravel() == here.coef_).all(), "Python"
     assert (here.coef_ == there).all(), "another program"
     assert here.primal_ == json.loads(model.info())["primal"]
+
+
+def test_weights_worse_than_none():
+    """Of its own tasks the core knows P(0), the mean of the largest losses, without a call, and answers with w = 0 where
+    training found nothing better. Of others it does not know how large a loss can be, so they answer with what training
+    found. Both bracket the optimum, by the same dual point.
+    """
+    x, y = points(2)
+    chosen = {"solver": "fw", "passes": 8, "clock": "work", "lam": 0.05}
+    core = MulticlassSSVM(**chosen).fit(x, y)
+    names = {}
+    exec(TASK, names)
+    here = StructuredSVM(names["Multiclass"](), **chosen).fit([tuple(map(float, row)) for row in x], y)
+    assert core.primal_ == pytest.approx(1.0) and not core.coef_.any()
+    assert here.primal_ > 1.01 and here.coef_.any()
+    assert here.dual_ == pytest.approx(core.dual_, rel=1e-12) and core.certified_ and here.certified_

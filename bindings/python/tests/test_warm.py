@@ -101,6 +101,21 @@ def test_the_same_content_is_gone_on_from():
     assert warm.dual_ >= before - 1e-12 and warm.summary_["oracle_calls"] > 4 * 30
 
 
+def test_budgets_of_seconds_count_what_is_added():
+    """Evaluation of the fits before is not paid for again, and where bounds are evaluated may change."""
+    X, Y = data()
+    delay = {"oracle.delay_us": 100}
+    warm = StructuredSVM(Task(), warm_start=True, solver="bcfw", seconds=0.02, clock="work", lam=0.1, params=delay)
+    calls = [0]
+    for _ in range(4):
+        assert warm.fit(X, Y).stop_reason_ == "seconds"
+        calls.append(warm.summary_["oracle_calls"])
+    added = np.diff(calls)
+    assert added.min() >= 0.9 * added.max() > 0, added
+    warm.set_params(params={**delay, "evaluate": "pass"}, seconds=None, passes=1)
+    assert warm.fit(X, Y).summary_["oracle_calls"] == calls[-1] + len(X)
+
+
 def test_what_cannot_be_compared_starts_anew():
     """With a warning; a method fingerprint() says what identifies the task."""
     X, Y = data()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import warnings
 from typing import Any, ClassVar, Self
@@ -39,27 +40,36 @@ class Estimator(Parameters):
     Args:
         solver: A solver's name (``multiplane.solvers``), or one of the objects there.
         lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n).
-        gap: Stop at this duality gap: a number, or percent of the primal as in ``"1%"``.
-        passes: Stop after so many oracle calls per example.
-        calls: Stop after so many oracle calls.
-        seconds: Stop after so many seconds of training. With no stop given: a gap of 1 %, or 1000 passes.
+        gap: Stop at this duality gap, proven: a number, or percent of the primal as in ``"1%"``. A gap alone ends
+            after 1000 passes, too.
+        passes: Stop after so many oracle calls of training per example. Below 1 nothing is evaluated: there are
+            weights and no certificate.
+        calls: Stop after so many oracle calls of training. Calls that only prove bounds are counted apart, in
+            ``summary_["evaluation_calls"]``.
+        seconds: Stop after so many seconds, training and evaluation together. With no stop given: a gap of 1 %, or
+            1000 passes.
         seed: Seed of all chance.
         threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
-        clock: ``"wall"``, or ``"work"``, which counts operations: the same fit gives the same bits.
+        clock: ``"wall"``, or ``"work"``, which counts operations: times are the same in every fit, too, and a task of
+            your own gives the same bits.
         params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
+            ``{"evaluate": "pass"}`` evaluates bounds after every outer iteration, aside, as curves of papers have
+            them; by default (``"auto"``) they are evaluated where that can end the fit.
         warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
         progress: Show a progress line: yes, no, or only where somebody watches (None).
 
     Attributes:
         coef_: The weights.
-        primal_: The objective ``lambda/2 |w|^2 + mean hinge`` at ``coef_``.
-        dual_: A value that no weights can be below.
-        gap_: ``primal_ - dual_``.
-        certified_: Whether the gap is proven.
+        primal_: The objective ``lambda/2 |w|^2 + mean hinge`` at ``coef_``. NaN where it was not evaluated: after
+            Ctrl-C, or with a budget below one pass.
+        dual_: A value that no weights can be below. NaN where the solver has none.
+        gap_: ``primal_ - dual_``; NaN where one of them is.
+        certified_: Whether the gap is proven. False where it was not evaluated, where the task's decoder proves
+            nothing, and where most of the gap may be rounding.
         lam_: lambda as a number.
         n_iter_: Outer iterations.
         stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"`` or ``"interrupt"``.
-        history_: One dict per evaluation; ``history_.plot()`` draws it.
+        history_: One dict per outer iteration; ``history_.plot()`` draws it.
         summary_: The report of ``multiplane train --json``.
     """
 
@@ -127,7 +137,8 @@ class Estimator(Parameters):
         """Runs the core and takes over its results; raises what interrupted it, with the results in place."""
         watcher = Watcher(self.progress)
         tree = self._tree()
-        problem = {key: value for key, value in tree.items() if key not in ("lambda", "stop", "seed", "threads")}
+        free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
+        problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem
         start = getattr(self, "_fit", None) if self.warm_start and same else None
         try:
@@ -152,8 +163,9 @@ class Estimator(Parameters):
         for warning in fit.warnings:
             warnings.warn(warning, UserWarning, stacklevel=3)
         if fit.interrupted is not None:
+            self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
-        self._report()
+        self._report(fit.still_since)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         """Sets the fitted attributes."""
@@ -179,21 +191,50 @@ class Estimator(Parameters):
         self._check_fitted()
         return self._shaped(np.frombuffer(self._model.unscaled(), dtype=np.float64))
 
-    def _report(self) -> None:
-        logger.info(
-            "%s: primal %.6g, dual %.6g, gap %.3g%s, %s passes, stopped by %s",
-            type(self).__name__, self.primal_, self.dual_, self.gap_, " (certified)" if self.certified_ else "",
-            self.summary_.get("passes"), self.stop_reason_,
+    def _is_evaluated(self) -> bool:
+        return not math.isnan(self.primal_)
+
+    def _log(self) -> None:
+        bounds = f"primal {self.primal_:.6g}" if self._is_evaluated() else "primal not evaluated"
+        bounds += "" if math.isnan(self.dual_) else f", dual {self.dual_:.6g}"
+        bounds += "" if math.isnan(self.gap_) else f", gap {self.gap_:.3g}{' (certified)' if self.certified_ else ''}"
+        passes, reason = self.summary_.get("passes") or 0.0, self.stop_reason_
+        logger.info("%s: %s, %.4g passes, stopped by %s", type(self).__name__, bounds, passes, reason)
+
+    def _tell_of_interrupt(self, interrupted: BaseException) -> None:
+        """Says in the exception what the estimator has come to."""
+        self._log()
+        how = (
+            f"primal_ is {self.primal_:.6g}, gap_ {self.gap_:.3g}"
+            if self._is_evaluated()
+            else "not evaluated yet, so primal_ and gap_ are NaN and certified_ is False"
         )
+        interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}")
+
+    def _report(self, still_since: float | None) -> None:
+        self._log()
         wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
-        # A gap that nobody certifies stops no run.
-        if wanted and self.certified_ and self.stop_reason_ in ("passes", "calls", "seconds"):
-            warnings.warn(
-                f"stopped by {self.stop_reason_} before the gap was reached: gap_ is {self.gap_:.3g}, "
-                f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_",
-                ConvergenceWarning,
-                stacklevel=4,
+        reason = self.stop_reason_
+        if reason not in ("passes", "calls", "seconds"):
+            return
+        if not self._is_evaluated():
+            text = (
+                f"stopped by {reason} before there was room for one evaluation, which takes a call for every example: "
+                "primal_ and gap_ are NaN, and certified_ is False"
             )
+        elif wanted and self.certified_:  # a gap that nobody certifies stops no run
+            text = (
+                f"stopped by {reason} before the gap was reached: gap_ is {self.gap_:.3g}, "
+                f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_"
+            )
+            if still_since is not None:
+                text += (
+                    f". It has not moved since pass {still_since:.1f}: steps have become as small as rounding, or lambda "
+                    "is small for features of this size; a larger lam or scaled features help"
+                )
+        else:
+            return
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
@@ -252,6 +293,10 @@ class Estimator(Parameters):
 
 class BuiltIn(Estimator):
     """What estimators of the core's own tasks share: data that can be compared, models that need no task beside them."""
+
+    def _is_timed(self) -> bool:
+        """Whether measured time decides when a fit ends; all other decisions go by prices."""
+        return self.clock == "wall" and self.seconds is not None
 
     def _was_fitted_on(self, data: _core.Dataset) -> bool:
         """Whether a warm start is wanted, and this is the data of the last fit."""

@@ -163,4 +163,5 @@ class ChainSSVM(BuiltIn):
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(two_d_array=False),
+            non_deterministic=self._is_timed(),
         )

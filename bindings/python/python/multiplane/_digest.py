@@ -121,7 +121,7 @@ class _Hasher:
         elif isinstance(value, (set, frozenset)):
             self.parts("set", *sorted(self.apart(item) for item in value))
         elif isinstance(value, (bool, int, float, complex, str, bytes, bytearray)):
-            base = next(base for base in type(value).__mro__ if base in (int, float, complex, str, bytes, bytearray))
+            base: Any = next(base for base in type(value).__mro__ if base in (int, float, complex, str, bytes, bytearray))
             self.add(base(value))
         else:
             known = False

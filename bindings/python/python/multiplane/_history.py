@@ -5,12 +5,26 @@ from __future__ import annotations
 import json
 from typing import Any
 
+AXES = {"pass": "passes", "seconds": "seconds", "oracle_calls": "oracle calls"}
+"""What a history can be drawn over, and how the axis is called."""
+
 
 class History(list[dict[str, Any]]):
-    """The evaluations of a run in order, one dict each.
+    """The records of a run in order, one dict for every outer iteration.
 
-    Keys: ``pass``, ``iterations``, ``approximate_passes``, ``oracle_calls``, ``cached_steps``, ``seconds``,
-    ``oracle_seconds``, ``primal``, ``dual``, ``gap``, ``certified``, ``planes``, ``train_loss``, ``test_loss``.
+    Counts: ``pass``, ``iterations``, ``approximate_passes``, ``oracle_calls``, ``cached_steps``, ``seconds``,
+    ``oracle_seconds`` are training's; ``evaluation_calls`` and ``evaluation_seconds`` are what only bounds have cost, not
+    in the others (``at`` adds them up); ``planes`` are those kept, mean per example.
+
+    Bounds: ``primal`` is the lowest primal value proven so far, at first that of w = 0 where the task knows it, and None
+    where nothing was evaluated yet; ``dual``, ``gap`` (their difference) and ``certified`` as in the estimator.
+    ``gap_estimate`` is what the gap is thought to be, from the gaps that visits met: no bound, and None where there is no
+    ground for it.
+
+    Losses: ``train_loss`` and ``test_loss``, where test data was given to ``fit``.
+
+    With ``params={"evaluate": "pass"}`` bounds are evaluated for every record, off the training clock; the three keys of
+    evaluation are then missing.
     """
 
     @classmethod
@@ -18,33 +32,59 @@ class History(list[dict[str, Any]]):
         return cls(json.loads(line) for line in text.splitlines())
 
     def column(self, name: str) -> list[Any]:
-        """One key of every evaluation."""
+        """One key of every record."""
         return [record[name] for record in self]
 
+    def at(self, name: str) -> list[float]:
+        """``"pass"``, ``"seconds"`` or ``"oracle_calls"`` of every record, evaluation included."""
+        if name not in AXES:
+            raise ValueError(f"x = {name!r}: expected 'pass', 'seconds' or 'oracle_calls'")
+        if name == "seconds":
+            return [record["seconds"] + record.get("evaluation_seconds", 0.0) for record in self]
+        calls = [record["oracle_calls"] + record.get("evaluation_calls", 0) for record in self]
+        if name == "oracle_calls":
+            return calls
+        last = self[-1] if self else {}
+        n = last["oracle_calls"] / last["pass"] if last.get("pass") else 1.0
+        return [count / n for count in calls]
+
     def plot(self, ax: Any = None, x: str = "pass") -> Any:
-        """Draws primal, dual and gap; needs matplotlib.
+        """Draws the proven primal and dual values and the gap between them, and dashed where the primal value of the
+        present weights is thought to be; needs matplotlib.
 
         Args:
             ax: The matplotlib axes to draw on; a new figure where not given.
-            x: ``"pass"``, ``"seconds"`` or ``"oracle_calls"``.
+            x: ``"pass"``, ``"seconds"`` or ``"oracle_calls"``, evaluation included.
 
         Returns:
             The axes.
         """
-        if x not in ("pass", "seconds", "oracle_calls"):
-            raise ValueError(f"x = {x!r}: expected 'pass', 'seconds' or 'oracle_calls'")
+        at = self.at(x)
         ax = axes(ax)
-        at = self.column(x)
-        ax.plot(at, self.column("primal"), label="primal", color="#1f77b4")
-        known = [(when, record["dual"]) for when, record in zip(at, self, strict=True) if record["dual"] is not None]
-        if known:
-            when, dual = zip(*known, strict=True)
-            ax.plot(when, dual, label="dual", color="#ff7f0e")
-            ax.fill_between(at, self.column("primal"), [r["dual"] for r in self], alpha=0.15, label="gap")
-        ax.set_xlabel({"pass": "passes", "oracle_calls": "oracle calls"}.get(x, x))
+        rows = list(zip(at, self, strict=True))
+        primal = [(when, record["primal"]) for when, record in rows if record["primal"] is not None]
+        dual = [(when, record["dual"]) for when, record in rows if record["dual"] is not None]
+        thought = [
+            (when, record["dual"] + record["gap_estimate"])
+            for when, record in rows
+            if record["dual"] is not None and record.get("gap_estimate") is not None
+        ]
+        both = [(when, record["primal"], record["dual"]) for when, record in rows if record["gap"] is not None]
+        _line(ax, primal, label="primal", color="#1f77b4")
+        _line(ax, thought, label="primal, estimated", color="#1f77b4", linestyle="--", linewidth=1)
+        _line(ax, dual, label="dual", color="#ff7f0e")
+        if both:
+            ax.fill_between(*zip(*both, strict=True), alpha=0.15, label="gap")
+        ax.set_xlabel(AXES[x])
         ax.set_ylabel("objective")
         ax.legend()
         return ax
+
+
+def _line(ax: Any, points: list[tuple[float, float]], **style: Any) -> None:
+    """Draws a line, where there are points."""
+    if points:
+        ax.plot(*zip(*points, strict=True), **style)
 
 
 def axes(ax: Any) -> Any:

@@ -22,8 +22,25 @@ def _interactive(stream: TextIO | None) -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
+def bounds(record: dict[str, Any]) -> str:
+    """What a record says of primal value and gap, the smaller of what is proven and what is estimated. A gap with a
+    tilde is an estimate; without one it is proven.
+    """
+    primal, dual, gap = record["primal"], record["dual"], record["gap"]
+    estimate = record.get("gap_estimate")
+    if gap is None or (estimate is not None and estimate < gap):
+        gap, mark = estimate, "~"
+    else:
+        mark = "" if record["certified"] else "~"
+    text = "" if primal is None else f"  primal {primal:.6g}"
+    if gap is None:
+        return text
+    share = f" ({100 * gap / (dual + gap):.2f} %)" if dual is not None and dual + gap > 0 else ""
+    return f"{text}  gap {mark}{gap:.3g}{share}"
+
+
 class Watcher:
-    """Is told of evaluations and of progress between them; writes the line and logs evaluations at level DEBUG."""
+    """Is told of records and of progress between them; writes the line and logs records at level DEBUG."""
 
     def __init__(self, progress: bool | None) -> None:
         self.stream: TextIO | None = sys.stderr
@@ -37,13 +54,11 @@ class Watcher:
         return self.shown or logger.isEnabledFor(logging.DEBUG)
 
     def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> None:
-        if calls is None or seconds is None:
+        if calls is None:
             record = json.loads(first)
-            logger.debug("evaluated: %s", record)
-            primal, gap = record["primal"], record["gap"]
-            share = f" ({100 * gap / primal:.2f} %)" if gap is not None and primal > 0 else ""
-            self.best = f"  primal {primal:.6g}" + (f"  gap {gap:.3g}{share}" if gap is not None else "")
-            first, calls, seconds = record["pass"], record["oracle_calls"], record["seconds"]
+            logger.debug("record: %s", record)
+            self.best = bounds(record)
+            first, calls = record["pass"], record["oracle_calls"] + record.get("evaluation_calls", 0)
         self._write(f"pass {first:.1f}  calls {calls}  {time.monotonic() - self.start:.0f} s{self.best}")
 
     def _write(self, text: str) -> None:

@@ -142,7 +142,7 @@ class _RowClassifier(BuiltIn):
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(multi_class=self._multi_class),
             input_tags=InputTags(sparse=True),
-            non_deterministic=self.clock == "wall",
+            non_deterministic=self._is_timed(),
         )
 
 

@@ -22,6 +22,8 @@ class Auto(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -34,6 +36,7 @@ class Auto(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = True,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -54,6 +57,8 @@ class BCFW(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -66,6 +71,7 @@ class BCFW(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -81,6 +87,8 @@ class BCFWAvg(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -93,6 +101,7 @@ class BCFWAvg(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -108,6 +117,8 @@ class MPBCFW(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -120,6 +131,7 @@ class MPBCFW(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -135,6 +147,8 @@ class MPBCFWAvg(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -147,6 +161,7 @@ class MPBCFWAvg(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -162,6 +177,8 @@ class BCFWGap(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -174,6 +191,7 @@ class BCFWGap(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -189,6 +207,8 @@ class BCFWCache(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -201,6 +221,7 @@ class BCFWCache(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -216,6 +237,8 @@ class BCFWGapCache(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -228,6 +251,7 @@ class BCFWGapCache(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -243,6 +267,8 @@ class BCPFW(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -255,6 +281,7 @@ class BCPFW(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -270,6 +297,8 @@ class BCPFWGap(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -282,6 +311,7 @@ class BCPFWGap(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -297,6 +327,8 @@ class BCPFWCache(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -309,6 +341,7 @@ class BCPFWCache(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
@@ -324,6 +357,8 @@ class BCPFWGapCache(Solver):
         gap_check_below: A gap pass is also due when the gaps seen last sum to less than this, but not again before a
             gap pass has measured more; 0 for never. Osokin et al.'s code takes 0.8 of the gap that it is to reach.
         gap_step: What a gap pass does with the corners that it has seen.
+        keep_evaluations: Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end
+            the run: as calls that the next exact pass need not make. Plays no part with `evaluate=pass`.
         order: Which example is visited next.
         planes: Which planes are kept and how they are used.
         step: How a visit moves an example's plane.
@@ -336,6 +371,7 @@ class BCPFWGapCache(Solver):
         gap_check: int = 10,
         gap_check_below: float = 0.0,
         gap_step: Literal["none", "batch"] | dict[str, Any] = 'none',
+        keep_evaluations: bool = False,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,

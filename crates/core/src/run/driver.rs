@@ -263,14 +263,19 @@ impl<O: MaxOracle> Run<O> {
     /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
     /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
     fn seconds_to_pay(&self, budget: f64) -> f64 {
+        let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+        if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
+            return self.seconds_paid();
+        }
+        let last = self.seconds_of_evaluation();
+        self.seconds_paid() + if last < budget { last } else { 0.0 }
+    }
+
+    /// Returns the seconds so far that budgets of seconds pay for: training, and with `evaluate=auto` all evaluation.
+    pub fn seconds_paid(&self) -> f64 {
         match self.evaluate {
             Evaluate::Pass => self.clock.now(),
-            Evaluate::Auto => {
-                let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
-                let last = if known { self.seconds_of_evaluation() } else { 0.0 };
-                let is_due = last < budget && self.evaluated_at != Some(self.steps);
-                self.spent_seconds() + self.loss_seconds + if is_due { last } else { 0.0 }
-            }
+            Evaluate::Auto => self.spent_seconds() + self.loss_seconds,
         }
     }
 

@@ -30,7 +30,7 @@ pub struct WarmState {
     sample: Option<AnswerSample>,
     /// Oracle calls made so far; budgets of the next run count from there.
     pub oracle_calls: u64,
-    /// Training seconds so far.
+    /// Seconds so far, those that budgets pay for.
     pub seconds: f64,
     state: Vec<u8>,
 }
@@ -71,7 +71,7 @@ impl Session {
             problem: self.fixed_by_a_start(),
             sample: self.problem().sample(),
             oracle_calls: outcome.cost.oracle_calls,
-            seconds: outcome.cost.train_seconds,
+            seconds: run.seconds_paid(),
             state,
         })
     }
@@ -80,7 +80,7 @@ impl Session {
     fn fixed_by_a_start(&self) -> Value {
         let mut spec = self.spec().provenance();
         if let Some(table) = spec.as_object_mut() {
-            table.retain(|key, _| !["lambda", "stop", "seed"].contains(&key.as_str()));
+            table.retain(|key, _| !["lambda", "stop", "seed", "evaluate"].contains(&key.as_str()));
         }
         spec
     }

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from multiplane._base import _number
 from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask
 from multiplane._structured import HeuristicWarning, StructuredSVM
@@ -67,9 +68,10 @@ class _Learner(Parameters):
         self.estimator_ = estimator
         self.w = estimator.coef_
         records = estimator.history_
-        self.primal_objective_curve_ = [scale * value for value in records.column("primal")]
+        # Before the first evaluation there is no primal value: NaN, which plots leave out.
+        self.primal_objective_curve_ = [scale * _number(value) for value in records.column("primal")]
         self.objective_curve_ = [scale * value for value in records.column("dual") if value is not None]
-        self.timestamps_ = records.column("seconds")
+        self.timestamps_ = records.at("seconds")
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
