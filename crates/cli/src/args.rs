@@ -127,7 +127,7 @@ pub(crate) struct TrainArgs {
     /// Where to save the model
     #[arg(long, value_name = "MODEL")]
     pub(crate) out: Option<PathBuf>,
-    /// Write one JSON object per evaluation to this file
+    /// Write one JSON object per outer iteration to this file
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) record: Option<PathBuf>,
     /// Print one JSON object at the end, and nothing else
