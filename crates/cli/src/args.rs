@@ -102,13 +102,13 @@ pub(crate) struct TrainArgs {
     /// Stop when the duality gap is at most X, or X% of the primal
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) gap: Option<String>,
-    /// Stop after X passes (oracle calls / n); with no stop given: --gap 1% --passes 1000
+    /// Stop after X passes (oracle calls of training / n); `train` without a budget: 1000, without any stop --gap 1% too
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) passes: Option<String>,
-    /// Stop after N oracle calls
+    /// Stop after N oracle calls of training
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) calls: Option<String>,
-    /// Stop after S seconds of training
+    /// Stop after S seconds of training and evaluation
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) seconds: Option<String>,
     /// Seed of all chance [default: 0]
@@ -127,7 +127,7 @@ pub(crate) struct TrainArgs {
     /// Where to save the model
     #[arg(long, value_name = "MODEL")]
     pub(crate) out: Option<PathBuf>,
-    /// Write one JSON object per evaluation to this file
+    /// Write one JSON object per outer iteration to this file
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) record: Option<PathBuf>,
     /// Print one JSON object at the end, and nothing else

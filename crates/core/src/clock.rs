@@ -1,8 +1,8 @@
 //! Training time: a pausable wall clock, or a work clock that counts operations so that runs repeat exactly.
 //!
-//! This is the only module that reads the time. MP-BCFW's slope rule divides a gain by seconds, so a run under
-//! the wall clock cannot be repeated; under the work clock every operation has a fixed price and the same seed
-//! gives the same bits.
+//! This is the only module that reads the time. MP-BCFW's slope rule weighs gains by seconds, so a run that takes them from
+//! the machine cannot be repeated. Every operation has a price, too; where the oracle knows its prices, and on the work
+//! clock always, decisions go by these ([`Clock::pace`]), and the same seed gives the same bits.
 
 use std::time::{Duration, Instant};
 

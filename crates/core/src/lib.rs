@@ -45,8 +45,9 @@
 //!
 //! # Layers
 //!
-//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`rounding`], the waist
-//! ([`oracle`], [`task`], [`executor`], [`context`]), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
+//! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`regularizer`] and
+//! [`rounding`] (what 64-bit numbers leave of bounds), the waist ([`oracle`], [`task`], [`executor`], [`context`]), [`keeper`]
+//! (what a solver that keeps planes offers to evaluation), the dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`],
 //! [`order`]), [`solver`], [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each
 //! other in a circle. A test of the workspace holds both.
 

@@ -1,4 +1,4 @@
-//! What a run tells those who watch: records of evaluations, and a JSON Lines recorder.
+//! What a run tells those who watch: records of its outer iterations, and a JSON Lines recorder.
 
 use std::io::{self, Write};
 
@@ -147,7 +147,7 @@ pub struct Tick {
 
 /// A watcher of a run. Nothing that an observer does reaches the solver.
 pub trait Observer {
-    /// Bounds were evaluated.
+    /// An outer iteration has ended; with `evaluate=pass`, bounds were evaluated.
     ///
     /// # Errors
     ///

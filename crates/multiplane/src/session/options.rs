@@ -18,7 +18,7 @@ pub struct RunOptions {
     /// Set it to stop at once, without another call of the oracle: what the run has come to is what was evaluated
     /// last.
     pub abort: Option<Arc<AtomicBool>>,
-    /// Whether task losses are measured at every evaluation.
+    /// Whether task losses are measured for every record.
     pub losses: bool,
     /// Writes checkpoints.
     pub checkpointer: Option<Checkpointer>,
