@@ -90,3 +90,14 @@ fn thinned_paths_are_noticed() {
         assert!(found.object()["fault"].as_str().is_some_and(|fault| fault.contains("above eps")), "{}", found.stdout);
     }
 }
+
+/// A model whose budget had no room for a certificate claims none: there is nothing to be untrue, and verify says so.
+#[test]
+fn a_model_without_a_certificate_claims_nothing() {
+    let scratch = scratch();
+    scratch.succeed("train --task multiclass --data rows.svm --passes 0.5 --clock work --quiet --out m");
+    let found = scratch.succeed("verify --model m --data rows.svm");
+    assert!(found.stdout.contains("the model claims none, and so no certificate"), "{}", found.stdout);
+    let found = scratch.json("verify --model m --data rows.svm");
+    assert_eq!((&found["verified"], &found["reported_primal"]), (&true.into(), &().into()));
+}

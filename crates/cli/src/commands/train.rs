@@ -78,7 +78,11 @@ pub(crate) fn text(summary: &Summary) -> String {
     let primal = summary.certificate.primal;
     text += &match summary.primal_at_zero {
         _ if !primal.is_finite() => {
-            "  primal  not evaluated: the budget is less than one pass, so there is no certificate\n".into()
+            let why = match summary.stop_reason {
+                StopReason::Interrupt => "the run was interrupted",
+                _ => "the budget has no room for a pass",
+            };
+            format!("  primal  not evaluated: {why}, so there is no certificate\n")
         }
         Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
         Some(_) => format!("  primal  {}: training found nothing better than w = 0\n", number(primal)),

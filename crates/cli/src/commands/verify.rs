@@ -39,7 +39,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let primal = problem.reference_primal_from(prior.as_deref(), &model.w, model.info.lambda, threads)?;
     let reported = model.info.certificate.primal;
     let rounding = primal_rounding(&*problem, prior.as_deref(), &model.w, model.info.lambda, reported);
-    let difference = relative_difference(primal, reported, rounding);
+    let claims_primal = reported.is_finite(); // a run whose budget had no room for a certificate claims none
+    let difference = if claims_primal { relative_difference(primal, reported, rounding) } else { 0.0 };
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
     let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, primal));
     let verified = difference <= TOLERANCE && fault.is_none();
@@ -82,6 +83,10 @@ fn claims(model: &Model, primal: f64) -> Option<String> {
         let without = if certified { "its gap is certified" } else { "it has a gap" };
         return (certified || gap.is_some()).then(|| format!("the model says that {without}, without a dual value"));
     };
+    if !reported.is_finite() {
+        let claim = certified || gap.is_some();
+        return claim.then(|| "the model claims a gap without a primal value".into());
+    }
     let expected = reported - dual;
     let near = |gap: f64| (gap - expected).abs() <= SAME * (reported.abs() + dual.abs());
     if !gap.is_some_and(near) {
@@ -118,7 +123,10 @@ fn text(primal: f64, reported: f64, difference: f64, dual: Option<&Verified>) ->
         let (found, reported) = (number(found), number(reported));
         format!("{name} recomputed {found}, reported {reported}: relative difference {difference:.1e}, {verdict}\n")
     };
-    let mut text = line("primal", primal, reported, difference);
+    let mut text = match reported.is_finite() {
+        true => line("primal", primal, reported, difference),
+        false => format!("primal recomputed {}; the model claims none, and so no certificate\n", number(primal)),
+    };
     let Some(found) = dual else { return text };
     if let (Some(dual), Some(reported)) = (found.dual, found.reported_dual) {
         text += &line("dual", dual, reported, found.relative_difference);
