@@ -50,7 +50,7 @@ fn scaled_models_are_used_as_they_were_trained() {
         let scratch = raw();
         let rows = scratch.text("raw.svm");
         let two = rows.lines().filter(|line| !line.starts_with('3'));
-        scratch.write("two.svm", &two.map(|line| line.to_string() + "\n").collect::<String>());
+        scratch.write("two.svm", two.map(|line| line.to_string() + "\n").collect::<String>());
         for scale in ["max-abs", "standard"] {
             let name = format!("{task}, {scale}");
             let found = scratch.json(&format!(
