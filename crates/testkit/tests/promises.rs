@@ -134,7 +134,8 @@ fn negative_heuristic_answers_prove_nothing() {
         }
     }
     let (mut oracle, mut plane, mut batch) = (Below, Plane::new(), Vec::new());
-    let found = sum_of_hinges(&mut Sequential::new(&mut oracle, &mut plane), 1, &[2.0], Reply::Scores, &mut batch).unwrap();
+    let found =
+        sum_of_hinges(&mut Sequential::new(&mut oracle, &mut plane), 1, &[2.0], Reply::Scores, &mut batch).unwrap();
     assert_eq!((found.sum, found.proven), (0.0, false));
 }
 
