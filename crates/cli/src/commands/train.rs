@@ -157,7 +157,9 @@ fn stopped(summary: &Summary) -> String {
         StopReason::Seconds => "the seconds are spent",
     };
     let Some(since) = summary.still_since.filter(|_| summary.certificate.dual.is_some()) else { return reason.into() };
-    let why = if summary.certificate.certified {
+    let why = if summary.rounding.is_some() {
+        "it is lost in rounding, as features span too much for 64-bit numbers"
+    } else if summary.certificate.certified {
         "the steps have become as small as rounding, or lambda is small for features of this size: a larger --lambda or \
          scaled features help"
     } else {
