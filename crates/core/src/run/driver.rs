@@ -23,20 +23,6 @@ const TICK_STEPS: u64 = 64;
 /// An oracle slower than this is worth a tick per step, in seconds.
 const SLOW_ORACLE_SECONDS: f64 = 1e-4;
 
-/// Calls after which their mean time tells what an evaluation will take.
-const CALLS_TO_TELL: u64 = 64;
-
-/// A run that was interrupted evaluates its answer if that takes no longer than this, in seconds.
-const PATIENCE_SECONDS: f64 = 2.0;
-
-/// By how much F may exceed P, relative, where rounding is the reason.
-const ROUNDING: f64 = 1e-9;
-
-/// Whether weak duality leaves room for these values of P and F.
-pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
-    dual <= primal + ROUNDING * (1.0 + primal.abs())
-}
-
 /// A solver on a problem, under way.
 pub struct Run<O> {
     pub(super) oracle: O,
@@ -241,104 +227,6 @@ impl<O: MaxOracle> Run<O> {
     /// Stops the training clock until the next step.
     pub(crate) fn pause(&mut self) {
         self.clock.pause();
-    }
-
-    /// Returns the budget that is spent, if one is.
-    pub(crate) fn spent(&self) -> Option<StopReason> {
-        let calls = self.counts.oracle_calls;
-        let stop = &self.stop;
-        if self.is_interrupted() {
-            Some(StopReason::Interrupt)
-        } else if stop.passes.is_some_and(|passes| calls as f64 >= passes * self.oracle.blocks() as f64) {
-            Some(StopReason::Passes)
-        } else if stop.calls.is_some_and(|limit| calls >= limit) {
-            Some(StopReason::Calls)
-        } else if stop.seconds.is_some_and(|seconds| self.seconds_to_pay(seconds) >= seconds) {
-            Some(StopReason::Seconds)
-        } else {
-            None
-        }
-    }
-
-    /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
-    /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
-    fn seconds_to_pay(&self, budget: f64) -> f64 {
-        let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
-        if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
-            return self.seconds_paid();
-        }
-        let last = self.seconds_of_evaluation();
-        self.seconds_paid() + if last < budget { last } else { 0.0 }
-    }
-
-    /// Returns the seconds so far that budgets of seconds pay for: training, and with `evaluate=auto` all evaluation.
-    pub fn seconds_paid(&self) -> f64 {
-        match self.evaluate {
-            Evaluate::Pass => self.clock.now(),
-            Evaluate::Auto => self.spent_seconds() + self.loss_seconds,
-        }
-    }
-
-    /// Returns the seconds of training and evaluation so far.
-    pub(super) fn spent_seconds(&self) -> f64 {
-        self.clock.now() + self.evaluation_seconds
-    }
-
-    /// Returns what an evaluation will take, by the calls so far.
-    fn seconds_of_evaluation(&self) -> f64 {
-        let blocks = self.oracle.blocks() as u64;
-        if self.clock.kind() == ClockKind::Work {
-            return self.evaluation_oracle.prices().call * blocks as f64; // work is the same on any number of threads
-        }
-        let call = self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64;
-        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
-        call * blocks.div_ceil(workers as u64) as f64
-    }
-
-    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
-    pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
-        if stop_reason == StopReason::Interrupt {
-            return self.seconds_of_evaluation() <= PATIENCE_SECONDS;
-        }
-        let n = self.oracle.blocks() as u64;
-        self.stop.passes.is_none_or(|passes| passes >= 1.0)
-            && self.stop.calls.is_none_or(|calls| calls >= n)
-            && self.stop.seconds.is_none_or(|seconds| self.seconds_of_evaluation() < seconds)
-    }
-
-    /// Returns the lowest primal value known, and whether it is proven.
-    pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
-        let best = self.best.as_ref().map(|best| (best.primal, best.proven));
-        match (best, self.primal_at_zero) {
-            (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
-            (_, Some(zero)) => Some((Rounded::exact(zero), true)),
-            _ => best,
-        }
-    }
-
-    pub(super) fn gap_reached(&self) -> bool {
-        match (self.stop.gap, self.best_primal(), self.dual) {
-            (Some(target), Some((primal, _)), Some(dual)) => {
-                let primal = primal.upper();
-                (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the gap is proven: P by answers that may prove something, F by any, and not lost in rounding.
-    pub(super) fn is_certified(&self) -> bool {
-        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven) && !self.is_lost_to_rounding()
-    }
-
-    /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
-    pub(super) fn check_bounds(&self) -> Result<(), RunError> {
-        match (self.best_primal(), self.dual) {
-            (Some((primal, true)), Some(dual)) if !is_possible(primal.upper(), dual.lower()) => {
-                Err(RunError::Contradicted { primal: primal.upper(), dual: dual.lower() })
-            }
-            _ => Ok(()),
-        }
     }
 
     pub(crate) fn tick(&mut self) {

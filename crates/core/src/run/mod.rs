@@ -5,6 +5,7 @@
 
 mod attempt;
 mod booking;
+mod budget;
 mod driver;
 mod evaluation;
 mod moment;
@@ -15,7 +16,7 @@ mod stop;
 
 pub(crate) use booking::Spent;
 pub use driver::Run;
-pub(crate) use driver::is_possible;
 pub use moment::Evaluate;
 pub use outcome::{LossMeter, Losses, Outcome, RunError, Unsupported};
+pub(crate) use proof::is_possible;
 pub use stop::{GapTarget, Stop, StopReason};

@@ -2,6 +2,7 @@
 
 use super::driver::Run;
 use super::moment::Evaluate;
+use super::outcome::RunError;
 use crate::observe::Certificate;
 use crate::oracle::{Capabilities, MaxOracle, NoCapabilities};
 use crate::rounding::Rounded;
@@ -10,7 +11,50 @@ use crate::rounding::Rounded;
 /// bounds hold all of it.
 const NOTICEABLE: f64 = 1e-6;
 
+/// By how much F may exceed P, relative, where rounding is the reason.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether weak duality leaves room for these values of P and F.
+pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
+    dual <= primal + ROUNDING * (1.0 + primal.abs())
+}
+
 impl<O: MaxOracle> Run<O> {
+    /// Returns the lowest primal value known, and whether it is proven.
+    pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
+        let best = self.best.as_ref().map(|best| (best.primal, best.proven));
+        match (best, self.primal_at_zero) {
+            (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
+            (_, Some(zero)) => Some((Rounded::exact(zero), true)),
+            _ => best,
+        }
+    }
+
+    pub(super) fn gap_reached(&self) -> bool {
+        match (self.stop.gap, self.best_primal(), self.dual) {
+            (Some(target), Some((primal, _)), Some(dual)) => {
+                let primal = primal.upper();
+                (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the gap is proven: P by answers that may prove something, F by any, and not lost in rounding.
+    pub(super) fn is_certified(&self) -> bool {
+        self.dual.is_some() && self.best_primal().is_some_and(|(_, proven)| proven) && !self.is_lost_to_rounding()
+    }
+
+    /// Refuses an F above a proven P: it disproves what the oracle says of its answers.
+    pub(super) fn check_bounds(&self) -> Result<(), RunError> {
+        match (self.best_primal(), self.dual) {
+            (Some((primal, true)), Some(dual)) if !is_possible(primal.upper(), dual.lower()) => {
+                Err(RunError::Contradicted { primal: primal.upper(), dual: dual.lower() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Proves the dual value that the solver has come to. Costs as much as rebuilding the weights.
     pub(super) fn prove_dual(&mut self) {
         let present = self.rounded_duals().into_iter().reduce(Rounded::higher);

@@ -1,0 +1,78 @@
+//! The budgets of a run: which one is spent, and whether it has room for the last evaluation.
+
+use super::driver::Run;
+use super::moment::Evaluate;
+use super::stop::StopReason;
+use crate::clock::ClockKind;
+use crate::oracle::MaxOracle;
+
+/// Calls after which their mean time tells what an evaluation will take.
+const CALLS_TO_TELL: u64 = 64;
+
+/// A run that was interrupted evaluates its answer if that takes no longer than this, in seconds.
+const PATIENCE_SECONDS: f64 = 2.0;
+
+impl<O: MaxOracle> Run<O> {
+    /// Returns the budget that is spent, if one is.
+    pub(crate) fn spent(&self) -> Option<StopReason> {
+        let calls = self.counts.oracle_calls;
+        let stop = &self.stop;
+        if self.is_interrupted() {
+            Some(StopReason::Interrupt)
+        } else if stop.passes.is_some_and(|passes| calls as f64 >= passes * self.oracle.blocks() as f64) {
+            Some(StopReason::Passes)
+        } else if stop.calls.is_some_and(|limit| calls >= limit) {
+            Some(StopReason::Calls)
+        } else if stop.seconds.is_some_and(|seconds| self.seconds_to_pay(seconds) >= seconds) {
+            Some(StopReason::Seconds)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
+    /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
+    fn seconds_to_pay(&self, budget: f64) -> f64 {
+        let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+        if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
+            return self.seconds_paid();
+        }
+        let last = self.seconds_of_evaluation();
+        self.seconds_paid() + if last < budget { last } else { 0.0 }
+    }
+
+    /// Returns the seconds so far that budgets of seconds pay for: training, and with `evaluate=auto` all evaluation.
+    pub fn seconds_paid(&self) -> f64 {
+        match self.evaluate {
+            Evaluate::Pass => self.clock.now(),
+            Evaluate::Auto => self.spent_seconds() + self.loss_seconds,
+        }
+    }
+
+    /// Returns the seconds of training and evaluation so far.
+    pub(super) fn spent_seconds(&self) -> f64 {
+        self.clock.now() + self.evaluation_seconds
+    }
+
+    /// Returns what an evaluation will take, by the calls so far.
+    fn seconds_of_evaluation(&self) -> f64 {
+        let blocks = self.oracle.blocks() as u64;
+        if self.clock.kind() == ClockKind::Work {
+            return self.evaluation_oracle.prices().call * blocks as f64; // work is the same on any number of threads
+        }
+        let call = self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64;
+        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
+        call * blocks.div_ceil(workers as u64) as f64
+    }
+
+    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
+    pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
+        if stop_reason == StopReason::Interrupt {
+            return self.seconds_of_evaluation() <= PATIENCE_SECONDS;
+        }
+        let n = self.oracle.blocks() as u64;
+        self.stop.passes.is_none_or(|passes| passes >= 1.0)
+            && self.stop.calls.is_none_or(|calls| calls >= n)
+            && self.stop.seconds.is_none_or(|seconds| self.seconds_of_evaluation() < seconds)
+    }
+}
