@@ -131,6 +131,12 @@ impl<O: MaxOracle> Run<O> {
         if self.losses.is_some() && !evaluated && self.loss_seconds > self.spent_seconds() {
             return Ok(()); // losses have cost more than all else
         }
+        self.record_shown(evaluated)
+    }
+
+    /// Tells the observers of the bounds to show.
+    fn record_shown(&mut self, evaluated: bool) -> Result<(), RunError> {
+        let certificate = self.certificate_to_show();
         let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
     }
@@ -237,7 +243,8 @@ impl<O: MaxOracle> Run<O> {
         let recorded = self.dual;
         let outcome = self.outcome_so_far(stop_reason);
         if self.dual != recorded {
-            self.record_best()?; // the last record says what the run ends with
+            let evaluated = self.evaluated_at == Some(self.steps);
+            self.record_shown(evaluated)?; // the last record says what the run ends with, whatever its losses cost
         }
         Ok(outcome)
     }
