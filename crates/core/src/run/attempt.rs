@@ -50,7 +50,7 @@ impl<O: MaxOracle> Run<O> {
         let candidate = self.choose();
         let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
         let penalty = self.regularizer.penalty(&candidate.w);
-        let least = penalty + candidate.floors.iter().sum::<f64>();
+        let least = self.least(&candidate.w, &candidate.floors);
         self.least_gap = Some(least - dual);
         let seen = self.solver.progress().gap_seen; // before the attempt finds what is news to the solver
         if let Some(seen) = seen {
@@ -207,8 +207,8 @@ impl<O: MaxOracle> Run<O> {
             }
             tried.calls += next.len();
             if keeps {
-                self.give(&mut batch);
                 let coefficients: usize = batch.iter().map(|item| item.plane.view().star.values().len()).sum();
+                self.give(&mut batch); // which takes the planes away
                 if coefficients > LARGE_BATCH_COEFFICIENTS {
                     size = (size / 2).max(CALLS_BETWEEN_LOOKS.0);
                 }

@@ -1,7 +1,7 @@
 //! What calls and planes of the built-in tasks cost: formulas in the sizes of an example, so that decisions need no clock.
 //!
-//! The constants are seconds, fitted to measurements of all data sets at hand (`benchmarks/scripts/prices.py`); each
-//! formula lies within a factor of 1.5 of what was measured. Only ratios decide anything.
+//! The constants are seconds, fitted by hand to measurements of the data sets at hand; `benchmarks/scripts/prices.py`
+//! compares them with a machine. Only ratios decide anything.
 
 use multiplane_core::oracle::Prices;
 
