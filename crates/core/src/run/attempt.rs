@@ -49,7 +49,6 @@ impl<O: MaxOracle> Run<O> {
         let meter = self.meter();
         let candidate = self.choose();
         let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
-        let penalty = self.regularizer.penalty(&candidate.w);
         let least = self.least(&candidate.w, &candidate.floors);
         self.least_gap = Some(least - dual);
         let seen = self.solver.progress().gap_seen; // before the attempt finds what is news to the solver
