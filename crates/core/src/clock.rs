@@ -15,8 +15,8 @@ pub const ORACLE_CALL_WORK: f64 = 5e-6;
 /// Price of scoring one cached plane (and its share of the step) on the work clock, in seconds.
 pub const CACHED_PLANE_WORK: f64 = 2.5e-7;
 
-/// Price of a visit that finds that its block can wait, in seconds: about a miss of the processor's cache.
-pub const WAITING_VISIT_WORK: f64 = 1e-7;
+/// Price of finding that a block can wait in the pass that begins, in seconds.
+pub const WAITING_BLOCK_WORK: f64 = 3e-9;
 
 /// Which clock a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

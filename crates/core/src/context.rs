@@ -151,9 +151,9 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.clock.charge(work);
     }
 
-    /// Charges a visit that leaves its block out.
-    pub fn charge_waiting(&mut self) {
-        self.clock.charge(crate::clock::WAITING_VISIT_WORK);
+    /// Charges a pass for the blocks that it leaves out.
+    pub fn charge_waiting(&mut self, blocks: usize) {
+        self.clock.charge(crate::clock::WAITING_BLOCK_WORK * blocks as f64);
     }
 
     /// Seconds of an oracle call as decisions go by them: its price, or what calls took on average; 0 before the first.

@@ -118,8 +118,8 @@ impl GapTable {
 
     /// Returns whether an approximate pass leaves `block` out, as its gap is below `threshold`. A gap
     /// that waits grows by a factor, so that no block is forgotten.
-    pub fn waits_for_step(&mut self, block: usize, threshold: f64, growth: f64) -> bool {
-        waits(&mut self.kept_grown[block], threshold, growth, f64::NEG_INFINITY)
+    pub fn waits_for_step(&mut self, block: usize, threshold: f64) -> bool {
+        waits(&mut self.kept_grown[block], threshold, KEPT_GROWTH, f64::NEG_INFINITY)
     }
 
     /// Adds to every gap what `rise` says of its block: lambda has changed and w stayed.
@@ -149,6 +149,9 @@ impl GapTable {
     }
 }
 
+/// Factor by which the gap of a block grows each time that an approximate pass leaves it out.
+const KEPT_GROWTH: f64 = 1.3;
+
 /// A gap of zero grows from this share of the threshold.
 const SMALLEST: f64 = 1.0 / 64.0;
 
@@ -156,8 +159,6 @@ const SMALLEST: f64 = 1.0 / 64.0;
 /// `floor`, so that no block is forgotten (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR).
 fn waits(gap: &mut f64, threshold: f64, growth: f64, floor: f64) -> bool {
     let waits = *gap < threshold;
-    if waits {
-        *gap = growth * gap.max(floor);
-    }
+    *gap = if waits { growth * gap.max(floor) } else { *gap };
     waits
 }

@@ -37,7 +37,8 @@ impl StepRule {
 pub struct Solve {
     /// A block is solved to this share of the mean block gap of the last pass.
     pub accuracy: f64,
-    /// Approximate passes leave out blocks whose last gap over the planes kept was below this share of the mean.
+    /// Approximate passes leave out blocks whose last gap over the planes kept was below this share of the mean, in
+    /// orders that visit a block at most once a pass.
     pub skip_below: f64,
 }
 

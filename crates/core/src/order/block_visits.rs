@@ -19,6 +19,18 @@ pub trait OrderConfig: Copy {
     }
 }
 
+/// What the visits of a pass are for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Visiting {
+    /// Calls of the oracle.
+    Calls,
+    /// Steps over the planes kept. A block can wait whose gap over them was below the threshold at its last visit.
+    Planes {
+        /// The threshold.
+        wait_below: f64,
+    },
+}
+
 /// The state of an order on n blocks: draws the blocks of one pass after the other. All draws come from the run's
 /// generator, and a state that is saved and restored goes on with the same.
 pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
@@ -34,8 +46,8 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// Returns the state before the first pass over `blocks` blocks.
     fn new(config: Self::Config, blocks: usize) -> Self;
 
-    /// Starts a pass; `all` asks for one in which no block waits. Blocks that wait are booked in `gaps`.
-    fn begin_pass(&mut self, _rng: &mut Rng, _gaps: &mut GapTable, _all: bool) {}
+    /// Starts a pass. Blocks that wait are booked in `gaps`; an order that draws any block at any visit makes none wait.
+    fn begin_pass(&mut self, _rng: &mut Rng, _gaps: &mut GapTable, _visiting: Visiting) {}
 
     /// Returns the visits of the pass that has begun, where they are not n.
     fn length(&self) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Blocks drawn in proportion to a power of their last seen gap (Osokin et al. 2016, 3.1). O(log n) a draw.
 
-use super::block_visits::{BlockVisits, OrderConfig};
+use super::block_visits::{BlockVisits, OrderConfig, Visiting};
 use super::weighted::Weighted;
 use crate::gaps::GapTable;
 use crate::parameter::{ParameterError, not_negative};
@@ -43,7 +43,7 @@ impl BlockVisits for GapVisits {
         GapVisits { weighted: Weighted::new(blocks), degree: config.degree }
     }
 
-    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, _: bool) {
+    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, _: Visiting) {
         self.weighted.begin(rng, gaps.blocks());
     }
 

@@ -1,7 +1,7 @@
 //! Blocks drawn in proportion to their curvature, the largest squared length of a corner seen over lambda. O(log n) a
 //! draw.
 
-use super::block_visits::{BlockVisits, OrderConfig};
+use super::block_visits::{BlockVisits, OrderConfig, Visiting};
 use super::weighted::Weighted;
 use crate::gaps::GapTable;
 use crate::rng::Rng;
@@ -27,7 +27,7 @@ impl BlockVisits for LipschitzVisits {
         LipschitzVisits(Weighted::new(blocks))
     }
 
-    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, _: bool) {
+    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, _: Visiting) {
         self.0.begin(rng, gaps.blocks());
     }
 

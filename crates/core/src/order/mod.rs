@@ -14,7 +14,7 @@ mod shrinking;
 mod uniform;
 mod weighted;
 
-pub use block_visits::{BlockVisits, OrderConfig};
+pub use block_visits::{BlockVisits, OrderConfig, Visiting};
 pub use gap::{GapSampling, GapVisits};
 pub use lipschitz::{Lipschitz, LipschitzVisits};
 pub use max_gap::{MaxGap, MaxGapVisits};

@@ -82,15 +82,15 @@ macro_rules! orders {
                 BlockOrder { blocks, visits }
             }
 
-            /// Starts a pass; `all` asks for one in which no block waits. Blocks that wait are booked in `gaps`.
+            /// Starts a pass. Blocks that wait are booked in `gaps`.
             pub fn begin_pass(
                 &mut self,
                 rng: &mut $crate::rng::Rng,
                 gaps: &mut $crate::gaps::GapTable,
-                all: bool,
+                visiting: $crate::order::Visiting,
             ) {
                 match &mut self.visits {
-                    $(Visits::$name(visits) => $crate::order::BlockVisits::begin_pass(visits, rng, gaps, all),)*
+                    $(Visits::$name(visits) => $crate::order::BlockVisits::begin_pass(visits, rng, gaps, visiting),)*
                 }
             }
 

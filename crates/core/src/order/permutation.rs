@@ -1,6 +1,6 @@
 //! A fresh random permutation each pass (MP-BCFW, Alg. 3, lines 5-6). O(1) a draw, O(n) a pass.
 
-use super::block_visits::{BlockVisits, OrderConfig};
+use super::block_visits::{BlockVisits, OrderConfig, Visiting};
 use crate::gaps::GapTable;
 use crate::rng::Rng;
 
@@ -26,23 +26,22 @@ impl PermutationVisits {
         PermutationVisits { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
     }
 
-    /// Begins a pass over all blocks.
-    pub(super) fn begin(&mut self, rng: &mut Rng) {
-        rng.shuffle(&mut self.blocks);
-        self.length = self.blocks.len();
+    /// Begins a pass over the blocks that do not wait; over all, if all would.
+    pub(super) fn begin(&mut self, rng: &mut Rng, mut waits: impl FnMut(usize) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.blocks.len() {
+            let block = self.blocks[at];
+            self.blocks.swap(kept, at);
+            kept += usize::from(!waits(block as usize)); // no branch: which blocks wait is as good as chance
+        }
+        self.length = if kept == 0 { self.blocks.len() } else { kept };
+        rng.shuffle(&mut self.blocks[..self.length]);
         self.cursor = 0;
     }
 
-    /// Leaves blocks out of the pass that has just begun; all, if none would stay.
-    pub(super) fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
-        let mut kept = 0;
-        for at in 0..self.blocks.len() {
-            if keep(self.blocks[at] as usize) {
-                self.blocks.swap(kept, at);
-                kept += 1;
-            }
-        }
-        self.length = if kept == 0 { self.blocks.len() } else { kept };
+    /// Begins a pass for steps over the planes kept.
+    pub(super) fn begin_planes(&mut self, rng: &mut Rng, gaps: &mut GapTable, wait_below: f64) {
+        self.begin(rng, |block| gaps.waits_for_step(block, wait_below));
     }
 }
 
@@ -53,8 +52,11 @@ impl BlockVisits for PermutationVisits {
         PermutationVisits::of(blocks)
     }
 
-    fn begin_pass(&mut self, rng: &mut Rng, _: &mut GapTable, _: bool) {
-        self.begin(rng);
+    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, visiting: Visiting) {
+        match visiting {
+            Visiting::Calls => self.begin(rng, |_| false),
+            Visiting::Planes { wait_below } => self.begin_planes(rng, gaps, wait_below),
+        }
     }
 
     fn length(&self) -> Option<usize> {
@@ -87,7 +89,7 @@ mod tests {
         let mut rng = Rng::new(0, 0);
         let mut permutation = PermutationVisits::of(50);
         let mut pass = || {
-            permutation.begin(&mut rng);
+            permutation.begin(&mut rng, |_| false);
             (0..50).map(|_| permutation.next(&mut rng, 50)).collect::<Vec<_>>()
         };
         let (first, second) = (pass(), pass());

@@ -2,7 +2,7 @@
 //! already, and a call would return little. A gap that is left out grows at every pass, so no block is forgotten
 //! (in the manner of the shrinking of SVM solvers, e.g. LIBLINEAR). O(n) a pass, O(1) a draw.
 
-use super::block_visits::{BlockVisits, OrderConfig};
+use super::block_visits::{BlockVisits, OrderConfig, Visiting};
 use super::permutation::PermutationVisits;
 use crate::gaps::GapTable;
 use crate::parameter::{ParameterError, not_negative, require};
@@ -46,14 +46,13 @@ impl BlockVisits for ShrinkingVisits {
         ShrinkingVisits { config, permutation: PermutationVisits::of(blocks) }
     }
 
-    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, all: bool) {
-        self.permutation.begin(rng);
-        if all {
-            return;
+    fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, visiting: Visiting) {
+        if let Visiting::Planes { wait_below } = visiting {
+            return self.permutation.begin_planes(rng, gaps, wait_below);
         }
         let threshold = gaps.share_of_mean(self.config.skip_below);
         let aging = self.config.aging;
-        self.permutation.retain(|block| !gaps.waits_for_call(block, threshold, aging));
+        self.permutation.begin(rng, |block| gaps.waits_for_call(block, threshold, aging));
     }
 
     fn length(&self) -> Option<usize> {
@@ -85,7 +84,7 @@ mod tests {
         let mut gaps = GapTable::new(20);
         let mut waited = 0;
         for pass in 0..12 {
-            order.begin_pass(&mut rng, &mut gaps, false);
+            order.begin_pass(&mut rng, &mut gaps, Visiting::Calls);
             let visited: Vec<usize> = (0..order.length().unwrap()).map(|_| order.next(&mut rng, 20)).collect();
             let small = visited.iter().filter(|&&block| block >= 5).count();
             assert!(pass > 0 || small == 15, "the first pass visits all");
@@ -94,7 +93,7 @@ mod tests {
             visited.iter().for_each(|&block| gaps.learn(block, if block < 5 { 1.0 } else { 0.0 }, 0.0));
         }
         assert!((6..12).contains(&waited), "small gaps waited {waited} passes of 11");
-        order.begin_pass(&mut rng, &mut gaps, true);
+        order.begin_pass(&mut rng, &mut gaps, Visiting::Planes { wait_below: 0.0 });
         assert_eq!(order.length(), Some(20));
     }
 }

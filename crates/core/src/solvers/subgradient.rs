@@ -12,7 +12,7 @@ use crate::gaps::GapTable;
 use crate::linalg;
 use crate::metric::Metric;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::{BlockOrder, Order, Uniform};
+use crate::order::{BlockOrder, Order, Uniform, Visiting};
 use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
@@ -138,7 +138,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let blocks = self.blocks as u64;
         if self.steps.is_multiple_of(blocks) {
-            self.order.begin_pass(ctx.rng, &mut GapTable::new(0), true);
+            self.order.begin_pass(ctx.rng, &mut GapTable::new(0), Visiting::Calls);
         }
         let block = self.order.next(ctx.rng);
         ctx.maximize(block, &self.weights, &mut self.corner)?;

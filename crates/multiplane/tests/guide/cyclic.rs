@@ -42,7 +42,7 @@ impl BlockVisits for CyclicVisits {
         CyclicVisits { stride: config.stride as usize, first: 0, next: 0 }
     }
 
-    fn begin_pass(&mut self, _: &mut Rng, _: &mut GapTable, _: bool) {
+    fn begin_pass(&mut self, _: &mut Rng, _: &mut GapTable, _: Visiting) {
         (self.first, self.next) = (0, 0);
     }
 

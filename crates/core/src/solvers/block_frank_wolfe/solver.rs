@@ -11,16 +11,13 @@ use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule};
 use crate::gaps::GapTable;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::BlockOrder;
+use crate::order::{BlockOrder, Visiting};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
 const REBUILD_PASSES: u64 = 64;
-
-/// Factor by which the gap of a block grows each time that an approximate pass leaves it out.
-const GROWTH: f64 = 1.3;
 
 /// A pass over the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -126,21 +123,17 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             // Line 6: up to M passes (see `Pace`), BCFW updates with the term over the planes kept; the best is active.
             Pass::Approximate => {
                 let block = self.order.next(ctx.rng);
-                if !self.waits(block) {
-                    self.prefetch(pass, ctx); // not for a block that waits: that costs more than the rest of its visit
-                    self.count_cached(block, ctx);
-                    let recombined = self.recombine(block, ctx)?;
-                    let step = {
-                        let mut visit = self.dual.visit(block, ctx);
-                        visit.touch(now);
-                        visit.step(rule, mean_gap, UpdateKind::Approximate, ctx)
-                    };
-                    self.gaps.visit(block, step.gap);
-                    if recombined {
-                        self.prune_older(block, 0); // only now, so that the new plane had its chance to get mass
-                    }
-                } else {
-                    ctx.charge_waiting();
+                self.prefetch(pass, ctx);
+                self.count_cached(block, ctx);
+                let recombined = self.recombine(block, ctx)?;
+                let step = {
+                    let mut visit = self.dual.visit(block, ctx);
+                    visit.touch(now);
+                    visit.step(rule, mean_gap, UpdateKind::Approximate, ctx)
+                };
+                self.gaps.visit(block, step.gap);
+                if recombined {
+                    self.prune_older(block, 0); // only now, so that the new plane had its chance to get mass
                 }
             }
             Pass::Gap => self.measure(self.visited, ctx)?,
@@ -161,9 +154,14 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pass = Some(Pass::Exact);
         self.iterations += 1;
         self.pace.begin_iteration(ctx.now(), self.dual.value());
-        self.order.begin_pass(ctx.rng, &mut self.gaps, false);
-        self.length = self.order.length();
+        self.begin_pass(Visiting::Calls, ctx);
         Pass::Exact
+    }
+
+    fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {
+        self.order.begin_pass(ctx.rng, &mut self.gaps, visiting);
+        self.length = self.order.length();
+        ctx.charge_waiting(self.gaps.blocks() - self.length);
     }
 
     /// Ends `pass` and returns the one that follows in the same outer iteration, begun.
@@ -179,18 +177,18 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild(ctx);
         }
-        self.length = self.gaps.blocks();
         if let Planes::MultiPlane(planes) = &self.config.planes
             && self.pace.another_pass(planes, pass == Pass::Exact, ctx.now(), self.dual.value())
         {
             self.approximate_passes += 1;
             self.pace.begin_pass(ctx.now(), self.dual.value());
-            self.order.begin_pass(ctx.rng, &mut self.gaps, true);
+            self.begin_pass(Visiting::Planes { wait_below: self.wait_below() }, ctx);
             return Some(Pass::Approximate);
         }
         if !self.gap_pass_due() {
             return None;
         }
+        self.length = self.gaps.blocks();
         if let Some(batch) = &mut self.batch_step {
             batch.begin(self.dual.weights().len());
         }
@@ -260,11 +258,12 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         hit
     }
 
-    /// Returns whether an approximate pass leaves a block out: its planes fit already.
-    fn waits(&mut self, block: usize) -> bool {
-        let StepRule::Solve(solve) = self.config.step else { return false };
-        let threshold = solve.skip_below * self.gaps.mean_visited();
-        self.gaps.waits_for_step(block, threshold, GROWTH)
+    /// Returns the gap below which an approximate pass leaves a block out: its planes fit already.
+    fn wait_below(&self) -> f64 {
+        match self.config.step {
+            StepRule::Solve(solve) => solve.skip_below * self.gaps.mean_visited(),
+            _ => f64::NEG_INFINITY,
+        }
     }
 
     /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
