@@ -1,5 +1,6 @@
-//! The examples of the manual, the page on inference and the README, run as they stand: every `console` block in order in one directory, its
-//! output compared; every `toml` block written to the file that the text names; the README's commands run.
+//! The examples of the manual, the page on inference and the README, run as they stand: every `console` block in order in
+//! one directory, its output compared; every `toml` block written to the file that the text names; the README's commands
+//! run. With `UPDATE_MANUAL=1` the pages take the outputs found; look at what that changes.
 
 mod common;
 
@@ -20,9 +21,13 @@ struct Block {
     file: Option<String>,
 }
 
+fn page_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
 /// The page of this name, from the root of the repository.
 fn page(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let path = page_path(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -88,7 +93,8 @@ fn skipped(text: &str) -> Option<&'static str> {
 /// Every example of a page gives the output that it shows, in the order of the page. Answers how many there are.
 fn assert_true(name: &str) -> usize {
     let scratch = Scratch::new();
-    let mut ran = 0;
+    let update = env::var_os("UPDATE_MANUAL").is_some();
+    let (mut ran, mut renewed) = (0, page(name));
     for block in blocks(&page(name)) {
         let line = block.line;
         match block.language.as_str() {
@@ -98,13 +104,21 @@ fn assert_true(name: &str) -> usize {
                 None => {
                     for (command, output) in commands(&block.text) {
                         let (_, found) = shell(&scratch, &command);
-                        assert_eq!(found, output, "{name}:{line}: $ {command}");
+                        let command = format!("$ {command}\n");
+                        if update {
+                            renewed = renewed.replacen(&(command.clone() + &output), &(command + &found), 1);
+                        } else {
+                            assert_eq!(found, output, "{name}:{line}: {command}");
+                        }
                         ran += 1;
                     }
                 }
             },
             _ => {} // synopses, tables of machines, other languages
         }
+    }
+    if update {
+        fs::write(page_path(name), renewed).unwrap();
     }
     ran
 }
