@@ -316,9 +316,17 @@ impl<O: MaxOracle> Run<O> {
     }
 }
 
-/// P(0), where the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere.
+/// P(0), where the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with what rounding
+/// loses carried along (Neumaier), so that n hinges of 1/n are 1.
 fn primal_at_zero<O: MaxOracle>(oracle: &mut O, regularizer: &Regularizer) -> Option<f64> {
     let blocks = oracle.blocks();
     let known = oracle.capabilities().filter(|_| regularizer.prior().is_none())?;
-    (0..blocks).map(|block| known.hinge_at_zero(block)).sum()
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for block in 0..blocks {
+        let hinge = known.hinge_at_zero(block)?;
+        let next = sum + hinge;
+        lost += if sum.abs() >= hinge.abs() { (sum - next) + hinge } else { (hinge - next) + sum };
+        sum = next;
+    }
+    Some(sum + lost)
 }
