@@ -85,7 +85,7 @@ pub(crate) fn text(summary: &Summary) -> String {
             format!("  primal  not evaluated: {why}, so there is no certificate\n")
         }
         Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
-        Some(_) => format!("  primal  {}: training found nothing better than w = 0\n", number(primal)),
+        Some(_) => format!("  primal  {}: nothing better than w = 0 was found, so all weights are 0\n", number(primal)),
         None => format!("  primal  {}\n", number(primal)),
     };
     let gap = summary.certificate.gap.filter(|gap| gap.is_finite());
@@ -117,7 +117,11 @@ pub(crate) fn text(summary: &Summary) -> String {
     }
     text += &cost(summary);
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
-    text += &format!("  loss  {}{}\n", loss("train", summary.train_loss), loss("test", summary.test_loss));
+    let measured = format!("{}{}", loss("train", summary.train_loss), loss("test", summary.test_loss));
+    text += &match measured.as_str() {
+        "" => "  loss    not measured: predictions are as dear as calls (`multiplane evaluate` makes them)\n".into(),
+        measured => format!("  loss  {measured}{}\n", seconds_of_losses(summary)),
+    };
     text += &format!("  stopped: {}\n", stopped(summary));
     if let Some(checkpoints) = &summary.checkpoints {
         text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
@@ -126,6 +130,15 @@ pub(crate) fn text(summary: &Summary) -> String {
         text += &format!("  saved to {model}\n");
     }
     text
+}
+
+/// What measuring the losses took, where that shows beside the run.
+fn seconds_of_losses(summary: &Summary) -> String {
+    let (seconds, all) = (summary.loss_seconds, summary.cost.all_seconds());
+    match seconds >= 0.01 * all {
+        true => format!(" ({seconds:.2} {} for predictions, beside the time above)", seconds_of(summary.clock)),
+        false => String::new(),
+    }
 }
 
 /// What the run took, certificates included.

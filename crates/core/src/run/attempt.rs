@@ -8,7 +8,7 @@ use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::RunError;
 use super::stop::GapTarget;
-use crate::executor::{BatchItem, Executor, Reply, Sequential, hinge};
+use crate::executor::{BatchItem, EVALUATION_BATCH, Executor, Reply, Sequential, hinge};
 use crate::oracle::MaxOracle;
 use crate::rounding::Seen;
 
@@ -20,6 +20,13 @@ const CALLS_BETWEEN_LOOKS: (usize, usize) = (8, 2048);
 
 /// Planes of more coefficients make the next batch smaller.
 const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
+
+/// Before an evaluation that nothing hangs on but the answer, the solver's two answers are compared on every so many-th
+/// block, as planes kept say little after few passes. A call more for each of these.
+pub(super) const SAMPLED_EVERY: usize = 16;
+
+/// Blocks that are compared at least, where there are twice as many.
+const SAMPLED_AT_LEAST: usize = 8;
 
 /// The answer to be evaluated, and what is known of its primal value.
 struct Candidate {
@@ -42,12 +49,19 @@ struct Tried {
     terms: Seen,
 }
 
+impl Tried {
+    fn new(floors: &[f64]) -> Self {
+        Tried { hinges: floors.to_vec(), calls: 0, proven: true, excess: 0.0, seen: 0.0, terms: Seen::default() }
+    }
+}
+
 impl<O: MaxOracle> Run<O> {
     /// Tries to prove that the gap is at most `target`. Books what it took: as training where the solver keeps what was
     /// found and the run goes on, else as evaluation.
     pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
         let meter = self.meter();
-        let candidate = self.choose();
+        let (candidate, other) = self.choose();
+        self.other = other.map(|other| other.w).unwrap_or_default();
         let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
         let least = self.least(&candidate.w, &candidate.floors);
         self.least_gap = Some(least - dual);
@@ -83,13 +97,49 @@ impl<O: MaxOracle> Run<O> {
     /// Evaluates the answer that promises most, whatever comes of it; nothing of it reaches the solver.
     pub(super) fn evaluate_answer(&mut self) -> Result<(), RunError> {
         let meter = self.meter();
-        let candidate = self.choose();
-        let (primal, proven) = self.primal(&candidate.w)?;
-        self.settle(candidate.w, primal, proven, candidate.name)?;
-        let calls = self.oracle.blocks() as u64;
+        let (mut candidate, mut other) = self.choose();
+        let blocks = self.oracle.blocks();
+        let every = (blocks / SAMPLED_AT_LEAST).clamp(2, SAMPLED_EVERY);
+        let is_sampled = |block: &u32| other.is_some() && (*block as usize).is_multiple_of(every);
+        let (sample, rest): (Vec<u32>, Vec<u32>) = (0..blocks as u32).partition(is_sampled);
+        let mut tried = self.ask_all(&candidate, &sample)?;
+        let mut calls = sample.len();
+        if let Some(other) = &mut other {
+            let tried_other = self.ask_all(other, &sample)?;
+            if self.expected_primal(other, &tried_other) < self.expected_primal(&candidate, &tried) {
+                std::mem::swap(other, &mut candidate);
+                tried = tried_other;
+            }
+            calls += sample.len();
+            self.other = std::mem::take(&mut other.w);
+        }
+        for next in rest.chunks(EVALUATION_BATCH) {
+            self.ask_next(&candidate.w, self.wanted(), next, &mut tried)?;
+        }
+        let hinges = tried.hinges.iter().sum::<f64>();
+        let primal = self.rounding.primal(&self.regularizer, &candidate.w, hinges, tried.terms);
+        self.settle(candidate.w, primal, tried.proven, candidate.name)?;
+        let calls = (calls + rest.len()) as u64;
         let spent = self.read(&meter, calls);
         self.book(spent, calls);
         Ok(())
+    }
+
+    /// Calls for a sample of the blocks in turn.
+    fn ask_all(&mut self, candidate: &Candidate, sample: &[u32]) -> Result<Tried, RunError> {
+        let mut tried = Tried::new(&candidate.floors);
+        for next in sample.chunks(EVALUATION_BATCH) {
+            self.ask_next(&candidate.w, self.wanted(), next, &mut tried)?;
+        }
+        Ok(tried)
+    }
+
+    /// The primal value to expect where a sample of the blocks was asked for: what the planes kept say, and as much more
+    /// everywhere as in the sample.
+    fn expected_primal(&self, candidate: &Candidate, tried: &Tried) -> f64 {
+        let least = self.least(&candidate.w, &candidate.floors);
+        let excess = tried.hinges.iter().zip(&candidate.floors).map(|(hinge, floor)| hinge - floor).sum::<f64>();
+        least + excess * tried.hinges.len() as f64 / tried.calls as f64
     }
 
     /// Whether the gap of the present point, no average, may be as small as this: worth a call for every example.
@@ -130,27 +180,24 @@ impl<O: MaxOracle> Run<O> {
         self.solver.keeper().is_some_and(|keeper| keeper.takes())
     }
 
-    /// Chooses between the solver's answers by what is known of their primal values.
-    fn choose(&mut self) -> Candidate {
+    /// Returns the solver's answer that promises most by what is known of their primal values, and the other one.
+    fn choose(&mut self) -> (Candidate, Option<Candidate>) {
         let (mut w, mut other) = (std::mem::take(&mut self.candidate), std::mem::take(&mut self.other));
         let present = self.solver.progress().dual;
         let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), present, self.books];
         self.books = duals.into_iter().flatten().reduce(f64::max);
-        let mut candidate = Candidate { floors: self.floors(&w), w, name: None };
-        if duals[1].is_some() {
-            let floors = self.floors(&other);
-            // Planes kept fit the averaged answer better than the last one, at which much of the gap is yet unseen.
-            let last = self.least(&candidate.w, &candidate.floors);
-            let forecast = self.books.zip(self.estimate).map(|(dual, gap)| dual + gap);
-            let last = forecast.map_or(last, |forecast| last.max(forecast));
-            candidate.name = Some("last");
-            if self.least(&other, &floors) < last {
-                std::mem::swap(&mut candidate.w, &mut other);
-                (candidate.floors, candidate.name) = (floors, Some("average"));
-            }
+        let mut last = Candidate { floors: self.floors(&w), w, name: None };
+        if duals[1].is_none() {
+            return (last, None);
         }
-        self.other = other;
-        candidate
+        last.name = Some("last");
+        let average = Candidate { floors: self.floors(&other), w: other, name: Some("average") };
+        // Planes kept fit the averaged answer better than the last one, at which much of the gap is yet unseen.
+        let least = self.least(&last.w, &last.floors);
+        let forecast = self.books.zip(self.estimate).map(|(dual, gap)| dual + gap);
+        let of_last = forecast.map_or(least, |forecast| least.max(forecast));
+        let averaged = self.least(&average.w, &average.floors) < of_last;
+        if averaged { (average, Some(last)) } else { (last, Some(average)) }
     }
 
     /// Lower bounds on the hinges at `w`, by block.
@@ -181,33 +228,22 @@ impl<O: MaxOracle> Run<O> {
         if let Some(gaps) = &gaps {
             order.sort_by(|&a, &b| gaps[b as usize].total_cmp(&gaps[a as usize]).then(a.cmp(&b)));
         }
-        let (hinges, terms) = (candidate.floors.clone(), Seen::default());
-        let mut tried = Tried { hinges, calls: 0, proven: true, excess: 0.0, seen: 0.0, terms };
+        let mut tried = Tried::new(&candidate.floors);
         let mut size = (blocks / LOOKS).clamp(CALLS_BETWEEN_LOOKS.0, CALLS_BETWEEN_LOOKS.1);
         let wanted = if keeps { Reply::Planes } else { self.wanted() };
-        let mut batch = std::mem::take(&mut self.batch);
         while tried.calls < blocks && !self.is_interrupted() {
             let next = &order[tried.calls..blocks.min(tried.calls + size)];
-            batch.resize_with(next.len(), || BatchItem::new(0));
-            batch.iter_mut().zip(next).for_each(|(item, &block)| item.block = block as usize);
-            self.answer(&candidate.w, wanted, &mut batch)?;
-            for item in &mut batch {
-                let (score, proven) = hinge(item);
-                let block = item.block;
-                if keeps && self.rounding.needs_planes() {
-                    item.seen.add(1.0, item.plane.view(), &candidate.w);
-                }
-                tried.terms.add_terms(item.seen);
-                tried.proven &= proven;
-                tried.excess += score - candidate.floors[block];
+            self.ask_next(&candidate.w, wanted, next, &mut tried)?;
+            for &block in next {
+                let block = block as usize;
+                let excess = tried.hinges[block] - candidate.floors[block];
+                tried.excess += excess;
                 tried.seen += gaps.as_ref().map_or(0.0, |gaps| gaps[block]);
-                least += score - candidate.floors[block];
-                tried.hinges[block] = score;
+                least += excess;
             }
-            tried.calls += next.len();
             if keeps {
-                let coefficients: usize = batch.iter().map(|item| item.plane.view().star.values().len()).sum();
-                self.give(&mut batch); // which takes the planes away
+                let coefficients: usize = self.batch.iter().map(|item| item.plane.view().star.values().len()).sum();
+                self.give(); // which takes the planes away
                 if coefficients > LARGE_BATCH_COEFFICIENTS {
                     size = (size / 2).max(CALLS_BETWEEN_LOOKS.0);
                 }
@@ -216,8 +252,27 @@ impl<O: MaxOracle> Run<O> {
                 break;
             }
         }
-        self.batch = batch;
         Ok(tried)
+    }
+
+    /// Calls for the `next` blocks at `w` and books what they say; the answers stay in the batch.
+    fn ask_next(&mut self, w: &[f64], wanted: Reply, next: &[u32], tried: &mut Tried) -> Result<(), RunError> {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.resize_with(next.len(), || BatchItem::new(0));
+        batch.iter_mut().zip(next).for_each(|(item, &block)| item.block = block as usize);
+        self.answer(w, wanted, &mut batch)?;
+        for item in &mut batch {
+            let (score, proven) = hinge(item);
+            if wanted == Reply::Planes && self.rounding.needs_planes() {
+                item.seen.add(1.0, item.plane.view(), w);
+            }
+            tried.terms.add_terms(item.seen);
+            tried.proven &= proven;
+            tried.hinges[item.block] = score;
+        }
+        tried.calls += next.len();
+        self.batch = batch;
+        Ok(())
     }
 
     fn gaps_seen(&mut self) -> Option<Vec<f64>> {
@@ -235,14 +290,16 @@ impl<O: MaxOracle> Run<O> {
         Ok(answered.map_err(crate::oracle::OracleError::from)?)
     }
 
-    /// Gives answers to the solver.
-    fn give(&mut self, batch: &mut [BatchItem]) {
+    /// Gives the answers of the batch to the solver.
+    fn give(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
         let (solver, mut ctx, _) = self.parts();
         if let Some(keeper) = solver.keeper() {
-            for item in batch {
+            for item in &mut batch {
                 keeper.take(item.block, &mut item.plane, &mut ctx);
             }
         }
+        self.batch = batch;
     }
 
     /// Learns how the gap relates to what the visits met; from an attempt broken off by what its blocks came to.

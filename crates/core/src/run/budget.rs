@@ -1,5 +1,6 @@
 //! The budgets of a run: which one is spent, and whether it has room for the last evaluation.
 
+use super::attempt::SAMPLED_EVERY;
 use super::driver::Run;
 use super::moment::Evaluate;
 use super::stop::StopReason;
@@ -56,7 +57,8 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns what an evaluation will take, by the calls so far.
     fn seconds_of_evaluation(&self) -> f64 {
-        let blocks = self.oracle.blocks() as u64;
+        let blocks = self.oracle.blocks();
+        let blocks = (blocks + blocks / SAMPLED_EVERY) as u64; // two answers may be compared
         if self.clock.kind() == ClockKind::Work {
             return self.evaluation_oracle.prices().call * blocks as f64; // work is the same on any number of threads
         }

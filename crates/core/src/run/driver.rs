@@ -51,7 +51,9 @@ pub struct Run<O> {
     pub(super) evaluation_seconds: f64,
     /// The same as decisions go by them.
     pub(super) evaluation_pace: f64,
+    /// What losses took so far, and the last time, in seconds.
     pub(super) loss_seconds: f64,
+    pub(super) loss_cost: f64,
     pub(super) evaluate: Evaluate,
     pub(super) forecast: Forecast,
     /// What the gap is thought to be since the last outer iteration; no bound.
@@ -111,6 +113,7 @@ impl<O: MaxOracle> Run<O> {
             evaluation_seconds: 0.0,
             evaluation_pace: 0.0,
             loss_seconds: 0.0,
+            loss_cost: 0.0,
             evaluate: Evaluate::default(),
             forecast: Forecast::new(),
             estimate: None,
@@ -188,6 +191,9 @@ impl<O: MaxOracle> Run<O> {
     pub fn advance(&mut self) -> Result<Option<StopReason>, RunError> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
+        }
+        if self.steps == 0 {
+            self.look_at_start()?;
         }
         let at_start = self.steps == 0 || self.evaluated_at == Some(self.steps);
         if at_start && self.gap_reached() {

@@ -4,7 +4,6 @@ use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
-use crate::clock::{ClockKind, Stopwatch};
 use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
@@ -38,6 +37,18 @@ impl<O: MaxOracle> Run<O> {
                 self.record_best()
             }
         }
+    }
+
+    /// Looks at the bounds of what a warm start has brought, before the first step: they may be all that is wanted.
+    pub(super) fn look_at_start(&mut self) -> Result<(), RunError> {
+        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0);
+        if warm && self.evaluate == Evaluate::Auto && self.evaluated_at.is_none() {
+            self.books = self.solver.progress().dual;
+            if let Some(target) = self.target_in_reach() {
+                self.attempt(target)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether the bounds that there are would end the run, if the dual value on the books can be proven.
@@ -127,11 +138,7 @@ impl<O: MaxOracle> Run<O> {
         if gap < FALLS * self.fallen.0 {
             self.fallen = (gap, self.passes());
         }
-        let evaluated = self.evaluated_at == Some(self.steps);
-        if self.losses.is_some() && !evaluated && self.loss_seconds > self.spent_seconds() {
-            return Ok(()); // losses have cost more than all else
-        }
-        self.record_shown(evaluated)
+        self.record_shown(self.evaluated_at == Some(self.steps))
     }
 
     /// Tells the observers of the bounds to show.
@@ -139,26 +146,6 @@ impl<O: MaxOracle> Run<O> {
         let certificate = self.certificate_to_show();
         let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
-    }
-
-    /// Measures the losses, where they are asked for. Whether they are changes nothing but how long a run takes.
-    fn measure_losses(&mut self, evaluated: bool) -> Result<Losses, RunError> {
-        let Some(mut losses) = self.losses.take() else { return Ok(Losses::default()) };
-        let stopwatch = Stopwatch::start();
-        if !evaluated {
-            self.solver.answer(&mut self.candidate);
-        }
-        let w = match &self.best {
-            Some(best) if evaluated && self.best_is_new => &best.w,
-            _ => &self.candidate,
-        };
-        let measured = losses(w);
-        self.losses = Some(losses);
-        self.loss_seconds += match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => self.oracle.blocks() as f64 * self.evaluation_oracle.prices().call,
-        };
-        Ok(measured?)
     }
 
     /// What an evaluation wants of answers.
@@ -275,6 +262,7 @@ impl<O: MaxOracle> Run<O> {
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
             still_since: self.still_since(),
+            loss_seconds: self.loss_seconds,
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

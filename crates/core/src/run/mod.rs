@@ -8,6 +8,7 @@ mod booking;
 mod budget;
 mod driver;
 mod evaluation;
+mod losses;
 mod moment;
 mod outcome;
 mod proof;

@@ -72,6 +72,8 @@ pub struct Outcome {
     pub primal_at_zero: Option<f64>,
     /// The pass since which the gap, proven or as the visits met it, has not fallen, where that is long.
     pub still_since: Option<f64>,
+    /// Seconds that task losses took for records.
+    pub loss_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
     /// What it took.

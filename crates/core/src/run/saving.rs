@@ -71,6 +71,7 @@ impl<O: MaxOracle> Run<O> {
             evaluation_seconds,
             evaluation_pace,
             loss_seconds,
+            loss_cost: _, // measured again
             evaluate: _,
             forecast,
             estimate,

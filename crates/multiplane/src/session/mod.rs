@@ -4,6 +4,7 @@ mod abort;
 mod checkpointer;
 mod data;
 mod hints;
+mod losses;
 mod open;
 mod options;
 mod prepare;
