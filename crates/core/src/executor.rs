@@ -153,7 +153,7 @@ fn ask<O: MaxOracle + ?Sized>(
 }
 
 /// Blocks of an evaluation that are asked about at a time.
-pub(crate) const EVALUATION_BATCH: usize = 4096;
+const EVALUATION_BATCH: usize = 4096;
 
 /// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
 /// no less than the truth's own plane, which scores 0, and the plane that was answered.

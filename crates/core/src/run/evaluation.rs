@@ -1,16 +1,20 @@
 //! Evaluation: bounds and losses of the present answer, by an oracle of its own.
 
+use super::booking::Meter;
 use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
-use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
+use crate::executor::{Executor, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
 /// A gap that falls to less than this share of the smallest before has moved.
 const FALLS: f64 = 0.99;
+
+/// After an evaluation that was not proven, the next attempt is made after so many times the passes.
+const TRY_AGAIN: f64 = 1.25;
 
 /// A gap that has not moved for so many passes, and for this share of all passes, stands still.
 const LONG_STILL: (f64, f64) = (5.0, 0.3);
@@ -28,15 +32,38 @@ impl<O: MaxOracle> Run<O> {
                 self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
                 (self.evaluated, self.least_gap) = (None, None);
                 if self.dual.is_none() || self.is_within_reach() {
+                    let meter = self.meter();
                     self.prove_dual();
+                    self.book_proof(&meter);
                 }
                 if let Some(target) = self.target_in_reach() {
                     self.attempt(target)?;
-                    self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
                 }
-                self.record_best()
+                self.end_look()
             }
         }
+    }
+
+    /// Tells of what a look at the bounds has found, once no attempt is under way.
+    fn end_look(&mut self) -> Result<(), RunError> {
+        if self.attempt.is_some() {
+            return Ok(());
+        }
+        self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
+        self.record_best()
+    }
+
+    /// Goes on with an attempt that was suspended, and with what follows it.
+    pub(super) fn go_on_looking(&mut self) -> Result<(), RunError> {
+        self.clock.pause();
+        self.go_on_with_attempt()?;
+        if self.steps > 0 { self.end_look() } else { Ok(()) }
+    }
+
+    /// Books the time of a proof of F.
+    fn book_proof(&mut self, meter: &Meter) {
+        let spent = self.read(meter, 0);
+        self.book(spent, 0);
     }
 
     /// Looks at the bounds of what a warm start has brought, before the first step: they may be all that is wanted.
@@ -62,8 +89,9 @@ impl<O: MaxOracle> Run<O> {
     /// The target, where an evaluation may end the run by it.
     fn target_in_reach(&mut self) -> Option<GapTarget> {
         let (target, dual) = (self.stop.gap?, self.expected_dual()?);
-        let unproven = self.best.as_ref().is_some_and(|best| !best.proven);
-        if (unproven && !self.stop.estimated) || !self.may_evaluate() {
+        // What the oracle has not proven once, it may at other weights; if it proved a part, that is worth trying now and then.
+        let in_doubt = self.doubted.is_some_and(|(pass, partly)| !partly || self.passes() < TRY_AGAIN * pass);
+        if (in_doubt && !self.stop.estimated) || !self.may_evaluate() {
             return None;
         }
         let seen = self.solver.progress().gap_seen;
@@ -132,7 +160,9 @@ impl<O: MaxOracle> Run<O> {
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
+        let meter = self.meter();
         let certificate = self.certificate_to_show();
+        self.book_proof(&meter);
         let gap =
             [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
         if gap < FALLS * self.fallen.0 {
@@ -146,11 +176,6 @@ impl<O: MaxOracle> Run<O> {
         let certificate = self.certificate_to_show();
         let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
-    }
-
-    /// What an evaluation wants of answers.
-    pub(super) fn wanted(&self) -> Reply {
-        if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores }
     }
 
     /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle's word is that it

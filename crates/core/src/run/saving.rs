@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::driver::Run;
 use super::moment::Forecast;
 use super::outcome::Best;
+use super::under_way::Attempt;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
@@ -35,6 +36,8 @@ struct Ledger {
     fallen: (f64, f64),
     evaluated_at: Option<u64>,
     steps: u64,
+    attempt: Option<Attempt>,
+    doubted: Option<(f64, bool)>,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -84,6 +87,9 @@ impl<O: MaxOracle> Run<O> {
             steps,
             candidate: _,
             other: _,
+            attempt,
+            doubted,
+            latency: _, // of this machine
             plane: _,
             batch: _,
         } = self;
@@ -106,6 +112,8 @@ impl<O: MaxOracle> Run<O> {
             fallen: *fallen,
             evaluated_at: *evaluated_at,
             steps: *steps,
+            attempt: attempt.clone(),
+            doubted: *doubted,
         };
         state::encode(&ledger, out)?;
         solver.save(out)
@@ -135,6 +143,7 @@ impl<O: MaxOracle> Run<O> {
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
+        ledger.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(self.oracle.blocks(), dim))?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
@@ -144,7 +153,7 @@ impl<O: MaxOracle> Run<O> {
         let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
         (self.evaluation_pace, self.loss_seconds, self.forecast) =
             (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
-        self.shown = ledger.shown;
+        (self.attempt, self.doubted, self.shown) = (ledger.attempt, ledger.doubted, ledger.shown);
         (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
