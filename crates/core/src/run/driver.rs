@@ -6,7 +6,7 @@ use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeter, Outcome, RunError};
 use super::stop::{Stop, StopReason};
 use super::under_way::{Attempt, Latency};
-use crate::clock::{Clock, ClockKind};
+use crate::clock::Clock;
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
 use crate::lookahead::Lookahead;
