@@ -10,12 +10,6 @@ use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
-/// A gap that falls to less than this share of the smallest before has moved.
-const FALLS: f64 = 0.99;
-
-/// A gap that has not moved for so many passes, and for this share of all passes, stands still.
-const LONG_STILL: (f64, f64) = (5.0, 0.3);
-
 impl<O: MaxOracle> Run<O> {
     /// Looks at the bounds at the end of an outer iteration.
     pub(super) fn look(&mut self) -> Result<(), RunError> {
@@ -112,21 +106,14 @@ impl<O: MaxOracle> Run<O> {
         self.check_bounds()
     }
 
-    /// Returns the pass since which the gap has not moved, where that is long.
-    fn still_since(&self) -> Option<f64> {
-        let (since, now) = (self.fallen.1, self.passes());
-        (now - since >= f64::max(LONG_STILL.0, LONG_STILL.1 * now)).then_some(since)
-    }
-
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
         let certificate = self.certificate_to_show();
         let gap =
             [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
-        if gap < FALLS * self.fallen.0 {
-            self.fallen = (gap, self.passes());
-        }
+        let dual = [certificate.dual, self.books].into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        self.standing.look(gap, dual, self.passes());
         let evaluated = self.evaluated_at == Some(self.steps);
         if self.losses.is_some() && !evaluated && self.loss_seconds > self.spent_seconds() {
             return Ok(()); // losses have cost more than all else
@@ -274,7 +261,7 @@ impl<O: MaxOracle> Run<O> {
             certificate,
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
-            still_since: self.still_since(),
+            still_since: self.standing.long_since(self.passes()),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

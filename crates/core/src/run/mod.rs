@@ -12,6 +12,7 @@ mod moment;
 mod outcome;
 mod proof;
 mod saving;
+mod still;
 mod stop;
 
 pub(crate) use booking::Spent;
