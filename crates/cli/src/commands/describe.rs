@@ -227,9 +227,14 @@ impl Item {
     }
 }
 
-/// The value that a preset gives, or the default.
+/// The value that a preset gives, or the default; one that is left out where it is false is that.
 fn value_of<'a>(param: &'a Param, preset: &'a Value) -> &'a Value {
-    preset.get(&param.name).unwrap_or(&param.default)
+    match preset.get(&param.name).unwrap_or(&param.default) {
+        Value::Null if matches!(&param.kind, ParamKind::Value(kind) if kind.to_string() == "boolean") => {
+            &Value::Bool(false)
+        }
+        value => value,
+    }
 }
 
 /// The name in a choice's value; one that never has fields is its bare name.
@@ -277,7 +282,7 @@ fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &st
                 write_params(text, params, value, &name, indent + 6);
             }
             ParamKind::Choice(variants) => {
-                let chosen = name_of(value).as_str().unwrap_or_default();
+                let chosen = name_of(value).as_str().unwrap_or("null");
                 *text += &format!("{:indent$}{name} = {chosen}\n{:indent$}    {}\n", "", "", param.doc);
                 for variant in variants {
                     *text += &format!("{:indent$}    {}: {}\n", "", variant.name, variant.doc);

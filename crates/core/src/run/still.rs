@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// share of itself and of the gap.
 const MOVES: f64 = 0.01;
 
+/// A rise of the dual value by no more than this share of itself is rounding, by this share of the gap is nothing.
+const NOTHING: (f64, f64) = (1e-12, 1e-6);
+
 /// Where nothing has moved for so many passes, and for this share of all passes, the run stands still.
 const LONG_STILL: (f64, f64) = (5.0, 0.3);
 
@@ -30,7 +33,10 @@ impl Standing {
     /// its primal value is that of w = 0 or of an old evaluation while the weights move on.
     pub(super) fn look(&mut self, gap: f64, dual: f64, pass: f64) {
         let first = self.dual == f64::NEG_INFINITY && dual > self.dual;
-        let rises = first || dual - self.dual > MOVES * self.dual.abs().min(self.gap.max(0.0));
+        let size = self.dual.abs();
+        let gap_before = if self.gap.is_finite() { self.gap.max(0.0) } else { size };
+        let least = (MOVES * size.min(gap_before)).max(NOTHING.0 * size).max(NOTHING.1 * gap_before);
+        let rises = first || dual - self.dual > least;
         let falls = gap < (1.0 - MOVES) * self.gap;
         if rises || falls {
             *self = Standing { gap: gap.min(self.gap), dual: dual.max(self.dual), since: pass };
@@ -70,6 +76,16 @@ mod tests {
         assert_eq!(standing.long_since(44.0), None);
         (100..200).for_each(|k| standing.look(0.5_f64.powi(40) * 0.9995_f64.powi(k - 100), 0.5, f64::from(k)));
         assert_eq!(standing.long_since(199.0), None);
+    }
+
+    /// What rounding adds to a dual value is no move, nor is a rise that comes to nothing beside the gap.
+    #[test]
+    fn rounding_does_not_move() {
+        for (dual, step, gap) in [(1.0, 1e-15, 1e-17), (0.0, 1e-12, 1.0)] {
+            let mut standing = Standing::new(0.0);
+            (1..100).for_each(|k| standing.look(gap, dual + step * f64::from(k), f64::from(k)));
+            assert_eq!(standing.long_since(99.0), Some(1.0), "{dual}");
+        }
     }
 
     /// An unknown dual value or gap moves nothing.

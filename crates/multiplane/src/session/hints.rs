@@ -41,7 +41,7 @@ impl Session {
             short(sizes.largest[widest]),
             widest + 1,
             short(sizes.median()),
-            scale_them(set)
+            self.scale_advice(set)?
         ))
     }
 
@@ -59,15 +59,9 @@ impl Session {
             true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
             false => "rounding has no bound".into(),
         };
-        let advice = match self.problem().feature_sizes() {
-            Some(sizes) => format!("{}; {}", wide(&sizes), scale_them(set)),
-            None if self.scale() == Some("standard") => format!(
-                "; task.scale=standard does not centre, so a feature that varies little beside its size stays large: {}",
-                set("task.scale", "max-abs")
-            ),
-            None => String::new(),
-        };
-        Some(format!("64-bit numbers do not suffice here: {much}{advice}"))
+        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| wide(&sizes));
+        let advice = self.scale_advice(set).map_or(String::new(), |advice| format!("; {advice}"));
+        Some(format!("64-bit numbers do not suffice here: {much}{wide}{advice}"))
     }
 
     /// Returns since when a run of this session that ended short of its gap has stood still, and why, as far as there is
@@ -86,8 +80,8 @@ impl Session {
             format!("some of the oracle's answers are not proven to be the best{more}")
         } else if least.is_some() {
             "what is left is as small as rounding".into()
-        } else if self.ill_scaled().is_some() {
-            format!("features are large for this lambda; {}", scale_them(set))
+        } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice(set)) {
+            format!("features are large for this lambda; {advice}")
         } else {
             "training is slow at this lambda, a larger one takes fewer passes".into()
         };
@@ -105,15 +99,18 @@ impl Session {
         }
     }
 
-    /// Returns what the task divides features by, where it was told.
-    fn scale(&self) -> Option<&str> {
-        self.spec().task.params.get("scale")?.as_str()
+    /// Returns what to do about features of different sizes, where there is something left to do.
+    fn scale_advice(&self, set: Setting) -> Option<String> {
+        self.problem().feature_sizes()?;
+        let helps = set("task.scale", "max-abs");
+        match self.spec().task.params.get("scale").and_then(|scale| scale.as_str()) {
+            Some("max-abs") => None,
+            Some("standard") => Some(format!(
+                "task.scale=standard does not centre, so what varies little beside its size stays large: use {helps}"
+            )),
+            _ => Some(format!("scale them by {helps}")),
+        }
     }
-}
-
-/// What to do about features of different sizes.
-fn scale_them(set: Setting) -> String {
-    format!("scale them by {}", set("task.scale", "max-abs"))
 }
 
 /// Whether a feature is much larger than most.
