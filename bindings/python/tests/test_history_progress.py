@@ -6,6 +6,7 @@ import math
 import pickle
 import sys
 import types
+import warnings
 
 import matplotlib
 import pytest

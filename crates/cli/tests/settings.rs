@@ -224,7 +224,7 @@ fn parameters_of_runs_are_described() {
     }
     let text = scratch.succeed("describe evaluate").stdout;
     assert!(text.contains("\n  evaluate = auto\n") && text.contains("pass: After every outer iteration"), "{text}");
-    let all = scratch.json("describe");
+    let all: serde_json::Value = serde_json::from_str(&scratch.succeed("describe --json").stdout).unwrap();
     let names: Vec<&str> = all["run"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["clock", "data", "evaluate", "lambda", "regularizer", "seed", "stop", "threads"]);
     let help = scratch.succeed("train --help").stdout;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const MOVES: f64 = 0.01;
 
 /// A rise of the dual value by no more than this share of itself is rounding, by this share of the gap is nothing.
-const NOTHING: (f64, f64) = (1e-12, 1e-6);
+const NOTHING: (f64, f64) = (1e-12, 1e-9);
 
 /// Where nothing has moved for so many passes, and for this share of all passes, the run stands still.
 const LONG_STILL: (f64, f64) = (5.0, 0.3);
