@@ -187,7 +187,7 @@ def test_stops_before_the_gap_are_told():
 def test_a_gap_that_stands_still_is_told():
     """Where rounding ends all progress, the warning says since when."""
     with pytest.warns(ConvergenceWarning, match="hardly moved since pass.*as small as rounding"):
-        MulticlassSSVM(gap=1e-17, passes=400, clock="work").fit(X, Y)
+        MulticlassSSVM(gap=1e-300, passes=400, clock="work").fit(X, Y)
 
 
 def test_an_absolute_gap_that_w_0_meets_is_told():

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// share of itself and of the gap.
 const MOVES: f64 = 0.01;
 
-/// A rise of the dual value by no more than this share of itself is rounding, by this share of the gap is nothing.
+/// A gap, or a rise of the dual value, of no more than this share of the dual value is rounding, a rise by this share of the gap is nothing.
 const NOTHING: (f64, f64) = (1e-12, 1e-9);
 
 /// Where nothing has moved for so many passes, and for this share of all passes, the run stands still.
@@ -37,7 +37,8 @@ impl Standing {
         let gap_before = if self.gap.is_finite() { self.gap.max(0.0) } else { size };
         let least = (MOVES * size.min(gap_before)).max(NOTHING.0 * size).max(NOTHING.1 * gap_before);
         let rises = first || dual - self.dual > least;
-        let falls = gap < (1.0 - MOVES) * self.gap;
+        let is_rounding = size.is_finite() && self.gap <= NOTHING.0 * size;
+        let falls = gap < (1.0 - MOVES) * self.gap && !is_rounding;
         if rises || falls {
             *self = Standing { gap: gap.min(self.gap), dual: dual.max(self.dual), since: pass };
         }
@@ -78,7 +79,8 @@ mod tests {
         assert_eq!(standing.long_since(199.0), None);
     }
 
-    /// What rounding adds to a dual value is no move, nor is a rise that comes to nothing beside the gap.
+    /// What rounding adds to a dual value is no move, nor is a rise that comes to nothing beside the gap, nor what a gap of
+    /// rounding does.
     #[test]
     fn rounding_does_not_move() {
         for (dual, step, gap) in [(1.0, 1e-15, 1e-17), (0.0, 1e-12, 1.0)] {
@@ -86,6 +88,9 @@ mod tests {
             (1..100).for_each(|k| standing.look(gap, dual + step * f64::from(k), f64::from(k)));
             assert_eq!(standing.long_since(99.0), Some(1.0), "{dual}");
         }
+        let mut standing = Standing::new(0.0);
+        (1..100).for_each(|k| standing.look(1e-15 * 0.9_f64.powi(k), 1.0, f64::from(k)));
+        assert_eq!(standing.long_since(99.0), Some(1.0));
     }
 
     /// An unknown dual value or gap moves nothing.
