@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeter, Outcome, RunError};
+use super::still::Standing;
 use super::stop::{Stop, StopReason};
 use super::under_way::{Attempt, Latency};
 use crate::clock::Clock;
@@ -61,8 +62,8 @@ pub struct Run<O> {
     pub(super) estimate: Option<f64>,
     /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
     pub(super) least_gap: Option<f64>,
-    /// The smallest gap seen, proven or estimated, and the pass at which it last fell by more than a little.
-    pub(super) fallen: (f64, f64),
+    /// What the bounds were when they last moved by more than a little.
+    pub(super) standing: Standing,
     /// P(0), where it is known without a call.
     pub(super) primal_at_zero: Option<f64>,
     /// Which of the solver's answers was evaluated last, and whether it is the best now.
@@ -204,7 +205,7 @@ impl<O: MaxOracle> Run<O> {
         (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
         (self.noise, self.shown) = (0.0, None);
         (self.attempt, self.doubted) = (None, None);
-        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
+        (self.estimate, self.least_gap, self.standing) = (None, None, Standing::new(self.passes()));
     }
 
     /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.

@@ -10,14 +10,8 @@ use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
-/// A gap that falls to less than this share of the smallest before has moved.
-const FALLS: f64 = 0.99;
-
 /// After an evaluation that was not proven, the next attempt is made after so many times the passes.
 const TRY_AGAIN: f64 = 1.25;
-
-/// A gap that has not moved for so many passes, and for this share of all passes, stands still.
-const LONG_STILL: (f64, f64) = (5.0, 0.3);
 
 impl<O: MaxOracle> Run<O> {
     /// Looks at the bounds at the end of an outer iteration.
@@ -151,29 +145,22 @@ impl<O: MaxOracle> Run<O> {
         self.check_bounds()
     }
 
-    /// Returns the pass since which the gap has not moved, where that is long.
-    fn still_since(&self) -> Option<f64> {
-        let (since, now) = (self.fallen.1, self.passes());
-        (now - since >= f64::max(LONG_STILL.0, LONG_STILL.1 * now)).then_some(since)
-    }
-
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
-        let meter = self.meter();
-        let certificate = self.certificate_to_show();
-        self.book_proof(&meter);
-        let gap =
-            [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
-        if gap < FALLS * self.fallen.0 {
-            self.fallen = (gap, self.passes());
-        }
+        let certificate = self.certificate(); // what is proven for records alone may change nothing
+        let known = |bounds: [Option<f64>; 2]| bounds.into_iter().flatten();
+        let gap = known([certificate.gap, self.solver.progress().gap_seen]).fold(f64::INFINITY, f64::min);
+        let dual = known([certificate.dual, self.books]).fold(f64::NEG_INFINITY, f64::max);
+        self.standing.look(gap, dual, self.passes());
         self.record_shown(self.evaluated_at == Some(self.steps))
     }
 
     /// Tells the observers of the bounds to show.
     fn record_shown(&mut self, evaluated: bool) -> Result<(), RunError> {
+        let meter = self.meter();
         let certificate = self.certificate_to_show();
+        self.book_proof(&meter);
         let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
     }
@@ -286,7 +273,7 @@ impl<O: MaxOracle> Run<O> {
             certificate,
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
-            still_since: self.still_since(),
+            still_since: self.standing.long_since(self.passes()),
             loss_seconds: self.loss_seconds,
             stop_reason,
             cost: self.cost(),

@@ -16,6 +16,7 @@ mod outcome;
 mod proof;
 mod saving;
 mod setup;
+mod still;
 mod stop;
 mod under_way;
 

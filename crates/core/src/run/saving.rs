@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::driver::Run;
 use super::moment::Forecast;
 use super::outcome::Best;
+use super::still::Standing;
 use super::under_way::Attempt;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
@@ -33,7 +34,7 @@ struct Ledger {
     loss_seconds: f64,
     forecast: Forecast,
     estimate: Option<f64>,
-    fallen: (f64, f64),
+    standing: Standing,
     evaluated_at: Option<u64>,
     steps: u64,
     attempt: Option<Attempt>,
@@ -79,7 +80,7 @@ impl<O: MaxOracle> Run<O> {
             forecast,
             estimate,
             least_gap: _,
-            fallen,
+            standing,
             primal_at_zero: _,
             evaluated: _,
             best_is_new: _,
@@ -109,7 +110,7 @@ impl<O: MaxOracle> Run<O> {
             loss_seconds: *loss_seconds,
             forecast: *forecast,
             estimate: *estimate,
-            fallen: *fallen,
+            standing: *standing,
             evaluated_at: *evaluated_at,
             steps: *steps,
             attempt: attempt.clone(),
@@ -154,7 +155,7 @@ impl<O: MaxOracle> Run<O> {
         (self.evaluation_pace, self.loss_seconds, self.forecast) =
             (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
         (self.attempt, self.doubted, self.shown) = (ledger.attempt, ledger.doubted, ledger.shown);
-        (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
+        (self.estimate, self.standing) = (ledger.estimate, ledger.standing);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);

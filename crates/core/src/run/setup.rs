@@ -3,6 +3,7 @@
 use super::driver::Run;
 use super::moment::{Evaluate, Forecast};
 use super::outcome::LossMeter;
+use super::still::Standing;
 use super::stop::Stop;
 use super::under_way::Latency;
 use crate::clock::{Clock, ClockKind};
@@ -60,7 +61,7 @@ impl<O: MaxOracle> Run<O> {
             forecast: Forecast::new(),
             estimate: None,
             least_gap: None,
-            fallen: (f64::INFINITY, 0.0),
+            standing: Standing::new(0.0),
             primal_at_zero,
             evaluated: None,
             best_is_new: false,

@@ -17,6 +17,7 @@ mod warm;
 pub(crate) use checkpointer::Origin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use data::{model_format, needs_data, read_data, read_task_data};
+pub use hints::Setting;
 pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};

@@ -53,7 +53,7 @@ pub struct Summary {
     /// How much of the gap may be rounding, where that is most of it.
     #[serde(skip)]
     pub rounding: Option<f64>,
-    /// The pass since which the gap has not fallen, where that is long.
+    /// The pass since which neither dual value nor gap have moved by more than a little, where that is long.
     #[serde(skip)]
     pub still_since: Option<f64>,
     /// Seconds that task losses took, for records and at the end; no other figure holds them.
