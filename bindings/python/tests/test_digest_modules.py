@@ -108,7 +108,7 @@ def made(tmp_path, monkeypatch):
         (tmp_path / "priced.py").write_text(TASK.format(head=textwrap.dedent(head), price=price))
         importlib.invalidate_caches()
         task = importlib.import_module("priced").Task()
-        return task, importlib.import_module("tools.helpers" if "tools" in head + price else "helpers")
+        return task, importlib.import_module("tools.helpers" if "tools.helpers" in head + price else "helpers")
 
     yield make
     for name in ("priced", "helpers", "tools", "tools.helpers"):
