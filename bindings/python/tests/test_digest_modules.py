@@ -70,13 +70,15 @@ SEEN = {
     "kept": ("import helpers\ncosts = helpers.Costs()", "return costs.of(i)"),
     "cached": ("import helpers\ncost = functools.cache(lambda i: helpers.cost(i))", "return cost.__wrapped__(i)"),
     "imported in the call": ("", "import helpers; return helpers.COST.get(i, 1.0)"),
-    "from imported in the call": ("", "from helpers import COST; return COST.get(i, 1.0)"),
+    "from imported in the call": ("", "from helpers import COST; return COST[i] if i in COST else 1.0"),
     "within a function": ("import helpers", "return (lambda: helpers.cost(i))()"),
     "of a package": ("import tools.helpers", "return tools.helpers.COST.get(i, 1.0)"),
     "of a package in the call": ("", "import tools.helpers; return tools.helpers.cost(i)"),
     "of a package by name": ("", "import tools.helpers as h; return h.cost(i)"),
+    "a module of a package": ("from tools import helpers", "return helpers.cost(i)"),
+    "a module of a package in the call": ("", "from tools import helpers; return helpers.cost(i)"),
     "enclosed": (
-        "def made():\n    import helpers\n    def price(i):\n        return helpers.cost(i)\n    return price\nprice = made()",
+        "def made():\n    import helpers\n    def of(i):\n        return helpers.cost(i)\n    return of\nprice = made()",
         "return price(i)",
     ),
 }
@@ -88,6 +90,9 @@ UNSEEN = {
     "passed on": ("import helpers\ndef of(m, i): return m.cost(i)", "return of(helpers, i)"),
     "in a list": ("import helpers\nheld = [helpers]", "return held[0].cost(i)"),
     "passed on from the call": ("", "import helpers; return getattr(helpers, 'CO' + 'ST').get(i, 1.0)"),
+    "passed on from a package": ("import tools.helpers\ndef of(m, i): return m.cost(i)", "return of(tools.helpers, i)"),
+    "taken from a package": ("", "from tools import helpers; return getattr(helpers, 'CO' + 'ST').get(i, 1.0)"),
+    "passed on from within": ("", "import helpers; return (lambda: getattr(helpers, 'CO' + 'ST'))().get(i, 1.0)"),
     "import_module": ("import importlib", "return importlib.import_module('helpers').cost(i)"),
     "eval": ("import helpers", "return eval('helpers.cost(i)')"),
     "globals": ("import helpers", "return globals()['help' + 'ers'].cost(i)"),
@@ -107,8 +112,10 @@ def made(tmp_path, monkeypatch):
         (tmp_path / "tools" / "helpers.py").write_text(HELPERS)
         (tmp_path / "priced.py").write_text(TASK.format(head=textwrap.dedent(head), price=price))
         importlib.invalidate_caches()
+        used = head + price
         task = importlib.import_module("priced").Task()
-        return task, importlib.import_module("tools.helpers" if "tools.helpers" in head + price else "helpers")
+        in_package = "tools import" in used or "tools.helpers" in used
+        return task, importlib.import_module("tools.helpers" if in_package else "helpers")
 
     yield make
     for name in ("priced", "helpers", "tools", "tools.helpers"):

@@ -272,6 +272,10 @@ class Estimator(Parameters):
                 "using this estimator."
             )
 
+    def _unfitted(self) -> Self:
+        """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
+        return type(self)(**self.get_params(deep=False))
+
     def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
         watcher = Watcher(self.progress)
         tree = self._tree()
@@ -322,10 +326,6 @@ class Estimator(Parameters):
 
 class BuiltIn(Estimator):
     """What estimators of the core's own tasks share: data that can be compared, models that need no task beside them."""
-
-    def _unfitted(self) -> Self:
-        """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
-        return type(self)(**self.get_params(deep=False))
 
     def _is_timed(self) -> bool:
         """Whether measured time decides when a fit ends; all other decisions go by prices."""

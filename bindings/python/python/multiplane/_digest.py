@@ -205,7 +205,7 @@ class _Hasher:
             if module is not None and self.is_own(module):
                 if is_value:
                     self.add(module)
-                self.module(module, looked_up.names.union(name.split(".")))
+                self.module(module, looked_up.names.union(name.split(".")), looked_up.values)
 
     def named(self, name: str, value: Any, looked_up: Lookups) -> None:
         """What code knows by a name; of a module of the user only what it looks up there."""
@@ -215,9 +215,9 @@ class _Hasher:
         elif name in looked_up.values:
             self.add(value)
         else:
-            self.module(value, looked_up.names)
+            self.module(value, looked_up.names, looked_up.values)
 
-    def module(self, value: types.ModuleType, names: set[str]) -> None:
+    def module(self, value: types.ModuleType, names: set[str], values: set[str]) -> None:
         """Of a user's module what is looked up there, and in modules that are found so as well."""
         self.mark("module", value.__name__.encode())
         opened = (id(value), frozenset(names))
@@ -227,8 +227,8 @@ class _Hasher:
         for name in sorted((names | {"__getattr__"}) & vars(value).keys()):
             part = vars(value)[name]
             self.mark("name", name.encode())
-            if isinstance(part, types.ModuleType) and self.is_own(part):
-                self.module(part, names)
+            if isinstance(part, types.ModuleType) and self.is_own(part) and name not in values:
+                self.module(part, names, values)
             else:
                 self.add(part)
 

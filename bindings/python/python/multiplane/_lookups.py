@@ -20,7 +20,7 @@ _MADE_AT_RUN_TIME = {"globals", "eval", "exec", "__import__"}
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
-_ENCLOSING = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
+_LOADS = _GLOBALS | {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_ATTR"}
 
 _OF_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
 
@@ -34,27 +34,38 @@ class Lookups:
         self.globals: set[str] = set()
         """Those that are looked up as globals."""
         self.values: set[str] = set()
-        """Globals, and variables of enclosing functions, that are used otherwise than for one of their attributes."""
-        self.imports: set[tuple[str, int, bool]] = set()
-        """Modules imported on the way, with the level of relative imports, and whether they are used as values."""
+        """Names that are used for more than one attribute of theirs: a module among them may be used in any way."""
+        self.imports: set[tuple[str, int]] = set()
+        """Modules imported on the way, with the level of relative imports."""
+        self._locals: dict[str, set[str]] = {}
         for inner in _within(code):
             self._read(inner)
+        for local, names in self._locals.items():
+            if local in self.values:
+                self.values |= names
 
     def _read(self, code: types.CodeType) -> None:
         self.names.update(code.co_names)
         steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "EXTENDED_ARG")]
-        following = [step.opname for step in steps[1:]] + [""]
-        bare = {str(step.argval) for step, after in zip(steps, following, strict=True)
-                if step.opname.startswith("LOAD_FAST") and after not in _OF_ATTRIBUTES}
-        for at, (step, after) in enumerate(zip(steps, following, strict=True)):
+        cells = {*code.co_cellvars, *code.co_freevars}  # loaded as cells, to be handed to functions within
+        for at, step in enumerate(steps):
+            after = steps[at + 1].opname if at + 1 < len(steps) else ""
             if step.opname in _GLOBALS:
                 self.globals.add(str(step.argval))
-            if step.opname in _GLOBALS | _ENCLOSING and after not in _OF_ATTRIBUTES:
-                self.values.add(str(step.argval))
+            if "LOAD_FAST" in step.opname or step.opname in _LOADS:
+                loaded = list(step.argval) if isinstance(step.argval, tuple) else [step.argval]
+                used = map(str, loaded[:-1] if after in _OF_ATTRIBUTES else loaded)
+                self.values.update(name for name in used if name not in cells or "LOAD_FAST" not in step.opname)
             elif step.opname == "IMPORT_NAME":
                 level = next((past.argval for past in reversed(steps[:at]) if isinstance(past.argval, int)), 0)
-                is_value = after.startswith("STORE_FAST") and any(str(steps[at + 1].argval) in name for name in bare)
-                self.imports.add((str(step.argval), level, is_value))
+                self.imports.add((str(step.argval), level))
+            if step.opname in ("IMPORT_NAME", "IMPORT_FROM") and after.startswith("STORE_"):
+                stored = steps[at + 1].argval
+                local = stored[0] if isinstance(stored, tuple) else stored
+                self._locals.setdefault(str(local), set()).add(str(step.argval))
+            elif step.opname == "IMPORT_FROM":  # import a.b as c: the module a is set aside first
+                stored = next((later.argval for later in steps[at:] if later.opname.startswith("STORE_")), "")
+                self._locals.setdefault(str(stored), set()).add(str(step.argval))
 
     def unseen(self) -> str | None:
         """A function that is called by which any name may be looked up, if there is one."""
@@ -63,15 +74,15 @@ class Lookups:
         return next(iter(sorted(_MADE_AT_RUN_TIME & self.globals)), None)
 
     def modules(self, package: str | None) -> Iterator[tuple[str, types.ModuleType | None, bool]]:
-        """The modules that the imports come to, seen from ``package``, by the names that they have; None where one was
-        not imported yet. With whether it is used as a value.
+        """The modules that the imports come to, seen from ``package``: the whole name, the module that its first part
+        names (None where it was not imported yet), and whether that may be used in any way.
         """
-        for name, level, is_value in sorted(self.imports):
+        for name, level in sorted(self.imports):
             full = name
             if level:
                 with contextlib.suppress(ImportError, ValueError):
                     full = importlib.util.resolve_name("." * level + name, package)
-            yield full, sys.modules.get(full.partition(".")[0]), is_value
+            yield full, sys.modules.get(full.partition(".")[0]), name in self.values
 
 
 def _within(code: types.CodeType) -> Iterator[types.CodeType]:

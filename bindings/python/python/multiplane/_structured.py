@@ -113,8 +113,8 @@ class StructuredSVM(Estimator):
             self._last = None
             try:
                 self._train(source, None, same, lambda model: self._broken_promise(model, X, Y))
-            finally:
-                if self.warm_start and getattr(self, "_fit", None) is not before:  # of the new state alone, if there is one
+            finally:  # the digest is one of the new state, where there is one
+                if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
         if _declared(self._adapted(), "quality") is None:
             warnings.warn(
@@ -204,7 +204,8 @@ class StructuredSVM(Estimator):
         self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
-        return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+        made = self._unfitted()
+        return made._path(made._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
