@@ -162,7 +162,7 @@ fn curves(
 ) -> String {
     let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
         name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
-        points: leg.records.iter().filter_map(|record| Some((x(record.tick()), gap(record)?))).collect(),
+        points: leg.records.iter().zip(gaps(&leg.records)).filter_map(|(record, gap)| Some((x(record.tick()), gap?))).collect(),
         dashed: leg.delay_us > 0.0,
         color: ["bcfw", "mp-bcfw"].iter().position(|&name| name == leg.solver).unwrap_or(2),
     });
@@ -172,9 +172,11 @@ fn curves(
     Chart { title, x_label, y_label, x_log: false, y_log: true, target: Some(TARGET), series }.svg()
 }
 
-/// The gap as it was known then: forecast on the way, proven at the end.
-fn gap(record: &Record) -> Option<f64> {
-    let proven = record.certificate.gap;
-    let forecast = record.tick().gap_estimate;
-    [proven, forecast].into_iter().flatten().reduce(f64::min)
+/// The gaps as they were known then: forecast on the way, proven at the end.
+fn gaps(records: &[Record]) -> impl Iterator<Item = Option<f64>> {
+    let last = records.len().saturating_sub(1);
+    records.iter().enumerate().map(move |(k, record)| {
+        let forecast = record.tick().gap_estimate.filter(|_| k != last);
+        [record.certificate.gap, forecast].into_iter().flatten().reduce(f64::min)
+    })
 }

@@ -57,6 +57,9 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     fn is_code(&self, block: usize, code: &[u32]) -> bool {
         (**self).is_code(block, code)
     }
+    fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+        (**self).hinge_at_zero(block)
+    }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         (**self).recombination()
     }

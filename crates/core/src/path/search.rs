@@ -107,6 +107,9 @@ impl<O: MaxOracle> PathRun<'_, O> {
                 Ok(SearchStep::Running)
             }
             Stage::Confirm { mu, trials } => {
+                if let Some(reason) = self.run.spent() {
+                    return Ok(SearchStep::OutOfBudget(reason));
+                }
                 let point = self.point_at(1.0 / mu)?;
                 if point.gap() <= gap {
                     return Ok(SearchStep::Start(point));

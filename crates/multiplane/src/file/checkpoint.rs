@@ -21,6 +21,9 @@ use crate::spec::Outer;
 /// Version of the checkpoint format that this program writes and reads.
 pub const CHECKPOINT_FORMAT: u32 = 3;
 
+/// Hashes of the crates whose code a run goes on by.
+const CRATES: [&str; 3] = [state::SOURCES, multiplane_tasks::SOURCES, multiplane_infer::SOURCES];
+
 /// The sources of what a loop's position is made of.
 const POSITIONS: [&str; 4] = [
     include_str!("breakpoint.rs"),
@@ -139,9 +142,9 @@ impl CheckpointInfo {
     }
 }
 
-/// Hash of the sources of all that is saved of a run and of loops around it.
+/// Hash of the sources of all that is saved of a run and of loops around it, and of what makes planes and answers.
 fn sources() -> String {
-    let mut parts = vec![state::SOURCES.as_bytes()];
+    let mut parts: Vec<&[u8]> = CRATES.iter().map(|hash| hash.as_bytes()).collect();
     parts.extend(POSITIONS.iter().map(|text| text.as_bytes()));
     sha256(&parts)
 }
