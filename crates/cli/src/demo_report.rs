@@ -162,7 +162,12 @@ fn curves(
 ) -> String {
     let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
         name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
-        points: leg.records.iter().zip(gaps(&leg.records)).filter_map(|(record, gap)| Some((x(record.tick()), gap?))).collect(),
+        points: leg
+            .records
+            .iter()
+            .zip(gaps(&leg.records))
+            .filter_map(|(record, gap)| Some((x(record.tick()), gap?)))
+            .collect(),
         dashed: leg.delay_us > 0.0,
         color: ["bcfw", "mp-bcfw"].iter().position(|&name| name == leg.solver).unwrap_or(2),
     });

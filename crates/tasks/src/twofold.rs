@@ -102,7 +102,8 @@ mod tests {
     /// Products keep all of their digits, also where halves overflow, and sums lose nothing of what cancels.
     #[test]
     fn what_cancels_is_not_lost() {
-        for (a, b) in [(0.1, 0.3), (1e160, 1e140 / 3.0), (1.5e300, 0.1), (-1.0 / 3.0, 7.0e-200), (1.6e18 + 256.0, 0.1)] {
+        for (a, b) in [(0.1, 0.3), (1e160, 1e140 / 3.0), (1.5e300, 0.1), (-1.0 / 3.0, 7.0e-200), (1.6e18 + 256.0, 0.1)]
+        {
             let found = Twofold::product(a, b);
             assert_eq!((found.high, found.low), (a * b, f64::mul_add(a, b, -(a * b))), "{a} {b}");
         }

@@ -1,16 +1,20 @@
 //! Regularisation paths: rescaling keeps every promise, and a path is as good as it says at every lambda.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
-use multiplane_core::oracle::{BoxedOracle, MaxOracle};
-use multiplane_core::path::PathPoint;
+use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle, OracleResult, Quality};
+use multiplane_core::path::{LambdaSearch, PathPoint, PathRun, SearchStep};
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Run, Stop};
+use multiplane_core::rounding::Magnitudes;
+use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;

@@ -124,3 +124,33 @@ pub trait Marginals {
     /// The reason why there is no answer, with the block.
     fn expected(&mut self, block: usize, w: &[f64], tau: f64, out: &mut Plane) -> Result<f64, OracleError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Losses;
+
+    impl Capabilities for Losses {
+        fn is_code(&self, block: usize, code: &[u32]) -> bool {
+            code.len() == block
+        }
+        fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+            Some(block as f64)
+        }
+        fn magnitudes(&self) -> Option<Magnitudes> {
+            Some(Magnitudes::default())
+        }
+    }
+
+    fn asked<C: Capabilities>(mut known: C) -> (bool, Option<f64>, bool) {
+        (known.is_code(2, &[0, 0]), known.hinge_at_zero(3), known.magnitudes().is_some())
+    }
+
+    /// What an oracle knows it knows through a borrow as well.
+    #[test]
+    fn borrowed_capabilities_know_the_same() {
+        assert_eq!(asked(Losses), (true, Some(3.0), true));
+        assert_eq!(asked(&mut Losses), asked(Losses));
+    }
+}

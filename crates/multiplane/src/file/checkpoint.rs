@@ -328,4 +328,24 @@ mod tests {
         fs::write(previous(&path), "damaged").unwrap();
         assert!(newest(&path).is_err());
     }
+
+    /// A checkpoint knows the sources of all crates that a run goes on by: each has a hash of its own, made by one and
+    /// the same build script.
+    #[test]
+    fn all_sources_that_a_run_goes_on_by_are_hashed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let script = |name: &str| fs::read(folder.join(name).join("build.rs")).unwrap();
+        assert!(script("core") == script("tasks") && script("core") == script("infer"));
+        for crate_of in ["core", "tasks", "infer"] {
+            let hash = match crate_of {
+                "core" => state::SOURCES,
+                "tasks" => multiplane_tasks::SOURCES,
+                _ => multiplane_infer::SOURCES,
+            };
+            let others = CRATES.iter().copied().filter(|other| *other != hash);
+            let parts: Vec<&[u8]> = others.chain(POSITIONS).map(str::as_bytes).collect();
+            assert_eq!((hash.len(), parts.len()), (32, 2 + POSITIONS.len()), "{crate_of}");
+            assert_ne!(sha256(&parts), sources(), "without {crate_of}");
+        }
+    }
 }
