@@ -20,9 +20,9 @@ pub(crate) struct Fit {
     /// What a user should know.
     #[pyo3(get)]
     pub(crate) warnings: Vec<String>,
-    /// The pass since which the gap has not fallen, where that is long.
+    /// Since when nothing has moved and why, where that is long.
     #[pyo3(get)]
-    pub(crate) still_since: Option<f64>,
+    pub(crate) standstill: Option<String>,
     /// The exception that ended it early, if one did; the model is what there was by then.
     pub(crate) interrupted: Option<Py<PyAny>>,
     /// sha256 of the training data.

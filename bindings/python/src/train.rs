@@ -133,6 +133,11 @@ impl Job {
     }
 }
 
+/// How parameters are set here.
+fn set(name: &str, value: &str) -> String {
+    format!("params={{\"{name}\": \"{value}\"}}")
+}
+
 /// Trains. `spec` is the tree of a run as JSON text, `source` a Dataset or a UserTask. `watcher` is called with the
 /// text of each record and, between them, with pass, calls (all of them) and seconds. `start` is the Fit to go on from; with `keep`
 /// the result can be gone on from.
@@ -151,21 +156,18 @@ pub(crate) fn train(
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
-        let advised = |reason: String| format!("{reason}; scale them by params={{\"task.scale\": \"max-abs\"}}");
-        warnings.extend(session.scale_hint().map(advised));
+        warnings.extend(session.scale_hint(set));
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
         }
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
-        let scales = session.problem().feature_sizes().is_some();
-        let lost = session.rounding_warning(&summary);
-        warnings.extend(lost.map(|reason| if scales { advised(reason) } else { reason }));
-        let still_since = summary.still_since;
+        warnings.extend([session.rounding_warning(&summary, set), session.gap_warning(&summary)].into_iter().flatten());
+        let standstill = session.standstill(&summary, set);
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        Ok((model, summary, state, (warnings, still_since)))
+        Ok((model, summary, state, (warnings, standstill)))
     };
-    let ((inner, summary, state, (warnings, still_since)), stopped, history) = job.run(py, work)?;
+    let ((inner, summary, state, (warnings, standstill)), stopped, history) = job.run(py, work)?;
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
     let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
@@ -174,7 +176,7 @@ pub(crate) fn train(
         summary,
         history,
         warnings,
-        still_since,
+        standstill,
         interrupted,
         warm: Mutex::new(state),
     })

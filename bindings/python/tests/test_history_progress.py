@@ -6,6 +6,7 @@ import math
 import pickle
 import sys
 import types
+import warnings
 
 import matplotlib
 import pytest
@@ -185,8 +186,17 @@ def test_stops_before_the_gap_are_told():
 
 def test_a_gap_that_stands_still_is_told():
     """Where rounding ends all progress, the warning says since when."""
-    with pytest.warns(ConvergenceWarning, match="has not moved since pass"):
-        MulticlassSSVM(gap=1e-17, passes=400, clock="work").fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="hardly moved since pass.*as small as rounding"):
+        MulticlassSSVM(gap=1e-300, passes=400, clock="work").fit(X, Y)
+
+
+def test_an_absolute_gap_that_w_0_meets_is_told():
+    """A percent sign that was forgotten is warned of, one that is there is not."""
+    with pytest.warns(UserWarning, match="a gap of 5 is absolute, and any model meets it.*5% is relative"):
+        MulticlassSSVM(gap=5).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MulticlassSSVM(gap="5%").fit(X, Y)
 
 
 def test_budgets_without_room_for_an_evaluation(tmp_path, caplog):

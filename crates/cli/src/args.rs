@@ -9,7 +9,8 @@ use clap::{Args, Parser, Subcommand};
     name = "multiplane",
     version,
     about = "Train, certify and use structural support vector machines",
-    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, losses, formats and engines.\n\
+    after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, run parameters, losses, formats and\n\
+                  engines.\n\
                   Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model and checkpoint saved)."
 )]
 pub(crate) struct Cli {
@@ -29,7 +30,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent code
     Verify(VerifyArgs),
-    /// List solvers, tasks, oracles, losses and formats, and every parameter with its default
+    /// List solvers, tasks, parameters of runs, oracles, losses and formats, and every parameter with its default
     Describe(DescribeArgs),
     /// Make synthetic data sets
     Data(DataArgs),
@@ -121,7 +122,8 @@ pub(crate) struct TrainArgs {
     /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<String>,
-    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3
+    /// Any parameter by its dotted name, e.g. solver.order=uniform, task.bias=true, data.folds=0,3, evaluate=pass,
+    /// stop.estimated=true; `multiplane describe` lists them all
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Where to save the model
@@ -296,7 +298,8 @@ pub(crate) struct InferArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, oracle, loss, format or engine [default: everything, in short]
+    /// solver, task, run, path, oracle, loss, format or engine, or a parameter of runs, as in `describe stop` [default:
+    /// everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,

@@ -185,3 +185,33 @@ fn gaps(records: &[Record]) -> impl Iterator<Item = Option<f64>> {
         [record.certificate.gap, forecast].into_iter().flatten().reduce(f64::min)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use multiplane::observe::{Certificate, GapForecast};
+
+    use super::*;
+
+    /// The last point of a curve is the gap as it is proven, also where the forecast was lower.
+    #[test]
+    fn curves_end_with_what_is_proven() {
+        let record = |gap: f64, estimate: f64| Record {
+            pass: 1.0,
+            iterations: 1,
+            approximate_passes: 0,
+            oracle_calls: 1,
+            cached_steps: 0,
+            seconds: 1.0,
+            oracle_seconds: 0.5,
+            certificate: Certificate::new(1.0, Some(1.0 - gap), true),
+            forecast: Some(GapForecast { gap_estimate: Some(estimate), ..GapForecast::default() }),
+            planes: None,
+            train_loss: None,
+            test_loss: None,
+            answer: None,
+            decisions: None,
+        };
+        let found: Vec<_> = gaps(&[record(1.0, 0.5), record(0.75, 0.25), record(0.25, 0.125)]).collect();
+        assert_eq!(found, [Some(0.5), Some(0.25), Some(0.25)]);
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
 
 use crate::chart::{Chart, Series};
-use crate::terminal::number;
+use crate::terminal::{number, spent};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 16;
@@ -38,17 +38,7 @@ pub(crate) fn text(summary: &PathSummary) -> String {
     };
     let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
     text += &points_table(&summary.breakpoints);
-    let _ = writeln!(
-        text,
-        "  passes  {:.1} ({} oracle calls, {} cached steps) in {:.2} s, {:.0} % of it in the oracle; {} calls to look \
-         at gaps",
-        summary.cost.passes,
-        summary.cost.oracle_calls,
-        summary.cost.cached_steps,
-        summary.cost.train_seconds,
-        100.0 * summary.cost.oracle_seconds / summary.cost.train_seconds.max(f64::MIN_POSITIVE),
-        summary.cost.evaluation_calls
-    );
+    text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation);
     }
@@ -118,13 +108,25 @@ fn points_table(points: &[Breakpoint]) -> String {
 
 fn validation_table(validation: &CrossValidation) -> String {
     let losses = &validation.losses;
-    let mut text =
-        format!("  cross-validation, {} folds\n  {:>12} {:>10} {:>10}\n", validation.folds, "lambda", "mean", "std");
-    for row in shown(losses.len()).into_iter().map(|k| &losses[k]) {
+    let mut text = format!(
+        "  cross-validation, {} folds, whose passes come on top\n  {:>12} {:>10} {:>10}\n",
+        validation.folds, "lambda", "mean", "std"
+    );
+    let best = losses.iter().position(|row| row.lambda == validation.best_lambda);
+    let mut rows = shown(losses.len());
+    rows.extend(best);
+    rows.sort_unstable();
+    rows.dedup();
+    for row in rows.iter().map(|&k| &losses[k]) {
         let (lambda, mean, std) = (number(row.lambda), number(row.mean_loss), number(row.std_loss));
         let _ = writeln!(text, "  {lambda:>12} {mean:>10} {std:>10}");
     }
-    let _ = writeln!(text, "  smallest mean loss at lambda = {}", number(validation.best_lambda));
+    if rows.len() < losses.len() {
+        let _ = writeln!(text, "  ({} of {}; all with --json)", rows.len(), losses.len());
+    }
+    if let Some(best) = best.map(|k| &losses[k]) {
+        let _ = writeln!(text, "  smallest mean loss {} at lambda = {}", number(best.mean_loss), number(best.lambda));
+    }
     text
 }
 

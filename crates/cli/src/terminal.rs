@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use multiplane::Error;
 use multiplane::clock::ClockKind;
+use multiplane::observe::RunCost;
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
@@ -27,6 +28,23 @@ pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
         ClockKind::Wall => "s",
         ClockKind::Work => "work seconds",
     }
+}
+
+/// What a run on `n` examples took, certificates included; `looks` is what the calls for bounds alone are called.
+pub(crate) fn spent(cost: &RunCost, n: usize, clock: ClockKind, looks: &str) -> String {
+    let (n, all, unit) = (n as f64, cost.all_seconds(), seconds_of(clock));
+    format!(
+        "  passes  {:.1} all in: {:.1} of training ({} oracle calls, {} cached steps), {:.1} of {looks} ({} calls)\n  \
+         time    {all:.2} {unit}, {:.0} % of it {looks}; {:.0} % of training was in the oracle\n",
+        cost.all_calls() as f64 / n,
+        cost.passes,
+        cost.oracle_calls,
+        cost.cached_steps,
+        cost.evaluation_calls as f64 / n,
+        cost.evaluation_calls,
+        100.0 * cost.evaluation_seconds / all.max(f64::MIN_POSITIVE),
+        100.0 * cost.oracle_seconds / cost.train_seconds.max(f64::MIN_POSITIVE)
+    )
 }
 
 /// A number with six significant digits, without trailing zeros.

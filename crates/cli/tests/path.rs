@@ -124,6 +124,31 @@ fn cross_validation_chooses() {
     assert_eq!(folds["cross_validation"]["folds"], 10, "the folds of letter.data");
 }
 
+/// What a path prints is all in: the calls that looked at gaps, too; and the lambda that cross-validation chose has a row with
+/// its loss, also where the table leaves most rows out.
+#[test]
+fn what_a_path_prints_is_all_in() {
+    let scratch = words();
+    let path = format!("{} --eps 0.03 --cv 4 --out model", PATH.replace(" --quiet", ""));
+    let (summary, text) = (scratch.json(&path), scratch.succeed(&path).stdout);
+    let validation = &summary["cross_validation"];
+    let (losses, best) = (validation["losses"].as_array().unwrap(), validation["best_lambda"].as_f64().unwrap());
+    assert!(losses.len() > 16, "{}", losses.len());
+    let (_, table) = text.split_once("cross-validation, 4 folds").unwrap();
+    let rows: Vec<Vec<f64>> = table
+        .lines()
+        .filter_map(|line| line.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<f64>>>())
+        .filter(|row| row.len() == 3)
+        .collect();
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-5 * b.abs();
+    let row = rows.iter().find(|row| near(row[0], best)).unwrap_or_else(|| panic!("{best} is not in {table}"));
+    let (_, chosen) = table.split_once("smallest mean loss ").unwrap();
+    assert!(near(chosen.split(' ').next().unwrap().parse().unwrap(), row[1]), "{chosen}");
+    assert!((16..=17).contains(&rows.len()) && rows.is_sorted_by(|a, b| a[0] > b[0]), "{rows:?}");
+    let all = (number(&summary, "oracle_calls") + number(&summary, "evaluation_calls")) / number(&summary, "n");
+    assert!(text.contains(&format!("  passes  {all:.1} all in: ")), "{all}: {text}");
+}
+
 /// Budgets end a path early with what is certified by then.
 #[test]
 fn budgets_end_a_path_early() {

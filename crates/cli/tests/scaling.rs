@@ -40,6 +40,50 @@ fn hints_come_with_the_command_that_helps() {
     }
 }
 
+/// Columns that vary little beside their size stay large under `standard`: the hint then names `max-abs`, which mends it,
+/// and not scaling as such, which there is.
+#[test]
+fn standard_that_does_not_help_is_told() {
+    let value = |i: u32| 1.6e18 + 1e12 * f64::from(i * 7919 % 1000) / 1000.0;
+    let row = |i: u32| format!("{} 1:{} 2:{}\n", i % 3, f64::from(i * 31 % 17) / 8.0 - 1.0, value(i));
+    let scratch = Scratch::new().with("ts.svm", (0..300).map(row).collect::<String>());
+    let train = "train --task multiclass --data ts.svm --passes 40 --clock work --out m --set task.scale=";
+    let standard = scratch.succeed(&format!("{train}standard"));
+    let hints = standard.complaints("hint: ");
+    assert!(hints.len() == 1 && !hints[0].contains("scale them by"), "{}", standard.stderr);
+    assert!(hints[0].contains("does not centre") && hints[0].ends_with("--set task.scale=max-abs"), "{}", hints[0]);
+    let scaled = scratch.succeed(&format!("{train}max-abs"));
+    assert_eq!(scaled.complaints(""), Vec::<&str>::new(), "{}", scaled.stderr);
+}
+
+/// A run says that it stands still only where nothing moves: not of Frank-Wolfe, which is slow, nor of raw features, while
+/// their dual value rises; and of a gap of rounding it says so, without a word of scale.
+#[test]
+fn what_moves_does_not_stand_still() {
+    let scratch = raw();
+    let stopped = |rest: &str| {
+        let ran = scratch.succeed(&format!("train --task multiclass --data raw.svm --clock work --out m {rest}"));
+        ran.stdout.lines().find(|line| line.contains("stopped: ")).unwrap().to_string()
+    };
+    for moving in ["--solver fw --passes 12", "--solver bcfw --passes 40"] {
+        assert!(!stopped(moving).contains("moved"), "{moving}: {}", stopped(moving));
+    }
+    let still = stopped("--set task.scale=max-abs --gap 1e-300 --passes 600 --lambda 0.1");
+    assert!(still.contains("hardly moved since pass") && still.contains("as small as rounding"), "{still}");
+}
+
+/// An absolute gap that w = 0 has already is warned of once, with the one that was meant.
+#[test]
+fn a_gap_without_its_percent_sign_is_warned_of() {
+    let scratch = raw();
+    for (gap, count) in [("5", 1), ("5%", 0), ("0.5", 0)] {
+        let ran = scratch.succeed(&format!("train --task multiclass --data raw.svm --gap {gap} --passes 3 --out m"));
+        let warnings = ran.complaints("warning: a gap of 5 is absolute");
+        assert_eq!(warnings.len(), count, "{gap}: {}", ran.stderr);
+        assert!(warnings.iter().all(|warning| warning.contains("5% is relative")), "{}", ran.stderr);
+    }
+}
+
 /// A model's scale is part of it: everything that uses it divides data in the same way, `w` belongs to the scaled features,
 /// and the tensor `features.scale` turns it into weights of the raw ones.
 #[test]
@@ -126,6 +170,9 @@ fn timestamps_are_named() {
         let warnings = ran.complaints("warning: 64-bit numbers do not suffice here");
         assert_eq!(warnings.len(), 1, "{solver}: {}", ran.stderr);
         assert!(warnings[0].contains("feature 2 (up to 1.60e18) spans too much"), "{}", warnings[0]);
+        assert!(warnings[0].contains("the median feature goes up to 1.3"), "{}", warnings[0]);
+        assert!(!warnings[0].contains("of the gap"), "rounding is no part of a smaller gap: {}", warnings[0]);
+        assert!(ran.complaints("hint: ").iter().all(|hint| hint.contains("lost in rounding")), "{}", ran.stderr);
         let words = scratch.succeed(&train.replace(" --json", "")).stdout;
         assert!(words.contains("not certified: lost in rounding"), "{solver}: {words}");
         assert!(!words.contains("the oracle proves nothing"), "{solver}: {words}");

@@ -211,3 +211,23 @@ fn words_of_reports() {
     let text = scratch.succeed("describe task chain").stdout;
     assert!(text.contains("task.loss.matrix=[[0, 1]"), "{text}");
 }
+
+/// What all runs share is described like everything else: in the list, as a kind, by name alone, and in the JSON.
+#[test]
+fn parameters_of_runs_are_described() {
+    let scratch = Scratch::new();
+    let list = scratch.succeed("describe").stdout;
+    assert!(list.contains("\nrun\n") && list.contains("\n  evaluate ") && list.contains("\n  stop "), "{list}");
+    for stop in ["describe stop", "describe run stop"] {
+        let text = scratch.succeed(stop).stdout;
+        assert!(text.contains("  stop.estimated = false  (boolean)") && text.contains("  stop.gap = null"), "{text}");
+    }
+    let text = scratch.succeed("describe evaluate").stdout;
+    assert!(text.contains("\n  evaluate = auto\n") && text.contains("pass: After every outer iteration"), "{text}");
+    let all: serde_json::Value = serde_json::from_str(&scratch.succeed("describe --json").stdout).unwrap();
+    let names: Vec<&str> = all["run"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["clock", "data", "evaluate", "lambda", "regularizer", "seed", "stop", "threads"]);
+    let help = scratch.succeed("train --help").stdout;
+    assert!(help.contains("evaluate=pass") && help.contains("stop.estimated=true"), "{help}");
+    assert!(scratch.run("describe nothing").stderr.contains("unknown kind `nothing`"));
+}

@@ -18,6 +18,32 @@ pub struct Counts {
     pub cached_steps: u64,
     /// Seconds inside the oracle; under the wall clock an estimate where calls are too short to time each.
     pub oracle_seconds: f64,
+    /// Of these, calls and seconds of answers to batches, which several workers may have shared.
+    batched: (u64, f64),
+}
+
+impl Counts {
+    /// Counts calls that were answered in a batch, and the seconds that the run waited for them.
+    pub(crate) fn book_batch(&mut self, calls: u64, seconds: f64) {
+        self.oracle_calls += calls;
+        self.oracle_seconds += seconds;
+        self.batched = (self.batched.0 + calls, self.batched.1 + seconds);
+    }
+
+    /// Takes back what was counted of a batch.
+    pub(crate) fn unbook_batch(&mut self, calls: u64, seconds: f64) {
+        self.oracle_calls -= calls;
+        self.oracle_seconds -= seconds;
+        self.batched = (self.batched.0 - calls, self.batched.1 - seconds);
+    }
+
+    /// Returns the mean seconds of the calls that one worker answered; of all, where there were none of these; `None`
+    /// before the first.
+    pub(crate) fn single_call(&self) -> Option<f64> {
+        let single = (self.oracle_calls - self.batched.0, self.oracle_seconds - self.batched.1);
+        let (calls, seconds) = if single.0 > 0 { single } else { (self.oracle_calls, self.oracle_seconds) };
+        (calls > 0).then(|| seconds.max(0.0) / calls as f64)
+    }
 }
 
 /// Calls that are all timed at the start of a run, to see how long one takes.
@@ -160,7 +186,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     pub fn call_seconds(&self) -> f64 {
         match self.clock.decides_by_work() {
             true => self.oracle.prices().call,
-            false => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
+            false => self.counts.single_call().unwrap_or(0.0),
         }
     }
 

@@ -45,12 +45,12 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, PrimalClaim, RunOptions, Session, Summary, Verdict, Verified, WarmState,
+    CheckpointReport, Checkpointer, PrimalClaim, RunOptions, Session, Setting, Summary, Verdict, Verified, WarmState,
     model_format, needs_data, read_data, read_prior, read_task_data, verify, weights_sha256,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
     OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, check_threads,
-    find_solver, find_task, format_by_name, params,
+    find_solver, find_task, format_by_name, params, run_parameters,
 };
 pub use suggest::unknown as unknown_name;

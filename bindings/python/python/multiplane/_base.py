@@ -165,7 +165,7 @@ class Estimator(Parameters):
         if fit.interrupted is not None:
             self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
-        self._report(fit.still_since)
+        self._report(fit.standstill)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         """Sets the fitted attributes."""
@@ -211,7 +211,7 @@ class Estimator(Parameters):
         )
         interrupted.add_note(f"{type(self).__name__} holds the weights so far and can be used: {how}")
 
-    def _report(self, still_since: float | None) -> None:
+    def _report(self, standstill: str | None) -> None:
         self._log()
         wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
         reason = self.stop_reason_
@@ -227,11 +227,8 @@ class Estimator(Parameters):
                 f"stopped by {reason} before the gap was reached: gap_ is {self.gap_:.3g}, "
                 f"{100 * self.gap_ / max(self.primal_, 1e-300):.3g} % of primal_"
             )
-            if still_since is not None:
-                text += (
-                    f". It has not moved since pass {still_since:.1f}: steps have become as small as rounding, or lambda "
-                    "is small for features of this size; a larger lam or scaled features help"
-                )
+            if standstill is not None:
+                text += f"; {standstill}"
         else:
             return
         warnings.warn(text, ConvergenceWarning, stacklevel=4)

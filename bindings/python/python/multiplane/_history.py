@@ -18,8 +18,8 @@ class History(list[dict[str, Any]]):
 
     Bounds: ``primal`` is the lowest primal value proven so far, at first that of w = 0 where the task knows it, and None
     where nothing was evaluated yet; ``dual``, ``gap`` (their difference) and ``certified`` as in the estimator.
-    ``gap_estimate`` is what the gap is thought to be, from the gaps that visits met: no bound, and None where there is no
-    ground for it.
+    ``gap_estimate`` is what the gap is thought to be, from the gaps that visits met: no bound, mostly too low in the
+    first passes, and None where there is no ground for it.
 
     Losses: ``train_loss`` and ``test_loss``, where test data was given to ``fit``.
 
@@ -50,7 +50,8 @@ class History(list[dict[str, Any]]):
 
     def plot(self, ax: Any = None, x: str = "pass") -> Any:
         """Draws the proven primal and dual values and the gap between them, and dashed where the primal value of the
-        present weights is thought to be; needs matplotlib.
+        present weights is thought to be; needs matplotlib. That estimate is usually too low in the first passes: on letters
+        (OCR) after 10 passes 0.157 above the dual value, where 0.266 was proven.
 
         Args:
             ax: The matplotlib axes to draw on; a new figure where not given.

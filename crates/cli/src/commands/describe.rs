@@ -4,7 +4,9 @@ use multiplane::data::FORMATS;
 use multiplane::params::{Param, ParamKind, from_schema, params_of};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
-use multiplane::{Error, GridOptions, OracleSpec, PathSpec, find_solver, find_task, infer, unknown_name};
+use multiplane::{
+    Error, GridOptions, OracleSpec, PathSpec, find_solver, find_task, infer, run_parameters, unknown_name,
+};
 use serde_json::{Value, json};
 
 use crate::args::DescribeArgs;
@@ -12,7 +14,7 @@ use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::terminal::print;
 
-const KINDS: [&str; 7] = ["solver", "task", "path", "oracle", "loss", "format", "engine"];
+const KINDS: [&str; 8] = ["solver", "task", "run", "path", "oracle", "loss", "format", "engine"];
 
 /// One thing that can be described.
 struct Item {
@@ -24,7 +26,7 @@ struct Item {
     /// The values that a preset gives to the parameters.
     preset: Value,
     /// What the dotted names begin with.
-    prefix: &'static str,
+    prefix: String,
 }
 
 pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
@@ -32,6 +34,9 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         None => KINDS.to_vec(),
         Some(kind) => match KINDS.iter().find(|known| *known == kind) {
             Some(kind) => vec![kind],
+            None if is_run_parameter(kind) && args.name.is_none() => {
+                return run(&DescribeArgs { kind: Some("run".into()), name: Some(kind.clone()), json: args.json });
+            }
             None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
         },
     };
@@ -74,6 +79,7 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         ("solver", None) => SOLVERS.iter().map(solver).collect(),
         ("task", Some(name)) => vec![task(find_task(name)?)],
         ("task", None) => TASKS.iter().map(task).collect(),
+        ("run", name) => pick(run_items(), "run", name)?,
         ("path", name) => pick(outer_loops(), "path", name)?,
         ("oracle", name) => oracles(name)?,
         ("loss", name) => losses(name)?,
@@ -88,7 +94,7 @@ fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
         facts: vec![("source", entry.source.into()), ("certificate", certificate.into())],
         params: from_schema(&(entry.schema)()),
         preset: (entry.preset)(),
-        prefix: "solver",
+        prefix: "solver".into(),
         ..Item::short(entry.name, entry.summary.into())
     }
 }
@@ -102,9 +108,25 @@ fn task(entry: &multiplane::entry::TaskEntry) -> Item {
         ],
         params: from_schema(&(entry.schema)()),
         preset: (entry.defaults)(),
-        prefix: "task",
+        prefix: "task".into(),
         ..Item::short(entry.name, entry.summary.into())
     }
+}
+
+/// The parameters that runs of all tasks and solvers have.
+fn run_items() -> Vec<Item> {
+    let of_param = |param: Param| {
+        let item = Item::short(&param.name, param.doc.clone());
+        match param.kind {
+            ParamKind::Table(params) => Item { params, preset: param.default, prefix: param.name, ..item },
+            _ => Item { params: vec![param], ..item },
+        }
+    };
+    run_parameters().into_iter().map(of_param).collect()
+}
+
+fn is_run_parameter(name: &str) -> bool {
+    run_items().iter().any(|item| item.name == name)
 }
 
 /// The loops of `path`.
@@ -112,8 +134,8 @@ fn outer_loops() -> Vec<Item> {
     let path = "the regularisation path: proven weights at every lambda, and what a grid has in common with it";
     let grid = "models at some lambdas only";
     vec![
-        Item { params: params_of::<PathSpec>(), prefix: "path", ..Item::short("path", path.into()) },
-        Item { params: params_of::<GridOptions>(), prefix: "grid", ..Item::short("grid", grid.into()) },
+        Item { params: params_of::<PathSpec>(), prefix: "path".into(), ..Item::short("path", path.into()) },
+        Item { params: params_of::<GridOptions>(), prefix: "grid".into(), ..Item::short("grid", grid.into()) },
     ]
 }
 
@@ -138,8 +160,8 @@ fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
         .map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name)))
         .collect();
     let schema = params_of::<OracleSpec>();
-    let wrapper = "a wrapper of any of them: every training call costs oracle.delay_us microseconds more";
-    items.push(Item { params: schema, prefix: "oracle", ..Item::short("delayed", wrapper.into()) });
+    let wrapper = "a wrapper of any of them: every call costs oracle.delay_us microseconds more";
+    items.push(Item { params: schema, prefix: "oracle".into(), ..Item::short("delayed", wrapper.into()) });
     pick(items, "oracle", name)
 }
 
@@ -150,7 +172,11 @@ fn losses(name: Option<&str>) -> Result<Vec<Item>, Error> {
     let Some(ParamKind::Choice(variants)) = variants else { return Ok(Vec::new()) };
     let items = variants
         .into_iter()
-        .map(|variant| Item { params: variant.params, prefix: "task.loss", ..Item::short(&variant.name, variant.doc) })
+        .map(|variant| Item {
+            params: variant.params,
+            prefix: "task.loss".into(),
+            ..Item::short(&variant.name, variant.doc)
+        })
         .collect();
     pick(items, "loss", name)
 }
@@ -167,7 +193,14 @@ fn pick(items: Vec<Item>, kind: &str, name: Option<&str>) -> Result<Vec<Item>, E
 
 impl Item {
     fn short(name: &str, summary: String) -> Item {
-        Item { name: name.into(), summary, facts: Vec::new(), params: Vec::new(), preset: Value::Null, prefix: "" }
+        Item {
+            name: name.into(),
+            summary,
+            facts: Vec::new(),
+            params: Vec::new(),
+            preset: Value::Null,
+            prefix: String::new(),
+        }
     }
 
     fn json(&self) -> Value {
@@ -188,15 +221,20 @@ impl Item {
         }
         if !self.params.is_empty() {
             text += "\nparameters (--set NAME=VALUE):\n";
-            write_params(&mut text, &self.params, &self.preset, self.prefix, 2);
+            write_params(&mut text, &self.params, &self.preset, &self.prefix, 2);
         }
         text
     }
 }
 
-/// The value that a preset gives, or the default.
+/// The value that a preset gives, or the default; one that is left out where it is false is that.
 fn value_of<'a>(param: &'a Param, preset: &'a Value) -> &'a Value {
-    preset.get(&param.name).unwrap_or(&param.default)
+    match preset.get(&param.name).unwrap_or(&param.default) {
+        Value::Null if matches!(&param.kind, ParamKind::Value(kind) if kind.to_string() == "boolean") => {
+            &Value::Bool(false)
+        }
+        value => value,
+    }
 }
 
 /// The name in a choice's value; one that never has fields is its bare name.
@@ -233,7 +271,7 @@ fn params_json(params: &[Param], preset: &Value) -> Value {
 fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &str, indent: usize) {
     for param in params {
         let value = value_of(param, preset);
-        let name = format!("{prefix}.{}", param.name);
+        let name = if prefix.is_empty() { param.name.clone() } else { format!("{prefix}.{}", param.name) };
         match &param.kind {
             ParamKind::Value(kind) => {
                 *text += &format!("{:indent$}{name} = {value}  ({kind})\n", "");
@@ -244,7 +282,7 @@ fn write_params(text: &mut String, params: &[Param], preset: &Value, prefix: &st
                 write_params(text, params, value, &name, indent + 6);
             }
             ParamKind::Choice(variants) => {
-                let chosen = name_of(value).as_str().unwrap_or_default();
+                let chosen = name_of(value).as_str().unwrap_or("null");
                 *text += &format!("{:indent$}{name} = {chosen}\n{:indent$}    {}\n", "", "", param.doc);
                 for variant in variants {
                     *text += &format!("{:indent$}    {}: {}\n", "", variant.name, variant.doc);

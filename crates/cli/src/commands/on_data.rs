@@ -133,6 +133,10 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
         data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);
     }
     let problem = model.open_with(data, &local).map_err(|error| match error {
+        // What is missing is no fault of model and data.
+        Error::Input(reason) if entry.local.contains(&"command") && !local.contains_key("command") => {
+            Error::Input(reason)
+        }
         Error::Input(reason) => {
             let (model, data) = (on.model.display(), shown(on));
             Error::input(format!("model {model} and data {data} do not match: {reason}"))

@@ -7,10 +7,12 @@ use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::progress::Progress;
-use crate::terminal::{complain, number, print, seconds_of};
+use crate::terminal::{complain, number, print, seconds_of, spent};
 
-/// What scales features.
-const SCALE: &str = "--set task.scale=max-abs";
+/// How parameters are set here.
+fn set(name: &str, value: &str) -> String {
+    format!("--set {name}={value}")
+}
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let mut job = Job::of(args, Kind::Run, &[])?;
@@ -18,9 +20,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
-        if let Some(reason) = session.scale_hint() {
-            complain(&format!("hint: {reason}; scale them by {SCALE}"));
-        }
+        session.scale_hint(set).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     if let Some(checkpoint) = &job.from {
         session.check_resumes(checkpoint)?;
@@ -31,10 +31,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }
-    report(args, &summary)?;
-    if let Some(warning) = session.rounding_warning(&summary).filter(|_| !args.quiet) {
-        let advice = session.problem().feature_sizes().map_or(String::new(), |_| format!("; scale them by {SCALE}"));
-        complain(&format!("warning: {warning}{advice}"));
+    report(args, &summary, session.standstill(&summary, set))?;
+    if !args.quiet {
+        let warnings = [session.rounding_warning(&summary, set), session.gap_warning(&summary)];
+        warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),
@@ -54,7 +54,7 @@ fn hooks(args: &TrainArgs, job: &mut Job, session: &Session) -> Result<RunOption
     Ok(hooks)
 }
 
-fn report(args: &TrainArgs, summary: &Summary) -> Result<(), Error> {
+fn report(args: &TrainArgs, summary: &Summary, standstill: Option<String>) -> Result<(), Error> {
     if args.json {
         let json = serde_json::to_string(summary).map_err(|error| Error::failed(error.to_string()))?;
         return print(&(json + "\n"));
@@ -62,11 +62,11 @@ fn report(args: &TrainArgs, summary: &Summary) -> Result<(), Error> {
     if args.quiet {
         return Ok(());
     }
-    print(&text(summary))
+    print(&text(summary, standstill))
 }
 
 /// The summary for people.
-pub(crate) fn text(summary: &Summary) -> String {
+fn text(summary: &Summary, standstill: Option<String>) -> String {
     let mut text = format!(
         "{} on {} examples, {} weights, lambda = {}, solver {}\n",
         summary.task,
@@ -85,7 +85,7 @@ pub(crate) fn text(summary: &Summary) -> String {
             format!("  primal  not evaluated: {why}, so there is no certificate\n")
         }
         Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
-        Some(_) => format!("  primal  {}: training found nothing better than w = 0\n", number(primal)),
+        Some(_) => format!("  primal  {}: nothing better than w = 0 was found, so all weights are 0\n", number(primal)),
         None => format!("  primal  {}\n", number(primal)),
     };
     let gap = summary.certificate.gap.filter(|gap| gap.is_finite());
@@ -115,10 +115,14 @@ pub(crate) fn text(summary: &Summary) -> String {
     } else {
         text += "  gap     none: this solver has no dual value\n";
     }
-    text += &cost(summary);
+    text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
-    text += &format!("  loss  {}{}\n", loss("train", summary.train_loss), loss("test", summary.test_loss));
-    text += &format!("  stopped: {}\n", stopped(summary));
+    let measured = format!("{}{}", loss("train", summary.train_loss), loss("test", summary.test_loss));
+    text += &match measured.as_str() {
+        "" => "  loss    not measured: predictions are as dear as calls (`multiplane evaluate` makes them)\n".into(),
+        measured => format!("  loss  {measured}{}\n", seconds_of_losses(summary)),
+    };
+    text += &format!("  stopped: {}\n", stopped(summary.stop_reason, standstill));
     if let Some(checkpoints) = &summary.checkpoints {
         text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
     }
@@ -128,42 +132,23 @@ pub(crate) fn text(summary: &Summary) -> String {
     text
 }
 
-/// What the run took, certificates included.
-fn cost(summary: &Summary) -> String {
-    let (cost, unit) = (&summary.cost, seconds_of(summary.clock));
-    let (n, all) = (summary.n as f64, cost.all_seconds());
-    format!(
-        "  passes  {:.1} all in: {:.1} of training ({} oracle calls, {} cached steps), {:.1} of evaluation ({} calls)\n  \
-         time    {:.2} {unit}, {:.0} % of it evaluation; {:.0} % of training was in the oracle\n",
-        summary.all_passes(),
-        cost.passes,
-        cost.oracle_calls,
-        cost.cached_steps,
-        cost.evaluation_calls as f64 / n,
-        cost.evaluation_calls,
-        all,
-        100.0 * cost.evaluation_seconds / all.max(f64::MIN_POSITIVE),
-        100.0 * cost.oracle_seconds / cost.train_seconds.max(f64::MIN_POSITIVE)
-    )
+/// What measuring the losses took, where that shows beside the run.
+fn seconds_of_losses(summary: &Summary) -> String {
+    let (seconds, all) = (summary.loss_seconds, summary.cost.all_seconds());
+    match seconds >= 0.01 * all {
+        true => format!(" ({seconds:.2} {} for predictions, beside the time above)", seconds_of(summary.clock)),
+        false => String::new(),
+    }
 }
 
 /// Why the run stopped, and since when it had not come further.
-fn stopped(summary: &Summary) -> String {
-    let reason = match summary.stop_reason {
-        StopReason::Gap => return "the gap is reached".into(),
-        StopReason::Interrupt => return "interrupted".into(),
+fn stopped(reason: StopReason, standstill: Option<String>) -> String {
+    let reason = match reason {
+        StopReason::Gap => "the gap is reached",
+        StopReason::Interrupt => "interrupted",
         StopReason::Passes => "the passes are spent",
         StopReason::Calls => "the oracle calls are spent",
         StopReason::Seconds => "the seconds are spent",
     };
-    let Some(since) = summary.still_since.filter(|_| summary.certificate.dual.is_some()) else { return reason.into() };
-    let why = if summary.rounding.is_some() {
-        "it is lost in rounding, as features span too much for 64-bit numbers"
-    } else if summary.certificate.certified {
-        "the steps have become as small as rounding, or lambda is small for features of this size: a larger --lambda or \
-         scaled features help"
-    } else {
-        "the oracle proves nothing, and an estimate ends no run (unless stop.estimated=true)"
-    };
-    format!("{reason}; the gap has not moved since pass {since:.1}: {why}")
+    standstill.map_or(reason.into(), |standstill| format!("{reason}; {standstill}"))
 }

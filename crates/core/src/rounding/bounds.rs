@@ -18,7 +18,7 @@ const COEFFICIENT: f64 = 10.0;
 const TINY: f64 = f64::from_bits(1);
 
 /// What the planes in hand say of the size of terms, where the task says nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Seen {
     /// Sum over the examples of the terms of a score, without sign.
     pub score: f64,

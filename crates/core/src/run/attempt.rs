@@ -2,15 +2,17 @@
 //! the largest gap expected to the smallest, until the bound is complete or can no longer reach the target.
 //!
 //! The planes kept bound every hinge from below, so `P` is known from below before and during the evaluation; an attempt
-//! that cannot succeed costs a few calls. What it has found is not lost where the solver keeps it.
+//! that cannot succeed costs a few calls. What it has found is not lost where the solver keeps it. A budget or an
+//! interrupt suspends it, and the run goes on with it as if nothing had been.
 
+use super::booking::Meter;
 use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::RunError;
 use super::stop::GapTarget;
-use crate::executor::{BatchItem, Executor, Reply, Sequential, hinge};
+use super::under_way::{Asked, Attempt, Spent};
+use crate::executor::{BatchItem, Reply};
 use crate::oracle::MaxOracle;
-use crate::rounding::Seen;
 
 /// An attempt looks every n / this many calls whether it can still succeed.
 const LOOKS: usize = 32;
@@ -18,78 +20,133 @@ const LOOKS: usize = 32;
 /// Fewest and most calls between two looks.
 const CALLS_BETWEEN_LOOKS: (usize, usize) = (8, 2048);
 
-/// Planes of more coefficients make the next batch smaller.
-const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
-
-/// The answer to be evaluated, and what is known of its primal value.
-struct Candidate {
-    w: Vec<f64>,
-    /// Lower bounds on the hinges, by block; empty where there are none.
-    floors: Vec<f64>,
-    /// Which answer it is, where the solver has two.
-    name: Option<&'static str>,
-}
-
-/// What the calls of an attempt came to.
-struct Tried {
-    hinges: Vec<f64>,
-    calls: usize,
-    proven: bool,
-    /// Excess of the hinges over their floors, and the gaps last seen of the blocks that were called for.
-    excess: f64,
-    seen: f64,
-    /// Terms of the scores, where the task does not bound them.
-    terms: Seen,
-}
-
 impl<O: MaxOracle> Run<O> {
-    /// Tries to prove that the gap is at most `target`. Books what it took: as training where the solver keeps what was
+    /// Tries to prove that the gap is at most `target`. Books what it takes: as training where the solver keeps what is
     /// found and the run goes on, else as evaluation.
     pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
         let meter = self.meter();
-        let candidate = self.choose();
+        let (candidate, other) = self.choose();
+        self.other = other.map(|other| other.w).unwrap_or_default();
         let dual = self.expected_dual().unwrap_or(f64::NEG_INFINITY);
-        let least = self.least(&candidate.w, &candidate.floors);
-        self.least_gap = Some(least - dual);
+        let floor = self.least(&candidate.w, &candidate.floors);
         let seen = self.solver.progress().gap_seen; // before the attempt finds what is news to the solver
         if let Some(seen) = seen {
-            self.forecast.learn_least(seen, least - dual);
+            self.forecast.learn_least(seen, floor - dual);
         }
-        if least - dual > target.at(least) {
+        if floor - dual > target.at(floor) {
+            self.least_gap = Some(floor - dual);
+            self.candidate = candidate.w;
             let spent = self.read(&meter, 0);
             self.book(spent, 0);
-            self.candidate = candidate.w;
             return Ok(());
         }
-        let keeps = self.keeps_evaluations();
-        let tried = self.ask(&candidate, least, dual, target, keeps)?;
-        self.learn(seen, &tried, least - dual);
-        if tried.calls == tried.hinges.len() {
-            let hinges = tried.hinges.iter().sum::<f64>();
-            let primal = self.rounding.primal(&self.regularizer, &candidate.w, hinges, tried.terms);
-            self.settle(candidate.w, primal, tried.proven, candidate.name)?;
-        } else {
-            self.candidate = candidate.w;
+        let mut attempt = Attempt {
+            target,
+            asked: Asked::new(&candidate.floors),
+            candidate,
+            gaps: self.gaps_seen(),
+            seen,
+            seen_of_asked: 0.0,
+            dual,
+            floor,
+            least: floor,
+            excess: 0.0,
+            next_look: self.calls_between_looks(),
+            keeps: self.keeps_evaluations(),
+            spent: Spent::default(),
+        };
+        self.book_part(&mut attempt, &meter, 0);
+        self.attempt = Some(attempt);
+        self.go_on_with_attempt()
+    }
+
+    /// Goes on with the attempt under way until it is decided, or a budget or an interrupt suspends it.
+    pub(super) fn go_on_with_attempt(&mut self) -> Result<(), RunError> {
+        let Some(mut attempt) = self.attempt.take() else { return Ok(()) };
+        self.least_gap = Some(attempt.floor - attempt.dual);
+        let (order, blocks) = (attempt.order(), attempt.asked.hinges.len());
+        while attempt.asked.calls < blocks && !attempt.is_out_of_reach() {
+            if self.spent().is_some() {
+                self.attempt = Some(attempt);
+                return Ok(());
+            }
+            self.ask_until_look(&mut attempt, &order)?;
         }
-        let (spent, calls) = (self.read(&meter, tried.calls as u64), tried.calls as u64);
-        if keeps && !self.gap_reached() {
-            self.book_training(spent, calls);
+        self.end_attempt(attempt)
+    }
+
+    /// Calls for the next blocks, up to the next look or as far as batch and budget reach. Only looks decide anything, and
+    /// work is charged call by call, so nothing depends on where batches end.
+    fn ask_until_look(&mut self, attempt: &mut Attempt, order: &[u32]) -> Result<(), RunError> {
+        let meter = self.meter();
+        let room = if attempt.keeps { self.training_calls_left() } else { usize::MAX };
+        let done = attempt.asked.calls;
+        let look = attempt.next_look.min(order.len());
+        let next = &order[done..look.min(done + self.batch_size().min(room).max(1))];
+        let wanted = if attempt.keeps { Reply::Planes } else { self.wanted() };
+        self.ask(&attempt.candidate.w, wanted, next, &mut attempt.asked)?;
+        let mut batch = std::mem::take(&mut self.batch);
+        for item in &mut batch {
+            attempt.excess += attempt.asked.hinges[item.block] - attempt.candidate.floors[item.block];
+            attempt.seen_of_asked += attempt.gaps.as_ref().map_or(0.0, |gaps| gaps[item.block]);
+            let of_planes = if attempt.keeps { self.give(item) } else { 0.0 };
+            let spent = self.charge_call(of_planes, attempt.keeps);
+            attempt.spent.add(spent);
+        }
+        self.batch = batch;
+        if attempt.asked.calls == look {
+            attempt.least = attempt.floor + attempt.excess;
+            attempt.next_look = look + self.calls_between_looks();
+        }
+        let spent = self.time_passed(&meter, attempt.keeps);
+        attempt.spent.add(spent);
+        Ok(())
+    }
+
+    /// Books the outcome of an attempt that is decided.
+    fn end_attempt(&mut self, mut attempt: Attempt) -> Result<(), RunError> {
+        let meter = self.meter();
+        self.learn(&attempt);
+        let (calls, all) = (attempt.asked.calls, attempt.asked.hinges.len());
+        let w = std::mem::take(&mut attempt.candidate.w);
+        if calls == all {
+            let hinges = attempt.asked.hinges.iter().sum::<f64>();
+            let primal = self.rounding.primal(&self.regularizer, &w, hinges, attempt.asked.terms);
+            self.settle(w, primal, attempt.asked.proven, attempt.candidate.name())?;
+            self.doubted = (!attempt.asked.proven).then_some((self.passes(), attempt.asked.partly_proven));
         } else {
-            self.book(spent, calls);
+            self.candidate = w;
+        }
+        self.book_part(&mut attempt, &meter, 0);
+        if attempt.keeps && self.gap_reached() {
+            self.move_to_evaluation(attempt.spent, calls as u64);
         }
         Ok(())
     }
 
-    /// Evaluates the answer that promises most, whatever comes of it; nothing of it reaches the solver.
-    pub(super) fn evaluate_answer(&mut self) -> Result<(), RunError> {
-        let meter = self.meter();
-        let candidate = self.choose();
-        let (primal, proven) = self.primal(&candidate.w)?;
-        self.settle(candidate.w, primal, proven, candidate.name)?;
-        let calls = self.oracle.blocks() as u64;
-        let spent = self.read(&meter, calls);
-        self.book(spent, calls);
-        Ok(())
+    /// Books what a part of an attempt took, on the side where it belongs while the run goes on.
+    fn book_part(&mut self, attempt: &mut Attempt, meter: &Meter, calls: u64) {
+        let spent = self.read(meter, calls);
+        attempt.spent.add(spent);
+        match attempt.keeps {
+            true => self.book_training(spent, calls),
+            false => self.book(spent, calls),
+        }
+    }
+
+    fn calls_between_looks(&self) -> usize {
+        (self.oracle.blocks() / LOOKS).clamp(CALLS_BETWEEN_LOOKS.0, CALLS_BETWEEN_LOOKS.1)
+    }
+
+    /// Learns how the gap relates to what the visits met; from an attempt broken off by what its blocks came to.
+    fn learn(&mut self, attempt: &Attempt) {
+        let Some(seen) = attempt.seen else { return };
+        if attempt.asked.calls == 0 {
+            return;
+        }
+        let all = attempt.asked.calls == attempt.asked.hinges.len();
+        let share = if all || attempt.seen_of_asked <= 0.0 { 1.0 } else { seen / attempt.seen_of_asked };
+        self.forecast.learn(seen, attempt.floor - attempt.dual + attempt.excess * share.max(1.0));
     }
 
     /// Whether the gap of the present point, no average, may be as small as this: worth a call for every example.
@@ -126,98 +183,8 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// Whether the solver keeps what an attempt finds.
-    pub(super) fn keeps_evaluations(&mut self) -> bool {
+    fn keeps_evaluations(&mut self) -> bool {
         self.solver.keeper().is_some_and(|keeper| keeper.takes())
-    }
-
-    /// Chooses between the solver's answers by what is known of their primal values.
-    fn choose(&mut self) -> Candidate {
-        let (mut w, mut other) = (std::mem::take(&mut self.candidate), std::mem::take(&mut self.other));
-        let present = self.solver.progress().dual;
-        let duals = [self.solver.answer(&mut w), self.solver.alternative(&mut other), present, self.books];
-        self.books = duals.into_iter().flatten().reduce(f64::max);
-        let mut candidate = Candidate { floors: self.floors(&w), w, name: None };
-        if duals[1].is_some() {
-            let floors = self.floors(&other);
-            // Planes kept fit the averaged answer better than the last one, at which much of the gap is yet unseen.
-            let last = self.least(&candidate.w, &candidate.floors);
-            let forecast = self.books.zip(self.estimate).map(|(dual, gap)| dual + gap);
-            let last = forecast.map_or(last, |forecast| last.max(forecast));
-            candidate.name = Some("last");
-            if self.least(&other, &floors) < last {
-                std::mem::swap(&mut candidate.w, &mut other);
-                (candidate.floors, candidate.name) = (floors, Some("average"));
-            }
-        }
-        self.other = other;
-        candidate
-    }
-
-    /// Lower bounds on the hinges at `w`, by block.
-    fn floors(&mut self, w: &[f64]) -> Vec<f64> {
-        let blocks = self.oracle.blocks();
-        let (solver, mut ctx, _) = self.parts();
-        let Some(keeper) = solver.keeper() else { return vec![0.0; blocks] };
-        (0..blocks).map(|block| keeper.hinge_kept(block, w, &mut ctx)).collect()
-    }
-
-    fn least(&self, w: &[f64], floors: &[f64]) -> f64 {
-        self.regularizer.penalty(w) + floors.iter().sum::<f64>()
-    }
-
-    /// Calls for block after block, those first that are expected to add most, until all are done or P exceeds what
-    /// could reach the target.
-    fn ask(
-        &mut self,
-        candidate: &Candidate,
-        mut least: f64,
-        dual: f64,
-        target: GapTarget,
-        keeps: bool,
-    ) -> Result<Tried, RunError> {
-        let blocks = self.oracle.blocks();
-        let gaps = self.gaps_seen();
-        let mut order: Vec<u32> = (0..blocks as u32).collect();
-        if let Some(gaps) = &gaps {
-            order.sort_by(|&a, &b| gaps[b as usize].total_cmp(&gaps[a as usize]).then(a.cmp(&b)));
-        }
-        let (hinges, terms) = (candidate.floors.clone(), Seen::default());
-        let mut tried = Tried { hinges, calls: 0, proven: true, excess: 0.0, seen: 0.0, terms };
-        let mut size = (blocks / LOOKS).clamp(CALLS_BETWEEN_LOOKS.0, CALLS_BETWEEN_LOOKS.1);
-        let wanted = if keeps { Reply::Planes } else { self.wanted() };
-        let mut batch = std::mem::take(&mut self.batch);
-        while tried.calls < blocks && !self.is_interrupted() {
-            let next = &order[tried.calls..blocks.min(tried.calls + size)];
-            batch.resize_with(next.len(), || BatchItem::new(0));
-            batch.iter_mut().zip(next).for_each(|(item, &block)| item.block = block as usize);
-            self.answer(&candidate.w, wanted, &mut batch)?;
-            for item in &mut batch {
-                let (score, proven) = hinge(item);
-                let block = item.block;
-                if keeps && self.rounding.needs_planes() {
-                    item.seen.add(1.0, item.plane.view(), &candidate.w);
-                }
-                tried.terms.add_terms(item.seen);
-                tried.proven &= proven;
-                tried.excess += score - candidate.floors[block];
-                tried.seen += gaps.as_ref().map_or(0.0, |gaps| gaps[block]);
-                least += score - candidate.floors[block];
-                tried.hinges[block] = score;
-            }
-            tried.calls += next.len();
-            if keeps {
-                let coefficients: usize = batch.iter().map(|item| item.plane.view().star.values().len()).sum();
-                self.give(&mut batch); // which takes the planes away
-                if coefficients > LARGE_BATCH_COEFFICIENTS {
-                    size = (size / 2).max(CALLS_BETWEEN_LOOKS.0);
-                }
-            }
-            if least - dual > target.at(least) && tried.calls < blocks {
-                break;
-            }
-        }
-        self.batch = batch;
-        Ok(tried)
     }
 
     fn gaps_seen(&mut self) -> Option<Vec<f64>> {
@@ -226,30 +193,13 @@ impl<O: MaxOracle> Run<O> {
         Some((0..blocks).map(|block| keeper.gap_seen(block)).collect())
     }
 
-    /// Has the batch answered by whoever evaluates.
-    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), RunError> {
-        let answered = match &mut self.evaluation_executor {
-            Some(executor) => executor.answer(w, wanted, batch),
-            None => Sequential::new(&mut self.evaluation_oracle, &mut self.plane).answer(w, wanted, batch),
-        };
-        Ok(answered.map_err(crate::oracle::OracleError::from)?)
-    }
-
-    /// Gives answers to the solver.
-    fn give(&mut self, batch: &mut [BatchItem]) {
+    /// Gives an answer to the solver; returns the work that it made.
+    fn give(&mut self, item: &mut BatchItem) -> f64 {
+        let before = self.clock.work();
         let (solver, mut ctx, _) = self.parts();
         if let Some(keeper) = solver.keeper() {
-            for item in batch {
-                keeper.take(item.block, &mut item.plane, &mut ctx);
-            }
+            keeper.take(item.block, &mut item.plane, &mut ctx);
         }
-    }
-
-    /// Learns how the gap relates to what the visits met; from an attempt broken off by what its blocks came to.
-    fn learn(&mut self, seen: Option<f64>, tried: &Tried, kept_gap: f64) {
-        let Some(seen) = seen else { return };
-        let all = tried.calls == tried.hinges.len();
-        let share = if all || tried.seen <= 0.0 { 1.0 } else { seen / tried.seen };
-        self.forecast.learn(seen, kept_gap + tried.excess * share.max(1.0));
+        self.clock.work() - before
     }
 }

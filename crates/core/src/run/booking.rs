@@ -1,39 +1,34 @@
 //! What evaluation takes, in seconds as they are reported and as decisions go by them, and on which side it is booked.
 
 use super::driver::Run;
+pub(crate) use super::under_way::Spent;
 use crate::clock::{ClockKind, Stopwatch};
 use crate::oracle::MaxOracle;
-
-/// What an evaluation took: seconds as they are reported, as decisions go by them, and work.
-#[derive(Clone, Copy)]
-pub(crate) struct Spent {
-    seconds: f64,
-    pace: f64,
-    work: f64,
-}
 
 /// Times an attempt, on either clock.
 pub(crate) struct Meter {
     stopwatch: Stopwatch,
+    answers: f64,
     work: f64,
 }
 
 impl<O: MaxOracle> Run<O> {
     /// Begins to time what evaluation takes.
     pub(crate) fn meter(&self) -> Meter {
-        Meter { stopwatch: Stopwatch::start(), work: self.clock.work() }
+        Meter { stopwatch: Stopwatch::start(), answers: self.latency.seconds(), work: self.clock.work() }
     }
 
     /// Returns what was spent since, with `calls` of the evaluation oracle; work on planes goes off the training clock.
     pub(crate) fn read(&mut self, meter: &Meter, calls: u64) -> Spent {
         let on_planes = self.clock.work() - meter.work;
         self.clock.charge(-on_planes);
-        let work = on_planes + calls as f64 * self.evaluation_oracle.prices().call;
-        let seconds = match self.clock.kind() {
-            ClockKind::Wall => meter.stopwatch.seconds(),
-            ClockKind::Work => work,
+        let of_calls = calls as f64 * self.evaluation_oracle.prices().call;
+        let work = on_planes + of_calls;
+        let (seconds, answers) = match self.clock.kind() {
+            ClockKind::Wall => (meter.stopwatch.seconds(), self.latency.seconds() - meter.answers),
+            ClockKind::Work => (work, of_calls),
         };
-        Spent { seconds, pace: if self.clock.decides_by_work() { work } else { seconds }, work }
+        Spent { seconds, answers, pace: if self.clock.decides_by_work() { work } else { seconds }, work }
     }
 
     /// Books calls and what they took as evaluation.
@@ -45,10 +40,52 @@ impl<O: MaxOracle> Run<O> {
 
     /// Books calls and what they took as training.
     pub(crate) fn book_training(&mut self, spent: Spent, calls: u64) {
-        self.counts.oracle_calls += calls;
-        self.counts.oracle_seconds += spent.seconds;
+        self.counts.book_batch(calls, spent.answers);
         self.clock.credit(spent.seconds);
         self.clock.charge(spent.work);
+    }
+
+    /// Books a call of an evaluation in parts, and charges its price: as training, on whose clock the work that its plane
+    /// made is already, or as evaluation. What time it took is booked by [`time_passed`](Run::time_passed).
+    pub(super) fn charge_call(&mut self, of_plane: f64, training: bool) -> Spent {
+        let price = self.evaluation_oracle.prices().call;
+        let work = price + of_plane;
+        let shown = if self.clock.kind() == ClockKind::Work { (work, price) } else { (0.0, 0.0) };
+        let pace = if self.clock.decides_by_work() { work } else { 0.0 };
+        if training {
+            self.counts.book_batch(1, shown.1);
+            self.clock.charge(price);
+        } else {
+            self.evaluation_calls += 1;
+            self.evaluation_seconds += shown.0;
+            self.evaluation_pace += pace;
+        }
+        Spent { seconds: shown.0, answers: shown.1, pace, work }
+    }
+
+    /// Books the time of a part of an evaluation, as far as that is measured.
+    pub(super) fn time_passed(&mut self, meter: &Meter, training: bool) -> Spent {
+        if self.clock.kind() == ClockKind::Work {
+            return Spent::default();
+        }
+        let (seconds, answers) = (meter.stopwatch.seconds(), self.latency.seconds() - meter.answers);
+        let pace = if self.clock.decides_by_work() { 0.0 } else { seconds };
+        if training {
+            self.counts.book_batch(0, answers);
+            self.clock.credit(seconds);
+        } else {
+            self.evaluation_seconds += seconds;
+            self.evaluation_pace += pace;
+        }
+        Spent { seconds, answers, pace, work: 0.0 }
+    }
+
+    /// Moves calls that were booked as training to evaluation.
+    pub(super) fn move_to_evaluation(&mut self, spent: Spent, calls: u64) {
+        self.counts.unbook_batch(calls, spent.answers);
+        self.clock.credit(-spent.seconds);
+        self.clock.charge(-spent.work);
+        self.book(spent, calls);
     }
 
     /// Moves calls that were booked as evaluation to training.

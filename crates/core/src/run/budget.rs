@@ -1,5 +1,7 @@
 //! The budgets of a run: which one is spent, and whether it has room for the last evaluation.
 
+use super::ask::PATIENCE_SECONDS;
+use super::candidate::calls_of_evaluation;
 use super::driver::Run;
 use super::moment::Evaluate;
 use super::stop::StopReason;
@@ -8,9 +10,6 @@ use crate::oracle::MaxOracle;
 
 /// Calls after which their mean time tells what an evaluation will take.
 const CALLS_TO_TELL: u64 = 64;
-
-/// A run that was interrupted evaluates its answer if that takes no longer than this, in seconds.
-const PATIENCE_SECONDS: f64 = 2.0;
 
 impl<O: MaxOracle> Run<O> {
     /// Returns the budget that is spent, if one is.
@@ -33,11 +32,12 @@ impl<O: MaxOracle> Run<O> {
     /// Returns the seconds that a budget of `budget` has to pay for if the run ends here: training, and with
     /// `evaluate=auto` all evaluation, the last one included where the budget can bear it.
     fn seconds_to_pay(&self, budget: f64) -> f64 {
-        let known = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+        let told = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
+        let known = told || self.clock.kind() == ClockKind::Work;
         if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
             return self.seconds_paid();
         }
-        let last = self.seconds_of_evaluation();
+        let last = self.seconds_of_evaluation().unwrap_or(0.0);
         self.seconds_paid() + if last < budget { last } else { 0.0 }
     }
 
@@ -54,25 +54,36 @@ impl<O: MaxOracle> Run<O> {
         self.clock.now() + self.evaluation_seconds
     }
 
-    /// Returns what an evaluation will take, by the calls so far.
-    fn seconds_of_evaluation(&self) -> f64 {
-        let blocks = self.oracle.blocks() as u64;
+    /// Returns the calls of training that the budgets leave; there is no limit without one.
+    pub(super) fn training_calls_left(&self) -> usize {
+        let of_passes = self.stop.passes.map(|passes| (passes * self.oracle.blocks() as f64).ceil() as u64);
+        let limit = [of_passes, self.stop.calls].into_iter().flatten().min();
+        limit.map_or(usize::MAX, |limit| limit.saturating_sub(self.counts.oracle_calls) as usize)
+    }
+
+    /// Returns what an evaluation will take, by the calls so far; `None` where there were none.
+    fn seconds_of_evaluation(&self) -> Option<f64> {
+        let calls = calls_of_evaluation(self.oracle.blocks()) as u64;
         if self.clock.kind() == ClockKind::Work {
-            return self.evaluation_oracle.prices().call * blocks as f64; // work is the same on any number of threads
+            // Work is the same on any number of threads.
+            return Some(self.evaluation_oracle.prices().call * calls as f64);
         }
-        let call = self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64;
+        if let Some(call) = self.latency.mean() {
+            return Some(call * calls as f64);
+        }
         let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
-        call * blocks.div_ceil(workers as u64) as f64
+        Some(self.counts.single_call()? * calls.div_ceil(workers as u64) as f64)
     }
 
     /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
     pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
         if stop_reason == StopReason::Interrupt {
-            return self.seconds_of_evaluation() <= PATIENCE_SECONDS;
+            return self.seconds_of_evaluation().is_some_and(|seconds| seconds <= PATIENCE_SECONDS);
         }
         let n = self.oracle.blocks() as u64;
+        let seconds = self.seconds_of_evaluation().unwrap_or(0.0);
         self.stop.passes.is_none_or(|passes| passes >= 1.0)
             && self.stop.calls.is_none_or(|calls| calls >= n)
-            && self.stop.seconds.is_none_or(|seconds| self.seconds_of_evaluation() < seconds)
+            && self.stop.seconds.is_none_or(|limit| seconds < limit)
     }
 }

@@ -4,8 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeter, Outcome, RunError};
+use super::still::Standing;
 use super::stop::{Stop, StopReason};
-use crate::clock::{Clock, ClockKind};
+use super::under_way::{Attempt, Latency};
+use crate::clock::Clock;
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
 use crate::lookahead::Lookahead;
@@ -51,15 +53,17 @@ pub struct Run<O> {
     pub(super) evaluation_seconds: f64,
     /// The same as decisions go by them.
     pub(super) evaluation_pace: f64,
+    /// What losses took so far, and the last time, in seconds.
     pub(super) loss_seconds: f64,
+    pub(super) loss_cost: f64,
     pub(super) evaluate: Evaluate,
     pub(super) forecast: Forecast,
     /// What the gap is thought to be since the last outer iteration; no bound.
     pub(super) estimate: Option<f64>,
     /// What the planes kept leave of the gap at least, where that was looked at after the last outer iteration.
     pub(super) least_gap: Option<f64>,
-    /// The smallest gap seen, proven or estimated, and the pass at which it last fell by more than a little.
-    pub(super) fallen: (f64, f64),
+    /// What the bounds were when they last moved by more than a little.
+    pub(super) standing: Standing,
     /// P(0), where it is known without a call.
     pub(super) primal_at_zero: Option<f64>,
     /// Which of the solver's answers was evaluated last, and whether it is the best now.
@@ -69,103 +73,16 @@ pub struct Run<O> {
     pub(super) steps: u64,
     pub(super) candidate: Vec<f64>,
     pub(super) other: Vec<f64>,
+    /// An evaluation that a budget or an interrupt has suspended.
+    pub(super) attempt: Option<Attempt>,
+    /// The pass of the last attempt that proved nothing for want of the oracle's word, and whether it had some of it.
+    pub(super) doubted: Option<(f64, bool)>,
+    pub(super) latency: Latency,
     pub(super) plane: Plane,
     pub(super) batch: Vec<BatchItem>,
 }
 
 impl<O: MaxOracle> Run<O> {
-    /// Returns a run that has not begun, with seed 0 on the wall clock. `oracle` is trained with; `evaluation_oracle`,
-    /// one of the same problem, evaluates bounds.
-    pub fn new(
-        mut oracle: O,
-        mut evaluation_oracle: O,
-        solver: Box<dyn Solver<O>>,
-        regularizer: impl Into<Regularizer>,
-        stop: Stop,
-    ) -> Self {
-        let regularizer = regularizer.into();
-        let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
-        let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
-        let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
-        let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
-        Run {
-            oracle,
-            evaluation_oracle,
-            lookahead: None,
-            evaluation_executor: None,
-            solver,
-            regularizer,
-            stop,
-            rng: Rng::new(0, 0),
-            clock,
-            counts: Counts::default(),
-            observers: Vec::new(),
-            losses: None,
-            best: None,
-            books: None,
-            dual: None,
-            noise: 0.0,
-            rounding,
-            shown: None,
-            evaluation_calls: 0,
-            evaluation_seconds: 0.0,
-            evaluation_pace: 0.0,
-            loss_seconds: 0.0,
-            evaluate: Evaluate::default(),
-            forecast: Forecast::new(),
-            estimate: None,
-            least_gap: None,
-            fallen: (f64::INFINITY, 0.0),
-            primal_at_zero,
-            evaluated: None,
-            best_is_new: false,
-            evaluated_at: None,
-            steps: 0,
-            candidate: Vec::new(),
-            other: Vec::new(),
-            plane: Plane::new(),
-            batch: Vec::new(),
-        }
-    }
-
-    /// Draws random numbers from `seed`.
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.rng = Rng::new(seed, 0);
-        self
-    }
-
-    /// Measures training time by this clock.
-    pub fn with_clock(mut self, kind: ClockKind) -> Self {
-        self.clock = Clock::new(kind).with_prices(self.oracle.prices().known);
-        self
-    }
-
-    /// Evaluates bounds at these moments.
-    pub fn with_evaluate(mut self, evaluate: Evaluate) -> Self {
-        self.evaluate = evaluate;
-        self
-    }
-
-    /// Has training passes at one w (gap passes, batch steps) answered by `training`, and bounds evaluated by
-    /// `evaluation`: executors on the two oracles, which then only do the rest.
-    pub fn with_executors(mut self, training: Box<dyn Executor>, evaluation: Box<dyn Executor>) -> Self {
-        self.lookahead = Some(Lookahead::new(training));
-        self.evaluation_executor = Some(evaluation);
-        self
-    }
-
-    /// Adds an observer.
-    pub fn with_observer(mut self, observer: Box<dyn Observer>) -> Self {
-        self.observers.push(observer);
-        self
-    }
-
-    /// Measures task losses at every evaluation.
-    pub fn with_losses(mut self, losses: LossMeter) -> Self {
-        self.losses = Some(losses);
-        self
-    }
-
     /// Runs to the end.
     ///
     /// # Errors
@@ -188,6 +105,17 @@ impl<O: MaxOracle> Run<O> {
     pub fn advance(&mut self) -> Result<Option<StopReason>, RunError> {
         if let Some(reason) = self.spent() {
             return Ok(Some(reason));
+        }
+        if self.attempt.is_some() {
+            self.go_on_looking()?;
+            if self.attempt.is_some() || self.steps > 0 {
+                return Ok(self.gap_reached().then_some(StopReason::Gap));
+            }
+        } else if self.steps == 0 {
+            self.look_at_start()?;
+            if self.attempt.is_some() {
+                return Ok(None);
+            }
         }
         let at_start = self.steps == 0 || self.evaluated_at == Some(self.steps);
         if at_start && self.gap_reached() {
@@ -276,7 +204,8 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn forget_bounds(&mut self) {
         (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
         (self.noise, self.shown) = (0.0, None);
-        (self.estimate, self.least_gap, self.fallen) = (None, None, (f64::INFINITY, self.passes()));
+        (self.attempt, self.doubted) = (None, None);
+        (self.estimate, self.least_gap, self.standing) = (None, None, Standing::new(self.passes()));
     }
 
     /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
@@ -314,19 +243,4 @@ impl<O: MaxOracle> Run<O> {
     pub fn passes(&self) -> f64 {
         self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
     }
-}
-
-/// P(0), where the oracle knows its hinges at w = 0 and nothing draws the weights elsewhere. Summed with what rounding
-/// loses carried along (Neumaier), so that n hinges of 1/n are 1.
-fn primal_at_zero<O: MaxOracle>(oracle: &mut O, regularizer: &Regularizer) -> Option<f64> {
-    let blocks = oracle.blocks();
-    let known = oracle.capabilities().filter(|_| regularizer.prior().is_none())?;
-    let (mut sum, mut lost) = (0.0_f64, 0.0);
-    for block in 0..blocks {
-        let hinge = known.hinge_at_zero(block)?;
-        let next = sum + hinge;
-        lost += if sum.abs() >= hinge.abs() { (sum - next) + hinge } else { (hinge - next) + sum };
-        sum = next;
-    }
-    Some(sum + lost)
 }

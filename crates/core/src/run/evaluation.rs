@@ -1,20 +1,17 @@
 //! Evaluation: bounds and losses of the present answer, by an oracle of its own.
 
+use super::booking::Meter;
 use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
-use crate::clock::{ClockKind, Stopwatch};
-use crate::executor::{Executor, Reply, Sequential, sum_of_hinges};
+use crate::executor::{Executor, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
-/// A gap that falls to less than this share of the smallest before has moved.
-const FALLS: f64 = 0.99;
-
-/// A gap that has not moved for so many passes, and for this share of all passes, stands still.
-const LONG_STILL: (f64, f64) = (5.0, 0.3);
+/// After an evaluation that was not proven, the next attempt is made after so many times the passes.
+const TRY_AGAIN: f64 = 1.25;
 
 impl<O: MaxOracle> Run<O> {
     /// Looks at the bounds at the end of an outer iteration.
@@ -29,15 +26,50 @@ impl<O: MaxOracle> Run<O> {
                 self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
                 (self.evaluated, self.least_gap) = (None, None);
                 if self.dual.is_none() || self.is_within_reach() {
+                    let meter = self.meter();
                     self.prove_dual();
+                    self.book_proof(&meter);
                 }
                 if let Some(target) = self.target_in_reach() {
                     self.attempt(target)?;
-                    self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
                 }
-                self.record_best()
+                self.end_look()
             }
         }
+    }
+
+    /// Tells of what a look at the bounds has found, once no attempt is under way.
+    fn end_look(&mut self) -> Result<(), RunError> {
+        if self.attempt.is_some() {
+            return Ok(());
+        }
+        self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
+        self.record_best()
+    }
+
+    /// Goes on with an attempt that was suspended, and with what follows it.
+    pub(super) fn go_on_looking(&mut self) -> Result<(), RunError> {
+        self.clock.pause();
+        self.go_on_with_attempt()?;
+        if self.steps > 0 { self.end_look() } else { Ok(()) }
+    }
+
+    /// Books the time of a proof of F.
+    fn book_proof(&mut self, meter: &Meter) {
+        let spent = self.read(meter, 0);
+        self.book(spent, 0);
+    }
+
+    /// Looks at the bounds of what a warm start has brought, before the first step: they may be all that is wanted.
+    pub(super) fn look_at_start(&mut self) -> Result<(), RunError> {
+        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0);
+        if warm && self.evaluate == Evaluate::Auto && self.evaluated_at.is_none() {
+            self.books = self.solver.progress().dual;
+            if let Some(target) = self.target_in_reach() {
+                self.attempt(target)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether the bounds that there are would end the run, if the dual value on the books can be proven.
@@ -51,8 +83,9 @@ impl<O: MaxOracle> Run<O> {
     /// The target, where an evaluation may end the run by it.
     fn target_in_reach(&mut self) -> Option<GapTarget> {
         let (target, dual) = (self.stop.gap?, self.expected_dual()?);
-        let unproven = self.best.as_ref().is_some_and(|best| !best.proven);
-        if (unproven && !self.stop.estimated) || !self.may_evaluate() {
+        // What the oracle has not proven once, it may at other weights; if it proved a part, that is worth trying now and then.
+        let in_doubt = self.doubted.is_some_and(|(pass, partly)| !partly || self.passes() < TRY_AGAIN * pass);
+        if (in_doubt && !self.stop.estimated) || !self.may_evaluate() {
             return None;
         }
         let seen = self.solver.progress().gap_seen;
@@ -112,58 +145,24 @@ impl<O: MaxOracle> Run<O> {
         self.check_bounds()
     }
 
-    /// Returns the pass since which the gap has not moved, where that is long.
-    fn still_since(&self) -> Option<f64> {
-        let (since, now) = (self.fallen.1, self.passes());
-        (now - since >= f64::max(LONG_STILL.0, LONG_STILL.1 * now)).then_some(since)
-    }
-
     /// Tells the observers of the best bounds so far, with the losses of the answer just evaluated, or else of the
     /// present one.
     pub(super) fn record_best(&mut self) -> Result<(), RunError> {
-        let certificate = self.certificate_to_show();
-        let gap =
-            [certificate.gap, self.solver.progress().gap_seen].into_iter().flatten().fold(f64::INFINITY, f64::min);
-        if gap < FALLS * self.fallen.0 {
-            self.fallen = (gap, self.passes());
-        }
-        let evaluated = self.evaluated_at == Some(self.steps);
-        if self.losses.is_some() && !evaluated && self.loss_seconds > self.spent_seconds() {
-            return Ok(()); // losses have cost more than all else
-        }
-        self.record_shown(evaluated)
+        let certificate = self.certificate(); // what is proven for records alone may change nothing
+        let known = |bounds: [Option<f64>; 2]| bounds.into_iter().flatten();
+        let gap = known([certificate.gap, self.solver.progress().gap_seen]).fold(f64::INFINITY, f64::min);
+        let dual = known([certificate.dual, self.books]).fold(f64::NEG_INFINITY, f64::max);
+        self.standing.look(gap, dual, self.passes());
+        self.record_shown(self.evaluated_at == Some(self.steps))
     }
 
     /// Tells the observers of the bounds to show.
     fn record_shown(&mut self, evaluated: bool) -> Result<(), RunError> {
+        let meter = self.meter();
         let certificate = self.certificate_to_show();
+        self.book_proof(&meter);
         let losses = self.measure_losses(evaluated)?;
         self.record(certificate, losses, self.evaluated)
-    }
-
-    /// Measures the losses, where they are asked for. Whether they are changes nothing but how long a run takes.
-    fn measure_losses(&mut self, evaluated: bool) -> Result<Losses, RunError> {
-        let Some(mut losses) = self.losses.take() else { return Ok(Losses::default()) };
-        let stopwatch = Stopwatch::start();
-        if !evaluated {
-            self.solver.answer(&mut self.candidate);
-        }
-        let w = match &self.best {
-            Some(best) if evaluated && self.best_is_new => &best.w,
-            _ => &self.candidate,
-        };
-        let measured = losses(w);
-        self.losses = Some(losses);
-        self.loss_seconds += match self.clock.kind() {
-            ClockKind::Wall => stopwatch.seconds(),
-            ClockKind::Work => self.oracle.blocks() as f64 * self.evaluation_oracle.prices().call,
-        };
-        Ok(measured?)
-    }
-
-    /// What an evaluation wants of answers.
-    pub(super) fn wanted(&self) -> Reply {
-        if self.rounding.needs_planes() { Reply::Terms } else { Reply::Scores }
     }
 
     /// Returns P at `w` by one call per example, with a bound on its rounding, and whether the oracle's word is that it
@@ -283,7 +282,8 @@ impl<O: MaxOracle> Run<O> {
             certificate,
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
-            still_since: self.still_since(),
+            still_since: self.standing.long_since(self.passes()),
+            loss_seconds: self.loss_seconds,
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

@@ -79,8 +79,11 @@ pub struct Outcome {
     pub certificate: Certificate,
     /// The primal value of w = 0, where it is known without a call: no run answers with a higher one.
     pub primal_at_zero: Option<f64>,
-    /// The pass since which the gap, proven or as the visits met it, has not fallen, where that is long.
+    /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by more
+    /// than a little, where that is long.
     pub still_since: Option<f64>,
+    /// Seconds that task losses took for records.
+    pub loss_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
     /// What it took.

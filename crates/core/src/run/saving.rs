@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::driver::Run;
 use super::moment::Forecast;
 use super::outcome::Best;
+use super::still::Standing;
+use super::under_way::Attempt;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
@@ -32,9 +34,11 @@ struct Ledger {
     loss_seconds: f64,
     forecast: Forecast,
     estimate: Option<f64>,
-    fallen: (f64, f64),
+    standing: Standing,
     evaluated_at: Option<u64>,
     steps: u64,
+    attempt: Option<Attempt>,
+    doubted: Option<(f64, bool)>,
 }
 
 impl<O: MaxOracle> Run<O> {
@@ -71,11 +75,12 @@ impl<O: MaxOracle> Run<O> {
             evaluation_seconds,
             evaluation_pace,
             loss_seconds,
+            loss_cost: _, // measured again
             evaluate: _,
             forecast,
             estimate,
             least_gap: _,
-            fallen,
+            standing,
             primal_at_zero: _,
             evaluated: _,
             best_is_new: _,
@@ -83,6 +88,9 @@ impl<O: MaxOracle> Run<O> {
             steps,
             candidate: _,
             other: _,
+            attempt,
+            doubted,
+            latency: _, // of this machine
             plane: _,
             batch: _,
         } = self;
@@ -102,9 +110,11 @@ impl<O: MaxOracle> Run<O> {
             loss_seconds: *loss_seconds,
             forecast: *forecast,
             estimate: *estimate,
-            fallen: *fallen,
+            standing: *standing,
             evaluated_at: *evaluated_at,
             steps: *steps,
+            attempt: attempt.clone(),
+            doubted: *doubted,
         };
         state::encode(&ledger, out)?;
         solver.save(out)
@@ -134,6 +144,7 @@ impl<O: MaxOracle> Run<O> {
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
+        ledger.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(self.oracle.blocks(), dim))?;
         self.solver.restore(rest, &mut self.oracle)?;
         if let Some(lookahead) = &mut self.lookahead {
             lookahead.forget();
@@ -143,8 +154,8 @@ impl<O: MaxOracle> Run<O> {
         let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
         (self.evaluation_pace, self.loss_seconds, self.forecast) =
             (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
-        self.shown = ledger.shown;
-        (self.estimate, self.fallen) = (ledger.estimate, ledger.fallen);
+        (self.attempt, self.doubted, self.shown) = (ledger.attempt, ledger.doubted, ledger.shown);
+        (self.estimate, self.standing) = (ledger.estimate, ledger.standing);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);
         (self.best, self.books, self.dual, self.noise) = (best, books, dual, ledger.noise);
         (self.evaluation_calls, self.evaluation_seconds) = (evaluation_calls, evaluation_seconds);

@@ -1,6 +1,6 @@
 //! What a user is told of the scale of features: before a run that it would make slow, after one that it made impossible.
 
-use multiplane_core::run::StopReason;
+use multiplane_core::run::{GapTarget, StopReason};
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
@@ -19,43 +19,116 @@ const WIDE: f64 = 1e6;
 /// Features that are named at most.
 const NAMED: usize = 3;
 
+/// Beside bounds that agree so far, nothing of the gap is known but rounding.
+const TINY: f64 = 1e-9;
+
+/// How a parameter is set where the message is read: its dotted name and the value, as one writes them there.
+pub type Setting = fn(&str, &str) -> String;
+
 impl Session {
-    /// Returns why the features should be scaled (`task.scale`), where that would make the run much faster.
-    pub fn scale_hint(&self) -> Option<String> {
-        let sizes = self.problem().feature_sizes()?;
-        let condition = sizes.mean_square / (self.lambda() * self.problem().blocks() as f64);
-        if condition < SLOW || sizes.mean_square < WORTH * sizes.scaled_mean_square {
-            return None;
-        }
+    /// Returns what to do, where the features should be scaled (`task.scale`) as that would make the run much faster.
+    pub fn scale_hint(&self, set: Setting) -> Option<String> {
+        let sizes = self.ill_scaled()?;
         let widest = sizes.greatest().first().copied()?;
+        let effect = match is_wide(&sizes, widest) {
+            true => {
+                "more than 64-bit numbers hold beside the others: training is slow, and its gap may be lost in rounding"
+            }
+            false => "which makes training slow",
+        };
         Some(format!(
-            "features are as large as {} (feature {}; in the median {}), which makes training slow",
+            "features are as large as {} (feature {}; in the median {}), {effect}; {}",
             short(sizes.largest[widest]),
             widest + 1,
-            short(sizes.median())
+            short(sizes.median()),
+            self.scale_advice(set)?
         ))
     }
 
-    /// Returns what is to be said of a run of this session whose gap is mostly rounding and was not reached.
-    pub fn rounding_warning(&self, summary: &Summary) -> Option<String> {
-        let rounding = summary.rounding.filter(|_| summary.stop_reason != StopReason::Gap)?;
-        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| wide(&sizes));
-        let much = if rounding.is_finite() { short(rounding) } else { "an unknown part".into() };
-        Some(format!("64-bit numbers do not suffice here: {much} of the gap is rounding{wide}"))
+    /// Returns the sizes of features whose scale makes runs slow, and which the task could scale.
+    fn ill_scaled(&self) -> Option<FeatureSizes> {
+        let sizes = self.problem().feature_sizes()?;
+        let condition = sizes.mean_square / (self.lambda() * self.problem().blocks() as f64);
+        (condition >= SLOW && sizes.mean_square >= WORTH * sizes.scaled_mean_square).then_some(sizes)
     }
+
+    /// Returns what is to be said of a run of this session whose gap is mostly rounding and was not reached.
+    pub fn rounding_warning(&self, summary: &Summary, set: Setting) -> Option<String> {
+        let rounding = summary.rounding.filter(|_| summary.stop_reason != StopReason::Gap)?;
+        let much = match rounding.is_finite() {
+            true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
+            false => "rounding has no bound".into(),
+        };
+        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| wide(&sizes));
+        let advice = self.scale_advice(set).map_or(String::new(), |advice| format!("; {advice}"));
+        Some(format!("64-bit numbers do not suffice here: {much}{wide}{advice}"))
+    }
+
+    /// Returns since when a run of this session that ended short of its gap has stood still, and why, as far as there is
+    /// evidence for it.
+    pub fn standstill(&self, summary: &Summary, set: Setting) -> Option<String> {
+        let certificate = &summary.certificate;
+        let ended = matches!(summary.stop_reason, StopReason::Passes | StopReason::Calls | StopReason::Seconds);
+        let since = summary.still_since.filter(|_| ended && certificate.dual.is_some())?;
+        let is_known = certificate.primal.is_finite();
+        let least = certificate.gap.filter(|gap| gap.abs() <= TINY * certificate.primal.abs());
+        let why = if summary.rounding.is_some() {
+            "what is left is lost in rounding".into()
+        } else if is_known && !certificate.certified {
+            let more =
+                if self.spec().stop.estimated { "" } else { ", and an estimated gap ends no run (stop.estimated)" };
+            format!("some of the oracle's answers are not proven to be the best{more}")
+        } else if least.is_some() {
+            "what is left is as small as rounding".into()
+        } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice(set)) {
+            format!("features are large for this lambda; {advice}")
+        } else {
+            "training is slow at this lambda, a larger one takes fewer passes".into()
+        };
+        Some(format!("dual value and gap have hardly moved since pass {since:.1}: {why}"))
+    }
+
+    /// Returns what is to be said where the gap asked for is one that w = 0 has.
+    pub fn gap_warning(&self, summary: &Summary) -> Option<String> {
+        match (self.spec().stop.gap, summary.primal_at_zero) {
+            (Some(GapTarget::Absolute(gap)), Some(zero)) if gap >= zero => Some(format!(
+                "a gap of {gap} is absolute, and any model meets it: the primal value of w = 0 is {}; {gap}% is relative",
+                short(zero)
+            )),
+            _ => None,
+        }
+    }
+
+    /// Returns what to do about features of different sizes, where there is something left to do.
+    fn scale_advice(&self, set: Setting) -> Option<String> {
+        self.problem().feature_sizes()?;
+        let helps = set("task.scale", "max-abs");
+        match self.spec().task.params.get("scale").and_then(|scale| scale.as_str()) {
+            Some("max-abs") => None,
+            Some("standard") => Some(format!(
+                "task.scale=standard does not centre, so what varies little beside its size stays large: use {helps}"
+            )),
+            _ => Some(format!("scale them by {helps}")),
+        }
+    }
+}
+
+/// Whether a feature is much larger than most.
+fn is_wide(sizes: &FeatureSizes, feature: usize) -> bool {
+    sizes.largest[feature] > WIDE * sizes.median()
 }
 
 /// Names the features that are much larger than most.
 fn wide(sizes: &FeatureSizes) -> String {
-    let is_wide = |k: &usize| sizes.largest[*k] > WIDE * sizes.median();
-    let wide: Vec<usize> = sizes.greatest().into_iter().take_while(is_wide).collect();
+    let wide: Vec<usize> = sizes.greatest().into_iter().take_while(|&k| is_wide(sizes, k)).collect();
     let named: Vec<String> =
         wide.iter().take(NAMED).map(|&k| format!("{} (up to {})", k + 1, short(sizes.largest[k]))).collect();
     let more = if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
+    let median = short(sizes.median());
     match wide.len() {
         0 => String::new(),
-        1 => format!("; feature {} spans too much, most are below {}", named[0], short(sizes.median())),
-        _ => format!("; features {}{more} span too much, most are below {}", named.join(", "), short(sizes.median())),
+        1 => format!("; feature {} spans too much, the median feature goes up to {median}", named[0]),
+        _ => format!("; features {}{more} span too much, the median feature goes up to {median}", named.join(", ")),
     }
 }
 

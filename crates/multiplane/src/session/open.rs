@@ -6,7 +6,7 @@ use std::sync::Arc;
 use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
-use multiplane_core::run::{GapTarget, LossMeter, Losses};
+use multiplane_core::run::GapTarget;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
 use serde_json::Value;
@@ -199,20 +199,6 @@ impl Session {
     /// Where checkpoints of this run come from.
     pub(crate) fn origin(&self) -> Origin {
         Origin { info: self.checkpoint_info(), problem: self.problem.clone() }
-    }
-
-    /// Mean task losses at `w` on the training data and, where there are any, on the test data.
-    pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
-        Ok((self.loss_meter())(w)?)
-    }
-
-    pub(crate) fn loss_meter(&self) -> LossMeter {
-        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
-        Box::new(move |w| {
-            let train = problem.evaluate(w, threads)?;
-            let test = test.as_ref().map(|test| test.evaluate(w, threads)).transpose()?;
-            Ok(Losses { train: Some(train.loss), test: test.map(|test| test.loss) })
-        })
     }
 
     /// The test data, if any.

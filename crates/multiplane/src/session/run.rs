@@ -37,8 +37,9 @@ impl Session {
 
     /// The model and the figures of a run that is over; losses cost a prediction of every example.
     pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
-        let losses = if losses { self.losses(&outcome.w)? } else { Losses::default() };
-        let summary = Summary::new(self, outcome, losses);
+        let nothing = (Losses::default(), outcome.loss_seconds);
+        let (losses, loss_seconds) = if losses { self.final_losses(outcome)? } else { nothing };
+        let summary = Summary::new(self, outcome, losses, loss_seconds);
         let info = ModelInfo::new(self.provenance(), self.lambda(), outcome.certificate);
         Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
     }

@@ -53,9 +53,12 @@ pub struct Summary {
     /// How much of the gap may be rounding, where that is most of it.
     #[serde(skip)]
     pub rounding: Option<f64>,
-    /// The pass since which the gap has not fallen, where that is long.
+    /// The pass since which neither dual value nor gap have moved by more than a little, where that is long.
     #[serde(skip)]
     pub still_since: Option<f64>,
+    /// Seconds that task losses took, for records and at the end; no other figure holds them.
+    #[serde(skip)]
+    pub loss_seconds: f64,
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
@@ -68,7 +71,7 @@ impl Summary {
     }
 
     /// Sums up what a run of `session` came to.
-    pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses) -> Summary {
+    pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses, loss_seconds: f64) -> Summary {
         let threads = session.spec().threads;
         Summary {
             task: session.problem().task().into(),
@@ -91,6 +94,7 @@ impl Summary {
             version: env!("CARGO_PKG_VERSION"),
             rounding: outcome.rounding,
             still_since: outcome.still_since,
+            loss_seconds,
             checkpoints: None,
         }
     }

@@ -24,7 +24,7 @@ pub use outer::{Outer, OuterOptions};
 pub use path::{PathEnd, PathSpec};
 pub use registry::{find_solver, find_task, format_by_name};
 pub use regularizer::RegularizerSpec;
-pub use run::{RunSpec, check_threads};
+pub use run::{RunSpec, check_threads, run_parameters};
 pub use stop::StopSpec;
 pub(crate) use stop::USUAL_PASSES;
 

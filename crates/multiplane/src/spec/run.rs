@@ -14,7 +14,7 @@ use super::choice::{Choice, SolverChoice};
 use super::data::DataSpec;
 use super::lambda::Lambda;
 use super::oracle::OracleSpec;
-use super::params::{overlay, params_of};
+use super::params::{Param, overlay, params_of};
 use super::registry::find_task;
 use super::regularizer::RegularizerSpec;
 use super::stop::StopSpec;
@@ -63,11 +63,11 @@ struct Fields {
     stop: StopSpec,
     /// Seed of all chance.
     seed: u64,
-    /// Threads.
+    /// Threads for gap passes, batch steps, evaluation and prediction; no bit of the result depends on it.
     threads: usize,
     /// Which clock measures training.
     clock: ClockKind,
-    /// When bounds are evaluated.
+    /// When bounds are evaluated: `auto` or `pass`.
     evaluate: Evaluate,
     /// A task, kept for its registry.
     task: Value,
@@ -201,6 +201,12 @@ impl RunSpec {
         }
         tree
     }
+}
+
+/// Returns the parameters of every run: all but those of its task, its solver and wrappers of its oracle.
+pub fn run_parameters() -> Vec<Param> {
+    let elsewhere = |param: &Param| ["task", "solver", "oracle"].contains(&param.name.as_str());
+    params_of::<Fields>().into_iter().filter(|param| !elsewhere(param)).collect()
 }
 
 /// Refuses a number of threads that cannot be meant.

@@ -1,7 +1,7 @@
 //! Every pass visits the blocks in the order of the data, every `stride`-th first. O(1) a draw.
 
 use multiplane_core::gaps::GapTable;
-use multiplane_core::order::{BlockVisits, OrderConfig};
+use multiplane_core::order::{BlockVisits, OrderConfig, Visiting};
 use multiplane_core::parameter::{ParameterError, require};
 use multiplane_core::rng::Rng;
 use schemars::JsonSchema;

@@ -111,8 +111,7 @@ where
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         let inputs = &self.examples.inputs;
-        let fixed = self.vocabulary.scale.is_some() || self.vocabulary.dictionary.is_some();
-        self.task.rows(inputs.first()?).filter(|_| !fixed)?;
+        self.task.rows(inputs.first()?).filter(|_| self.vocabulary.dictionary.is_none())?;
         let of_example = |x| {
             let rows = self.task.rows(x).into_iter();
             rows.flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()))

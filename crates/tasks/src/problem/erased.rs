@@ -54,7 +54,7 @@ pub trait Problem: Send + Sync {
         None
     }
 
-    /// Returns how large the features are, where they are numbers that could be scaled and are not.
+    /// Returns how large the features are, as the task has scaled them, where they are numbers that could be scaled.
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         None
     }

@@ -2,7 +2,7 @@
 
 use super::config::BlockFrankWolfe;
 use super::solver::BlockFrankWolfeSolver;
-use crate::cache::Recombine;
+use crate::cache::{Planes, Recombine};
 use crate::certificate::DualCertificate;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule, VectorDual};
@@ -154,8 +154,18 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> PlaneKeeper<O> for BlockFrankWolfeSolv
         std::mem::swap(&mut self.corner, answer);
         self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
         self.dual.insert(block, &self.corner, self.iterations as u32, ctx);
-        let gap = self.dual.visit(block, ctx).gap(); // at the present w, and the best of all kept: w may be another one
+        let gap = {
+            let mut visit = self.dual.visit(block, ctx);
+            let gap = visit.gap(); // at the present w, and the best of all kept: w may be another one
+            if let Planes::GapCache(cache) = self.config.planes {
+                visit.prune_lowest(cache.max_planes as usize, ctx);
+            }
+            gap
+        };
         self.learn(block, gap);
+        if self.is_full() {
+            self.prune_idle(block); // the block may not be visited soon
+        }
         self.given.resize(self.gaps.blocks(), false);
         self.given[block] = true;
     }

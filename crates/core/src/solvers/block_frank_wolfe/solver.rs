@@ -322,15 +322,22 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Drops the planes of a block that were idle for too long, and at the limit of memory all that are idle.
-    fn prune_idle(&mut self, block: usize) {
+    pub(super) fn prune_idle(&mut self, block: usize) {
         let now = self.iterations as u32;
         let oldest = match self.config.planes {
-            Planes::MultiPlane(planes) if self.dual.sets().bytes() >> 20 < planes.max_megabytes as usize => {
-                now.saturating_sub(planes.max_idle)
-            }
+            Planes::MultiPlane(planes) if !self.is_full() => now.saturating_sub(planes.max_idle),
             _ => now,
         };
         self.prune_older(block, oldest);
+    }
+
+    /// Returns whether the planes kept have reached the limit of memory.
+    pub(super) fn is_full(&self) -> bool {
+        let limit = match self.config.planes {
+            Planes::MultiPlane(planes) => planes.max_megabytes as usize,
+            _ => return false,
+        };
+        self.dual.sets().bytes() >> 20 >= limit
     }
 
     /// Drops the planes of a block that were last active before `oldest`, and down to the limit, where they go by age.

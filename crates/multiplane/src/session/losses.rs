@@ -1,0 +1,56 @@
+//! Task losses of predictions: nothing of a run depends on them, and no count holds them, so they are kept cheap.
+
+use multiplane_core::clock::{self, ClockKind, Stopwatch};
+use multiplane_core::observe::RunCost;
+use multiplane_core::oracle::OracleError;
+use multiplane_core::run::{LossMeter, Losses, Outcome};
+use multiplane_tasks::problem::Problem;
+
+use super::open::Session;
+use crate::error::Error;
+
+/// The training loss of the model may take this share of the time of the run, or so many seconds where that is more.
+const WORTH_IT: (f64, f64) = (0.25, 5.0);
+
+impl Session {
+    /// Mean task losses at `w` on the training data and, where there are any, on the test data.
+    pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
+        Ok((self.loss_meter())(w)?)
+    }
+
+    /// Measures task losses as [`losses`](Session::losses) does.
+    pub(crate) fn loss_meter(&self) -> LossMeter {
+        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
+        let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
+        let measured = move |problem: &dyn Problem, w: &[f64]| {
+            if delay > 0.0 {
+                clock::sleep(delay * problem.blocks().div_ceil(threads) as f64); // a prediction is as dear as a call
+            }
+            Ok::<_, OracleError>(problem.evaluate(w, threads)?.loss)
+        };
+        Box::new(move |w| {
+            let train = measured(&*problem, w)?;
+            let test = test.as_deref().map(|test| measured(test, w)).transpose()?;
+            Ok(Losses { train: Some(train), test })
+        })
+    }
+
+    /// Task losses of what a run came to, and the seconds that all its losses took. Where predictions are as dear as calls
+    /// and the run was short, its training loss is not worth what it costs; a test set is there to be predicted.
+    pub(super) fn final_losses(&self, outcome: &Outcome) -> Result<(Losses, f64), Error> {
+        let seconds = self.seconds_of_predictions(&outcome.cost);
+        let (share, at_least) = WORTH_IT;
+        if self.test.is_none() && seconds > f64::max(share * outcome.cost.all_seconds(), at_least) {
+            return Ok((Losses::default(), outcome.loss_seconds));
+        }
+        let stopwatch = Stopwatch::start();
+        let losses = self.losses(&outcome.w)?;
+        let took = if self.spec.clock == ClockKind::Work { seconds } else { stopwatch.seconds() };
+        Ok((losses, outcome.loss_seconds + took))
+    }
+
+    /// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.
+    fn seconds_of_predictions(&self, cost: &RunCost) -> f64 {
+        cost.oracle_seconds / cost.oracle_calls.max(1) as f64 * self.problem.blocks() as f64
+    }
+}
