@@ -116,6 +116,35 @@ def test_budgets_of_seconds_count_what_is_added():
     assert warm.fit(X, Y).summary_["oracle_calls"] == calls[-1] + len(X)
 
 
+@pytest.mark.parametrize("moments", [("pass", "auto"), ("auto", "pass")])
+def test_budgets_of_seconds_count_what_is_added_where_moments_change(moments):
+    """What evaluation took is paid for by one rule and not by the other; of the fits before, by neither."""
+    X, Y = data()
+    common = {"solver": "bcfw", "clock": "work", "lam": 0.1}
+    given = [{"oracle.delay_us": 100, "evaluate": moment} for moment in moments]
+    alone = StructuredSVM(Task(), seconds=0.04, params=given[1], **common).fit(X, Y)
+    warm = StructuredSVM(Task(), warm_start=True, seconds=0.2, params=given[0], **common).fit(X, Y)
+    before = warm.summary_["oracle_calls"]
+    warm.set_params(params=given[1], seconds=0.04).fit(X, Y)
+    added = warm.summary_["oracle_calls"] - before
+    assert 0.8 * alone.summary_["oracle_calls"] <= added <= 1.2 * alone.summary_["oracle_calls"]
+
+
+@pytest.mark.parametrize("clock", ["wall", "work"])
+def test_reports_count_from_the_first_fit(clock):
+    """All of a report's figures, wall seconds too: none is less than its parts, and none falls from fit to fit."""
+    X, Y = data()
+    delay = {"oracle.delay_us": 200}
+    warm = StructuredSVM(Task(), warm_start=True, passes=6, clock=clock, lam=0.1, params=delay).fit(X, Y)
+    before = warm.summary_
+    for passes in (3, 1):
+        summary = warm.set_params(passes=passes).fit(X, Y).summary_
+        assert summary["wall_seconds"] >= summary["train_seconds"] >= before["train_seconds"] + 100e-6 * 30 * passes
+        for name in ("oracle_calls", "evaluation_calls", "passes", "iterations", "oracle_seconds", "wall_seconds"):
+            assert summary[name] >= before[name], name
+        before = summary
+
+
 def test_what_cannot_be_compared_starts_anew():
     """With a warning; a method fingerprint() says what identifies the task."""
     X, Y = data()

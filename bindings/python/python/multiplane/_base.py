@@ -7,6 +7,8 @@ import logging
 import math
 import os
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -133,8 +135,31 @@ class Estimator(Parameters):
             set_path(tree, str(dotted), plain(value, dotted))
         return tree
 
-    def _train(self, source: Any, test: Any = None, same_data: bool = True) -> None:
-        """Runs the core and takes over its results; raises what interrupted it, with the results in place."""
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Where fitting fails before its results are in place, the estimator is what it was; but the next fit starts
+        anew, as nothing tells any longer what the state of the last one belongs to.
+        """
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            if self.__dict__.get("_fit") is before.get("_fit"):
+                self.__dict__.clear()
+                self.__dict__.update((name, value) for name, value in before.items() if name not in ("_fit", "_last"))
+            raise
+
+    def _train(
+        self,
+        source: Any,
+        test: Any = None,
+        same_data: bool = True,
+        broken_promise: Callable[[_core.Model], str | None] | None = None,
+    ) -> None:
+        """Runs the core and takes over its results; raises what interrupted it, with the results in place. What the
+        user's code raises comes before the first of them is. ``broken_promise`` says what shows that a certified model
+        is not, if something does.
+        """
         watcher = Watcher(self.progress)
         tree = self._tree()
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
@@ -152,16 +177,20 @@ class Estimator(Parameters):
             )
         finally:
             watcher.close()
-        self._problem = problem
-        summary = json.loads(fit.summary)
+        summary, history = json.loads(fit.summary), History._parse(fit.history)
         if test is not None and fit.interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
                 summary[name] = fit.model.evaluate(data, self.threads)[0]
+        broken = None
+        if broken_promise is not None and summary["certified"] and fit.interrupted is None:
+            broken = broken_promise(fit.model)
+            summary["certified"] = broken is None
         self._take(fit.model, summary)
-        self.history_ = History._parse(fit.history)
-        self._fit = fit
+        self.history_, self._problem, self._fit = history, problem, fit
         for warning in fit.warnings:
             warnings.warn(warning, UserWarning, stacklevel=3)
+        if broken is not None:
+            warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
         if fit.interrupted is not None:
             self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
@@ -239,6 +268,10 @@ class Estimator(Parameters):
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
+
+    def _unfitted(self) -> Self:
+        """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
+        return type(self)(**self.get_params(deep=False))
 
     def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
         watcher = Watcher(self.progress)

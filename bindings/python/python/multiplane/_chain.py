@@ -82,12 +82,13 @@ class ChainSSVM(BuiltIn):
 
         With test data its mean loss is in every entry of ``history_``.
         """
-        labels = self._labels(y)
-        data = self._dataset(X, labels)
-        same = self._was_fitted_on(data)
-        self._learn_classes(labels)
-        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
-        self._train(data, test, same)
+        with self._all_or_nothing():
+            labels = self._labels(y)
+            data = self._dataset(X, labels)
+            same = self._was_fitted_on(data)
+            self._learn_classes(labels)
+            test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
+            self._train(data, test, same)
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
@@ -149,11 +150,12 @@ class ChainSSVM(BuiltIn):
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
         ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
         """
-        labels = self._labels(y)
-        data = self._dataset(X, labels)
-        self._learn_classes(labels)
-        test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
-        return self._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
+        made = self._unfitted()
+        labels = made._labels(y)
+        data = made._dataset(X, labels)
+        made._learn_classes(labels)
+        test = None if X_test is None else made._dataset(X_test, made._labels(y_test, "y_test"))
+        return made._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags

@@ -1,8 +1,9 @@
 """Digests of Python objects by content: how a warm start knows that examples and task are those of the last fit.
 
 What is compared is all that can be reached: numbers, arrays, containers, attributes of objects, and of the user's own
-classes and functions also their code, their defaults, what they close over, and the globals that they name. What
-cannot be looked into raises ``Unknown``; nothing is taken on trust for being the same object.
+classes and functions also their code, their defaults, what they close over, and the globals that they name; of the
+user's own modules what is looked up in them by name. Modules of the standard library and installed packages go by their
+names. What cannot be looked into raises ``Unknown``; nothing is taken on trust for being the same object.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from multiplane._lookups import Lookups, is_library
+
 _SKIPPED = {"__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "_abc_impl",
             "__abstractmethods__", "__parameters__", "__orig_bases__", "__firstlineno__", "__static_attributes__"}
 """Entries of a class that say nothing of what it does."""
@@ -26,10 +29,11 @@ class Unknown(Exception):
 
 
 def digest(*values: Any, own: str) -> str:
-    """The digest of some values. ``own`` is the module of the user's task: functions and classes of its package are
-    compared by what they do, others by name.
+    """The digest of some values. ``own`` is the module of the user's task: functions and classes of its package, and of
+    all that is no library, are compared by what they do, others by name.
     """
-    hasher = _Hasher(own.partition(".")[0])
+    package = own.partition(".")[0]
+    hasher = _Hasher("" if package == "multiplane" else package)
     for value in values:
         hasher.add(value)
     return hasher.sha.hexdigest()
@@ -40,6 +44,7 @@ class _Hasher:
         self.sha = hashlib.sha256()
         self.package = package
         self.seen: dict[int, tuple[int, Any]] = {} if seen is None else seen  # the objects are kept: ids stay theirs
+        self.opened: set[tuple[int, frozenset[str]]] = set()  # modules, with the names that were looked up there
 
     def mark(self, kind: str, data: bytes = b"") -> None:
         """A tag with its data, delimited."""
@@ -50,7 +55,8 @@ class _Hasher:
         self.mark(kind, f"{module}.{getattr(value, '__qualname__', getattr(value, '__name__', ''))}".encode())
 
     def is_own(self, value: Any) -> bool:
-        return str(getattr(value, "__module__", None)).partition(".")[0] == self.package
+        name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+        return not isinstance(name, str) or name.partition(".")[0] == self.package or not is_library(name)
 
     def add(self, value: Any) -> None:
         kind = type(value)
@@ -74,6 +80,8 @@ class _Hasher:
     def compound(self, value: Any) -> None:
         if isinstance(value, types.ModuleType):
             self.mark("module", value.__name__.encode())
+            if self.is_own(value):
+                raise Unknown(f"of the module {value.__name__}, which is held as a value, it is not known what is used")
         elif isinstance(value, type):
             self.type(value)
         elif isinstance(value, types.FunctionType):
@@ -93,6 +101,8 @@ class _Hasher:
             self.mark("descriptor", f"{value.__objclass__.__qualname__}.{value.__name__}".encode())
         elif isinstance(value, types.BuiltinFunctionType):
             self.name("builtin", value)
+            if isinstance(value.__self__, types.ModuleType) and self.is_own(value.__self__):
+                raise Unknown(f"the function {value.__module__}.{value.__name__} cannot be compared by content")
             if value.__self__ is not None and not isinstance(value.__self__, types.ModuleType):
                 self.add(value.__self__)
         elif isinstance(value, enum.Enum):
@@ -157,6 +167,8 @@ class _Hasher:
         except Exception:
             raise Unknown(what) from None
         if isinstance(made, str):
+            if self.is_own(value) and not hasattr(value, "__wrapped__"):  # which is an attribute
+                raise Unknown(what)
             self.mark("global", made.encode())
             return
         self.parts("made", *(list(part) if hasattr(part, "__next__") else part for part in made))
@@ -171,18 +183,54 @@ class _Hasher:
 
     def function(self, value: types.FunctionType) -> None:
         self.name("function", value)
-        if not self.is_own(value):
+        cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+        held = {name: cell.cell_contents for name, cell in cells.items() if _is_filled(cell)}
+        if not self.is_own(value):  # a library's function that wraps one of the user
+            for part in held.values():
+                if self.is_own(part if isinstance(part, (type, types.FunctionType)) else type(part)):
+                    self.add(part)
             return
         self.add(value.__code__)
         self.parts("defaults", value.__defaults__, value.__kwdefaults__)
-        for cell in value.__closure__ or ():
-            try:
-                self.add(cell.cell_contents)
-            except ValueError:
-                self.mark("empty")
-        for name in sorted(_globals(value.__code__)):
-            if name in value.__globals__:
-                self.parts("global", name, value.__globals__[name])
+        looked_up = Lookups(value.__code__)
+        for name in sorted(held):
+            self.named(name, held[name], looked_up)
+        for name in sorted(looked_up.names & value.__globals__.keys()):
+            self.named(name, value.__globals__[name], looked_up)
+        unseen = looked_up.unseen()
+        if unseen is not None:
+            raise Unknown(f"{value.__qualname__} calls {unseen}, by which it may use anything")
+        for name, module, is_value in looked_up.modules(value.__globals__.get("__package__")):
+            self.mark("import", name.encode())
+            if module is not None and self.is_own(module):
+                if is_value:
+                    self.add(module)
+                self.module(module, looked_up.names.union(name.split(".")), looked_up.values)
+
+    def named(self, name: str, value: Any, looked_up: Lookups) -> None:
+        """What code knows by a name; of a module of the user only what it looks up there."""
+        self.mark("name", name.encode())
+        if not isinstance(value, types.ModuleType) or not self.is_own(value):
+            self.add(value)
+        elif name in looked_up.values:
+            self.add(value)
+        else:
+            self.module(value, looked_up.names, looked_up.values)
+
+    def module(self, value: types.ModuleType, names: set[str], values: set[str]) -> None:
+        """Of a user's module what is looked up there, and in modules that are found so as well."""
+        self.mark("module", value.__name__.encode())
+        opened = (id(value), frozenset(names))
+        if opened in self.opened:
+            return
+        self.opened.add(opened)
+        for name in sorted((names | {"__getattr__"}) & vars(value).keys()):
+            part = vars(value)[name]
+            self.mark("name", name.encode())
+            if isinstance(part, types.ModuleType) and self.is_own(part) and name not in values:
+                self.module(part, names, values)
+            else:
+                self.add(part)
 
     def code(self, value: types.CodeType) -> None:
         self.mark("code", value.co_code)
@@ -201,7 +249,8 @@ def _slots(base: type) -> list[str]:
     return [name for name in ([names] if isinstance(names, str) else names) if name not in ("__dict__", "__weakref__")]
 
 
-def _globals(code: types.CodeType) -> set[str]:
-    """Names that code and the code within it may look up."""
-    within = (_globals(const) for const in code.co_consts if isinstance(const, types.CodeType))
-    return set(code.co_names).union(*within)
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False

@@ -59,13 +59,14 @@ class _RowClassifier(BuiltIn):
         With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
         input.
         """
-        x = _validation.rows(X, self, reset=True)
-        labels = _validation.labels(y, x.shape[0])
-        before = getattr(self, "classes_", None)
-        self._learn_classes(labels)
-        data = self._dataset(x, labels)
-        same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-        self._train(data, self._test_data(X_test, y_test), same)
+        with self._all_or_nothing():
+            x = _validation.rows(X, self, reset=True)
+            labels = _validation.labels(y, x.shape[0])
+            before = getattr(self, "classes_", None)
+            self._learn_classes(labels)
+            data = self._dataset(x, labels)
+            same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+            self._train(data, self._test_data(X_test, y_test), same)
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
@@ -126,11 +127,12 @@ class _RowClassifier(BuiltIn):
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
         ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
         """
-        x = _validation.rows(X, self, reset=True)
+        made = self._unfitted()
+        x = _validation.rows(X, made, reset=True)
         labels = _validation.labels(y, x.shape[0])
-        self._learn_classes(labels)
+        made._learn_classes(labels)
         outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
-        return self._path(self._dataset(x, labels), outer, self._test_data(X_test, y_test))
+        return made._path(made._dataset(x, labels), outer, made._test_data(X_test, y_test))
 
     # -- scikit-learn --
 

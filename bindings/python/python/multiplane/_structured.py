@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from multiplane import _core
-from multiplane._base import BrokenPromiseWarning, Estimator
+from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._chain import _listed
 from multiplane._digest import Unknown, digest
@@ -106,15 +106,16 @@ class StructuredSVM(Estimator):
         Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
         results so far are in place.
         """
-        source = self._source(X, Y)
-        last, self._last = getattr(self, "_last", None), None
-        same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
-        try:
-            self._train(source, None, same)
-            self._sample_promise(X, Y)
-        finally:
-            if self.warm_start:
-                self._last = self._content(X, Y)
+        with self._all_or_nothing():
+            source = self._source(X, Y)
+            before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
+            same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
+            self._last = None
+            try:
+                self._train(source, None, same, lambda model: self._broken_promise(model, X, Y))
+            finally:  # the digest is one of the new state, where there is one
+                if self.warm_start and getattr(self, "_fit", None) is not before:
+                    self._last = self._content(X, Y)
         if _declared(self._adapted(), "quality") is None:
             warnings.warn(
                 f"{self._identity()} does not declare the quality of its decoder, so gap_ is an estimate and "
@@ -140,14 +141,14 @@ class StructuredSVM(Estimator):
             )
             return None
 
-    def _sample_promise(self, X: Any, Y: Any) -> None:
+    def _broken_promise(self, model: _core.Model, X: Any, Y: Any) -> str | None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
-        the loss added must not be beaten by the truth or by the prediction.
+        the loss added must not be beaten by the truth or by the prediction. Says where it is.
         """
         task = self._adapted()
-        if _declared(task, "quality") != "exact" or not self.certified_:
-            return
-        w = self.coef_.copy()
+        if _declared(task, "quality") != "exact":
+            return None
+        w = np.frombuffer(model.w(), dtype=np.float64).copy()
         w.flags.writeable = False
         for i in np.unique(np.linspace(0, len(X) - 1, SAMPLED).astype(int)):
             x, truth = X[i], Y[i]
@@ -159,15 +160,12 @@ class StructuredSVM(Estimator):
 
             (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w)))
             if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
-                self.certified_ = False
-                warnings.warn(
+                return (
                     f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
                     f"and another labelling {max(other for other, _ in others):.6g}: certified_ is False; check(X, Y) "
-                    "looks for the reason",
-                    BrokenPromiseWarning,
-                    stacklevel=3,
+                    "looks for the reason"
                 )
-                return
+        return None
 
     def predict(self, X: Any) -> list[Any]:
         """The predicted labelling of every input."""
@@ -206,7 +204,8 @@ class StructuredSVM(Estimator):
         self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
-        return self._path(self._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+        made = self._unfitted()
+        return made._path(made._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0

@@ -135,7 +135,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
 /// What measuring the losses took, where that shows beside the run.
 fn seconds_of_losses(summary: &Summary) -> String {
     let (seconds, all) = (summary.loss_seconds, summary.cost.all_seconds());
-    match seconds >= 0.01 * all {
+    match seconds >= f64::max(0.01 * all, 0.1) {
         true => format!(" ({seconds:.2} {} for predictions, beside the time above)", seconds_of(summary.clock)),
         false => String::new(),
     }

@@ -25,7 +25,7 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn ask_patiently(&mut self, w: &[f64], blocks: &[u32], asked: &mut Asked) -> Result<bool, RunError> {
         let mut left = blocks;
         while !left.is_empty() {
-            let call = self.latency.mean().unwrap_or(f64::INFINITY);
+            let call = self.latency.mean().or(self.counts.single_call()).unwrap_or(f64::INFINITY);
             if self.is_interrupted() && left.len() as f64 * call > PATIENCE_SECONDS {
                 return Ok(false);
             }

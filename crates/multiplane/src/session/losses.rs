@@ -3,7 +3,7 @@
 use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
-use multiplane_core::run::{LossMeter, Losses, Outcome};
+use multiplane_core::run::{LossMeter, Losses, Outcome, StopReason};
 use multiplane_tasks::problem::Problem;
 
 use super::open::Session;
@@ -11,6 +11,9 @@ use crate::error::Error;
 
 /// The training loss of the model may take this share of the time of the run, or so many seconds where that is more.
 const WORTH_IT: (f64, f64) = (0.25, 5.0);
+
+/// Whoever interrupts need not wait longer for losses, in seconds.
+const PATIENCE_SECONDS: f64 = 2.0;
 
 impl Session {
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.
@@ -40,7 +43,13 @@ impl Session {
     pub(super) fn final_losses(&self, outcome: &Outcome) -> Result<(Losses, f64), Error> {
         let seconds = self.seconds_of_predictions(&outcome.cost);
         let (share, at_least) = WORTH_IT;
-        if self.test.is_none() && seconds > f64::max(share * outcome.cost.all_seconds(), at_least) {
+        let allowed = match (outcome.stop_reason, &self.test) {
+            (StopReason::Interrupt, _) => PATIENCE_SECONDS,
+            (_, Some(_)) => f64::INFINITY,
+            (_, None) => f64::max(share * outcome.cost.all_seconds(), at_least),
+        };
+        let unknown = outcome.stop_reason == StopReason::Interrupt && outcome.cost.all_calls() == 0;
+        if unknown || seconds > allowed {
             return Ok((Losses::default(), outcome.loss_seconds));
         }
         let stopwatch = Stopwatch::start();

@@ -5,10 +5,11 @@
 //! of the present problem. That is seen by its fingerprint and parameters, and for an oracle that lives elsewhere by some
 //! of its answers.
 
+use multiplane_core::clock::ClockKind;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::path::PathRun;
 use multiplane_core::rescale::WarmStart;
-use multiplane_core::run::{Outcome, Run};
+use multiplane_core::run::{Evaluate, Outcome, Run};
 use multiplane_tasks::problem::AnswerSample;
 use serde_json::Value;
 
@@ -30,14 +31,18 @@ pub struct WarmState {
     sample: Option<AnswerSample>,
     /// Oracle calls made so far; budgets of the next run count from there.
     pub oracle_calls: u64,
-    /// Seconds so far, those that budgets pay for.
-    pub seconds: f64,
+    /// When bounds were evaluated, and the seconds so far that budgets paid for by that rule.
+    evaluate: Evaluate,
+    seconds: f64,
+    /// Seconds from the beginning of the first run on, as reports have them; the time between runs is not in them.
+    pub wall_seconds: f64,
     state: Vec<u8>,
 }
 
 impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
-    /// needs. Stops of passes, calls and seconds count what this run adds. Losses are not measured at the end.
+    /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on, wall
+    /// seconds too. Losses are not measured at the end.
     ///
     /// # Errors
     ///
@@ -51,18 +56,33 @@ impl Session {
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
         let abort = options.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
-        let before = start.map_or((0, 0.0), |start| (start.oracle_calls, start.seconds));
+        let before = start.map_or(Ok((0, 0.0)), |start| self.spent_before(start))?;
         let mut run = self.prepare_after(lambda, self.target(), options, before)?;
         if let Some(start) = start {
             self.go_on(&mut run, start)?;
         }
         let outcome = finish(&mut run, abort.as_deref())?;
-        let state = if keep { Some(self.state_of(&mut run, &outcome)?) } else { None };
-        let (model, summary) = self.conclude(&outcome, false)?;
+        let (model, mut summary) = self.conclude(&outcome, false)?;
+        if let (ClockKind::Wall, Some(start)) = (self.spec().clock, start) {
+            summary.wall_seconds += start.wall_seconds; // all other figures go on with the run; so does work
+        }
+        let state = if keep { Some(self.state_of(&mut run, &outcome, summary.wall_seconds)?) } else { None };
         Ok((model, summary, state))
     }
 
-    fn state_of(&self, run: &mut Run<BoxedOracle>, outcome: &Outcome) -> Result<WarmState, Error> {
+    /// The calls and seconds of the runs before, as budgets of this one count them.
+    fn spent_before(&self, start: &WarmState) -> Result<(u64, f64), Error> {
+        self.check_start(start)?;
+        if start.evaluate == self.spec().evaluate || self.spec().stop.seconds.is_none() {
+            return Ok((start.oracle_calls, start.seconds));
+        }
+        // Whether evaluation is paid for depends on when bounds are evaluated: the run restored knows what is by that.
+        let mut run = self.prepare(start.lambda, None, RunOptions::default())?;
+        restore(&mut run, start)?;
+        Ok((start.oracle_calls, run.seconds_paid()))
+    }
+
+    fn state_of(&self, run: &mut Run<BoxedOracle>, outcome: &Outcome, wall_seconds: f64) -> Result<WarmState, Error> {
         let mut state = Vec::new();
         run.save(&mut state).map_err(|error| Error::failed(error.to_string()))?;
         Ok(WarmState {
@@ -71,7 +91,9 @@ impl Session {
             problem: self.fixed_by_a_start(),
             sample: self.problem().sample(),
             oracle_calls: outcome.cost.oracle_calls,
+            evaluate: self.spec().evaluate,
             seconds: run.seconds_paid(),
+            wall_seconds,
             state,
         })
     }
@@ -111,12 +133,16 @@ impl Session {
     }
 
     fn go_on(&self, run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
-        self.check_start(start)?;
-        run.restore_point(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))?;
+        restore(run, start)?;
         if start.lambda != self.lambda() && !PathRun::new(run).continue_at(self.lambda(), WarmStart::KeepDual) {
             let name = &self.spec().solver.entry.name;
             return Err(Error::input(format!("solver `{name}` cannot start warm at another lambda")));
         }
         Ok(())
     }
+}
+
+/// Takes over planes and masses.
+fn restore(run: &mut Run<BoxedOracle>, start: &WarmState) -> Result<(), Error> {
+    run.restore_point(&start.state).map_err(|error| Error::input(format!("the warm start: {error}")))
 }

@@ -61,7 +61,7 @@ fn the_order_of_the_guide_works() {
     let (mut rng, mut gaps) = (Rng::new(0, 0), GapTable::new(7));
     let mut visits = BlockOrder::new(order, 7);
     for _ in 0..2 {
-        visits.begin_pass(&mut rng, &mut gaps, false);
+        visits.begin_pass(&mut rng, &mut gaps, multiplane_core::order::Visiting::Calls);
         let pass: Vec<usize> = (0..visits.length()).map(|_| visits.next(&mut rng)).collect();
         assert_eq!(pass, [0, 3, 6, 1, 4, 2, 5]);
         visits.observe(0, &gaps, 1.0);
