@@ -1,4 +1,5 @@
-//! Hashes the sources: states are bytes without names, and are read by the code that wrote them alone.
+//! Hashes the sources of this crate: states are bytes without names, and are read by the code that wrote them alone.
+//! The same file in every crate whose code decides how a run goes on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ fn main() {
         add(name.join("/").as_bytes());
         add(&fs::read(&file).unwrap_or_default());
     }
-    println!("cargo:rustc-env=MULTIPLANE_CORE_SOURCES={hash:032x}");
+    println!("cargo:rustc-env=MULTIPLANE_SOURCES={hash:032x}");
 }
 
 /// Lists the files below a folder.

@@ -162,7 +162,12 @@ fn curves(
 ) -> String {
     let series = findings.legs.iter().filter(|leg| include(leg)).map(|leg| Series {
         name: format!("{}, {}", leg.solver, if leg.delay_us > 0.0 { "costly" } else { "fast" }),
-        points: leg.records.iter().filter_map(|record| Some((x(record.tick()), gap(record)?))).collect(),
+        points: leg
+            .records
+            .iter()
+            .zip(gaps(&leg.records))
+            .filter_map(|(record, gap)| Some((x(record.tick()), gap?)))
+            .collect(),
         dashed: leg.delay_us > 0.0,
         color: ["bcfw", "mp-bcfw"].iter().position(|&name| name == leg.solver).unwrap_or(2),
     });
@@ -172,9 +177,41 @@ fn curves(
     Chart { title, x_label, y_label, x_log: false, y_log: true, target: Some(TARGET), series }.svg()
 }
 
-/// The gap as it was known then: forecast on the way, proven at the end.
-fn gap(record: &Record) -> Option<f64> {
-    let proven = record.certificate.gap;
-    let forecast = record.tick().gap_estimate;
-    [proven, forecast].into_iter().flatten().reduce(f64::min)
+/// The gaps as they were known then: forecast on the way, proven at the end.
+fn gaps(records: &[Record]) -> impl Iterator<Item = Option<f64>> {
+    let last = records.len().saturating_sub(1);
+    records.iter().enumerate().map(move |(k, record)| {
+        let forecast = record.tick().gap_estimate.filter(|_| k != last);
+        [record.certificate.gap, forecast].into_iter().flatten().reduce(f64::min)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use multiplane::observe::{Certificate, GapForecast};
+
+    use super::*;
+
+    /// The last point of a curve is the gap as it is proven, also where the forecast was lower.
+    #[test]
+    fn curves_end_with_what_is_proven() {
+        let record = |gap: f64, estimate: f64| Record {
+            pass: 1.0,
+            iterations: 1,
+            approximate_passes: 0,
+            oracle_calls: 1,
+            cached_steps: 0,
+            seconds: 1.0,
+            oracle_seconds: 0.5,
+            certificate: Certificate::new(1.0, Some(1.0 - gap), true),
+            forecast: Some(GapForecast { gap_estimate: Some(estimate), ..GapForecast::default() }),
+            planes: None,
+            train_loss: None,
+            test_loss: None,
+            answer: None,
+            decisions: None,
+        };
+        let found: Vec<_> = gaps(&[record(1.0, 0.5), record(0.75, 0.25), record(0.25, 0.125)]).collect();
+        assert_eq!(found, [Some(0.5), Some(0.25), Some(0.25)]);
+    }
 }

@@ -101,3 +101,51 @@ fn a_model_without_a_certificate_claims_nothing() {
     let found = scratch.json("verify --model m --data rows.svm");
     assert_eq!((&found["verified"], &found["reported_primal"]), (&true.into(), &().into()));
 }
+
+/// Rounding is no excuse for a bound on its wrong side: two equal columns of timestamps, of which 64-bit scores hold
+/// nothing, with weights that cancel. A primal value below the true one is not true, by however little; the true one is.
+#[test]
+fn rounding_excuses_no_false_bound() {
+    let scratch = Scratch::new();
+    let rows: Vec<(f64, [f64; 3])> = (0..6)
+        .map(|k| {
+            let time = 1.6e18 + f64::from(k * k + 1) * 4.1e13;
+            (if k % 2 == 0 { -1.0 } else { 1.0 }, [time, time, [0.023, 0.19, 0.535, -1.102, -0.788, 0.4][k as usize]])
+        })
+        .collect();
+    let text: String = rows.iter().map(|(y, x)| format!("{y} 1:{:.0} 2:{:.0} 3:{}\n", x[0], x[1], x[2])).collect();
+    std::fs::write(scratch.path("ts.svm"), text).unwrap();
+    scratch.succeed("train --task binary --data ts.svm --passes 20 --clock work --quiet --out m");
+    assert_eq!(scratch.json("verify --model m --data ts.svm")["verified"], true, "what training says is true");
+    let mut model = Model::load(&scratch.path("m")).unwrap();
+    model.w = vec![1e-4, -1e-4, 0.3];
+    let hinges: f64 = rows.iter().map(|(y, x)| (1.0 - y * 0.3 * x[2]).max(0.0)).sum();
+    let exact = 0.5 * model.info.lambda * (0.09 + 2e-8) + hinges / 6.0;
+    for (share, code) in [(0.5, 1), (0.9, 1), (1.0 - 1e-3, 1), (1.0 - 1e-6, 1), (1.0 - 1e-8, 1), (1.0, 0)] {
+        let primal = exact * share;
+        let certificate = &mut model.info.certificate;
+        (certificate.primal, certificate.dual, certificate.gap) = (primal, Some(primal), Some(0.0));
+        certificate.certified = true;
+        model.save(&scratch.path("forged")).unwrap();
+        let found = scratch.run("verify --model forged --data ts.svm");
+        assert_eq!(found.code, Some(code), "{share}: {}{}", found.stdout, found.stderr);
+        assert_eq!(found.stdout.contains("NOT TRUE"), code == 1, "{share}: {}", found.stdout);
+    }
+}
+
+/// Where the judge's own digits do not tell, `verify` says so instead of a verdict.
+#[test]
+fn what_cannot_be_verified_is_said_to_be_so() {
+    let scratch = Scratch::new();
+    let rows: String = (0..6).map(|k| format!("{} 1:{k}.5e70 2:{k}.5e70 3:0.5\n", 1 - 2 * (k % 2))).collect();
+    std::fs::write(scratch.path("huge.svm"), rows).unwrap();
+    scratch.succeed("train --task binary --data huge.svm --passes 5 --clock work --quiet --out m");
+    let mut model = Model::load(&scratch.path("m")).unwrap();
+    model.w = vec![1e-20, -1e-20, 0.1];
+    let certificate = &mut model.info.certificate;
+    (certificate.primal, certificate.dual, certificate.gap, certificate.certified) = (1.1, Some(1.1), Some(0.0), true);
+    model.save(&scratch.path("forged")).unwrap();
+    let found = scratch.run("verify --model forged --data huge.svm");
+    assert_eq!(found.code, Some(1), "{}{}", found.stdout, found.stderr);
+    assert!(found.stderr.contains("cannot be verified"), "{}{}", found.stdout, found.stderr);
+}

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 /// Hash of the sources of this crate. A state has neither names nor tags, and it promises to go on to the same bits:
 /// what another source wrote is not to be read.
-pub const SOURCES: &str = env!("MULTIPLANE_CORE_SOURCES");
+pub const SOURCES: &str = env!("MULTIPLANE_SOURCES");
 
 /// Why bytes are no state of what is to be restored, or a state has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

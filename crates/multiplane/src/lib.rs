@@ -45,8 +45,8 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, RunOptions, Session, Setting, Summary, Verified, WarmState, model_format,
-    needs_data, primal_rounding, read_data, read_prior, read_task_data, relative_difference, verify, weights_sha256,
+    CheckpointReport, Checkpointer, PrimalClaim, RunOptions, Session, Setting, Summary, Verdict, Verified, WarmState,
+    model_format, needs_data, read_data, read_prior, read_task_data, verify, weights_sha256,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,

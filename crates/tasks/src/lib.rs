@@ -20,3 +20,8 @@ pub mod reference;
 pub mod registry;
 pub mod synth;
 pub mod text;
+pub mod twofold;
+
+/// Hash of the sources of this crate: planes that are kept by their labellings alone are computed anew by its code, and
+/// its decoders and prices decide how a run goes on.
+pub const SOURCES: &str = env!("MULTIPLANE_SOURCES");

@@ -1,24 +1,34 @@
 //! Hinge losses computed a second time, plainly: no planes, no vector kernels, no engine shared with training.
 //!
-//! `verify` holds a model's primal value, and the planes of a checkpoint, against these. They are written to be read, not to be fast.
+//! `verify` holds a model's primal value, and the planes of a checkpoint, against these. They are written to be read, not
+//! to be fast, and have twice the digits, so that the judge knows what the judged has lost.
+
+use multiplane_core::rounding::UNIT;
 
 use crate::data::{Row, SparseRows};
+use crate::twofold::Twofold;
+
+/// What one rounding of the scores here is off by at most, as a share of the terms.
+pub(crate) const ROUNDOFF: f64 = UNIT * UNIT;
 
 /// `<row, w[start..start + width]>`, one product after the other.
-fn product(row: Row<'_>, w: &[f64], start: usize) -> f64 {
-    row.iter().map(|(index, value)| value * w[start + index as usize]).sum()
+fn product(row: Row<'_>, w: &[f64], start: usize) -> Twofold {
+    row.iter().map(|(index, value)| Twofold::product(value, w[start + index as usize])).sum()
 }
 
 /// Returns `max_y (cost(y) + <w_y, x>) - <w_truth, x>` for classes with a weight row each.
 pub(crate) fn rows_hinge(x: Row<'_>, truth: usize, costs: &[f64], w: &[f64], width: usize) -> f64 {
     let score = |class: usize| product(x, w, class * width);
-    let best = (0..costs.len()).map(|class| costs[class] + score(class)).fold(f64::NEG_INFINITY, f64::max);
-    best - score(truth)
+    let truth = score(truth);
+    let relative = (0..costs.len()).map(|class| Twofold::from(costs[class]) + score(class) - truth);
+    relative.fold(f64::NEG_INFINITY.into(), Twofold::max).value()
 }
 
 /// Returns `max(0 at the truth, cost - y <w, x>)` of a binary problem; `sign` is the truth's.
 pub(crate) fn binary_hinge(x: Row<'_>, sign: f64, cost_of_other: f64, w: &[f64]) -> f64 {
-    (cost_of_other - sign * product(x, w, 0)).max(0.0)
+    let score = product(x, w, 0);
+    let margin = if sign < 0.0 { -score } else { score };
+    (Twofold::from(cost_of_other) - margin).value().max(0.0)
 }
 
 /// Hands over `scale` times a row, from coordinate `start` on.
@@ -60,28 +70,28 @@ pub(crate) struct ChainWeights<'a> {
 }
 
 impl ChainWeights<'_> {
-    fn unary(&self, x: &SparseRows, t: usize, label: usize) -> f64 {
+    fn unary(&self, x: &SparseRows, t: usize, label: usize) -> Twofold {
         let mut score = product(x.row(t), self.w, label * self.features);
         if self.ends {
             let ends = self.labels * (self.features + self.labels);
             if t == 0 {
-                score += self.w[ends + label];
+                score = score + self.w[ends + label].into();
             }
             if t + 1 == x.len() {
-                score += self.w[ends + self.labels + label];
+                score = score + self.w[ends + self.labels + label].into();
             }
         }
         score
     }
 
-    fn pair(&self, from: usize, to: usize) -> f64 {
-        self.w[self.labels * self.features + from * self.labels + to]
+    fn pair(&self, from: usize, to: usize) -> Twofold {
+        self.w[self.labels * self.features + from * self.labels + to].into()
     }
 
     /// Score of one labelling.
-    fn score(&self, x: &SparseRows, y: &[u32]) -> f64 {
-        let unary: f64 = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
-        let pair: f64 = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
+    fn score(&self, x: &SparseRows, y: &[u32]) -> Twofold {
+        let unary: Twofold = y.iter().enumerate().map(|(t, &label)| self.unary(x, t, label as usize)).sum();
+        let pair: Twofold = y.windows(2).map(|pair| self.pair(pair[0] as usize, pair[1] as usize)).sum();
         unary + pair
     }
 
@@ -90,17 +100,18 @@ impl ChainWeights<'_> {
         if x.is_empty() {
             return 0.0;
         }
-        let mut best: Vec<f64> = (0..self.labels).map(|label| self.unary(x, 0, label) + cost(0, label)).collect();
+        let least = Twofold::from(f64::NEG_INFINITY);
+        let local = |t: usize, label: usize| self.unary(x, t, label) + cost(t, label).into();
+        let mut best: Vec<Twofold> = (0..self.labels).map(|label| local(0, label)).collect();
         for t in 1..x.len() {
             best = (0..self.labels)
                 .map(|to| {
                     let prefix = |from: usize| best[from] + self.pair(from, to);
-                    let prefix = (0..self.labels).map(prefix).fold(f64::NEG_INFINITY, f64::max);
-                    prefix + self.unary(x, t, to) + cost(t, to)
+                    (0..self.labels).map(prefix).fold(least, Twofold::max) + local(t, to)
                 })
                 .collect();
         }
-        best.into_iter().fold(f64::NEG_INFINITY, f64::max) - self.score(x, truth)
+        (best.into_iter().fold(least, Twofold::max) - self.score(x, truth)).value()
     }
 }
 

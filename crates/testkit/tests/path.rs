@@ -1,16 +1,20 @@
 //! Regularisation paths: rescaling keeps every promise, and a path is as good as it says at every lambda.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
-use multiplane_core::oracle::{BoxedOracle, MaxOracle};
-use multiplane_core::path::PathPoint;
+use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle, OracleResult, Quality};
+use multiplane_core::path::{LambdaSearch, PathPoint, PathRun, SearchStep};
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
 use multiplane_core::rng::Rng;
-use multiplane_core::run::{Run, Stop};
+use multiplane_core::rounding::Magnitudes;
+use multiplane_core::run::{Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
@@ -265,4 +269,75 @@ fn what_cannot_be_certified_is_refused() {
     let prior = multiplane_core::regularizer::Regularizer::from(1.0).with_prior(vec![0.5; d]);
     let run = Run::new(exact(0), exact(0), solver("mp-bcfw", d), prior, stop());
     assert!(refused(run).contains("prior"));
+}
+
+/// The last trials of the search for a path's start look at the budget and the interrupt as all others do: nothing is
+/// called for once they are spent.
+#[test]
+fn the_search_stops_when_it_is_told_to() {
+    let mut stages = 0;
+    for seed in 0..6 {
+        let problem = small::random(seed);
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let solver = configurations()[0].solver(problem.blocks(), problem.dim, 1.0);
+        let stop = Stop { interrupt: Some(interrupt.clone()), ..Stop::default() };
+        let mut run: Run<BoxedOracle> =
+            Run::new(problem.oracle(), problem.oracle(), solver, 1.0, stop).with_clock(ClockKind::Work);
+        let mut search = LambdaSearch::new();
+        for _ in 0..1000 {
+            interrupt.store(true, Ordering::Relaxed);
+            let calls = run.cost().oracle_calls;
+            let before = search.clone();
+            let found = PathRun::new(&mut run).search(0.05, &mut search).unwrap();
+            assert_eq!(found, SearchStep::OutOfBudget(StopReason::Interrupt), "{before:?}");
+            assert!(run.cost().oracle_calls == calls && search == before, "{before:?}");
+            stages += usize::from(format!("{before:?}").contains("Confirm"));
+            interrupt.store(false, Ordering::Relaxed);
+            if PathRun::new(&mut run).search(0.05, &mut search).unwrap() != SearchStep::Running {
+                break;
+            }
+        }
+    }
+    assert!(stages > 0, "no search came to its last trials");
+}
+
+/// A point whose rounding nothing bounds is refused, not certified: features whose scores overflow where they are
+/// added up without sign.
+#[test]
+fn points_of_unknown_rounding_are_refused() {
+    let solver = configurations()[0].solver(1, 2, 1.0);
+    let stop = Stop { passes: Some(5.0), ..Stop::default() };
+    let mut run: Run<BoxedOracle> = Run::new(Box::new(Unbounded), Box::new(Unbounded), solver, 1.0, stop);
+    let error = PathRun::new(&mut run).point_at(1.0).unwrap_err();
+    assert!(matches!(error, RunError::UnknownRounding { .. }), "{error}");
+}
+
+/// One example with an ordinary plane, of whose terms nothing finite is said.
+struct Unbounded;
+
+impl MaxOracle for Unbounded {
+    fn blocks(&self) -> usize {
+        1
+    }
+    fn dim(&self) -> usize {
+        2
+    }
+    fn maximize(&mut self, _: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        out.clear();
+        if w[0] < 1.0 {
+            out.push(0, -1.0);
+            out.set_circ(1.0);
+        }
+        out.seal();
+        Ok(Quality::Exact)
+    }
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        Some(self)
+    }
+}
+
+impl Capabilities for Unbounded {
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(Magnitudes::new(f64::INFINITY, 1, 1))
+    }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use multiplane::observe::Certificate;
 use multiplane::{
-    Checkpoint, Error, Model, ModelFile, PathModel, Problem, RunSpec, Session, Verified, format_by_name, model_format,
-    primal_rounding, read_prior, relative_difference,
+    Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
+    format_by_name, model_format, read_prior,
 };
 use serde_json::{Value, json};
 
@@ -36,14 +36,16 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let (model, problem) = open(&args.on, true)?;
     check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
     let prior = prior(args, &model, &*problem)?;
-    let primal = problem.reference_primal_from(prior.as_deref(), &model.w, model.info.lambda, threads)?;
-    let reported = model.info.certificate.primal;
-    let rounding = primal_rounding(&*problem, prior.as_deref(), &model.w, model.info.lambda, reported);
+    let Certificate { primal: reported, gap, .. } = model.info.certificate;
+    let (point, stated) = ((&model.w[..], model.info.lambda), (reported, gap));
+    let claim = PrimalClaim::of(&*problem, prior.as_deref(), point, stated, threads)?;
+    let primal = claim.found;
     let claims_primal = reported.is_finite(); // a run whose budget had no room for a certificate claims none
-    let difference = if claims_primal { relative_difference(primal, reported, rounding) } else { 0.0 };
+    let difference = if claims_primal { claim.relative_difference() } else { 0.0 };
     let dual = args.checkpoint.as_deref().map(|path| verify_dual(args, path, &model, threads)).transpose()?;
-    let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, primal));
-    let verified = difference <= TOLERANCE && fault.is_none();
+    let fault = dual.as_ref().and_then(|dual| dual.fault.clone()).or_else(|| claims(&model, &claim));
+    let fault = fault.or_else(|| claim.doubt().filter(|_| claims_primal));
+    let verified = (claim.verdict == Verdict::True || !claims_primal) && fault.is_none();
     let value = dual.as_ref().and_then(|found| found.dual);
     let gap = value.map(|dual| primal - dual);
     if args.json {
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
         }
         print(&format!("{json}\n"))?;
     } else {
-        print(&text(primal, reported, difference, dual.as_ref()))?;
+        print(&text(&claim, dual.as_ref()))?;
     }
     if let Some(fault) = fault {
         complain(&format!("error: {fault}"));
@@ -76,8 +78,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     Ok(if verified { Done::Finished } else { Done::Failed })
 }
 
-/// What the model says of its bounds that cannot be true, its primal value being `primal`.
-fn claims(model: &Model, primal: f64) -> Option<String> {
+/// What the model says of its bounds that cannot be true, its primal value being what was found.
+fn claims(model: &Model, found: &PrimalClaim) -> Option<String> {
     let Certificate { primal: reported, dual, gap, certified } = model.info.certificate;
     let Some(dual) = dual else {
         let without = if certified { "its gap is certified" } else { "it has a gap" };
@@ -94,8 +96,16 @@ fn claims(model: &Model, primal: f64) -> Option<String> {
         return Some(format!("the gap of the model is {gap}, its primal and dual values make {expected}"));
     }
     // Of answers that prove nothing the primal value may be too low.
-    let possible = !certified || dual <= primal + TOLERANCE * (1.0 + primal.abs());
-    (!possible).then(|| format!("the dual value of the model, {dual}, is above its primal value, {primal}"))
+    (certified && is_above(dual, found)).then(|| above(dual, found))
+}
+
+/// Whether a dual value is above the primal value found: weak duality rules that out.
+fn is_above(dual: f64, found: &PrimalClaim) -> bool {
+    Verdict::of(dual - found.found, found.error, found.found) == Verdict::Untrue
+}
+
+fn above(dual: f64, found: &PrimalClaim) -> String {
+    format!("the dual value of the model, {dual}, is above its primal value, {}", found.found)
 }
 
 /// The prior's weights, in the layout of files, where the run had a prior.
@@ -116,20 +126,30 @@ fn prior(args: &VerifyArgs, model: &Model, problem: &dyn Problem) -> Result<Opti
     }
 }
 
+/// The verdict on a claim in words.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::True => "true",
+        Verdict::Untrue => "NOT TRUE",
+        Verdict::Unknown => "CANNOT BE VERIFIED",
+    }
+}
+
 /// The report for people.
-fn text(primal: f64, reported: f64, difference: f64, dual: Option<&Verified>) -> String {
-    let line = |name: &str, found: f64, reported: f64, difference: f64| {
-        let verdict = if difference <= TOLERANCE { "true" } else { "NOT TRUE" };
-        let (found, reported) = (number(found), number(reported));
+fn text(claim: &PrimalClaim, dual: Option<&Verified>) -> String {
+    let line = |name: &str, found: f64, reported: f64, difference: f64, verdict: Verdict| {
+        let (found, reported, verdict) = (number(found), number(reported), word(verdict));
         format!("{name} recomputed {found}, reported {reported}: relative difference {difference:.1e}, {verdict}\n")
     };
-    let mut text = match reported.is_finite() {
-        true => line("primal", primal, reported, difference),
+    let primal = claim.found;
+    let mut text = match claim.reported.is_finite() {
+        true => line("primal", primal, claim.reported, claim.relative_difference(), claim.verdict),
         false => format!("primal recomputed {}; the model claims none, and so no certificate\n", number(primal)),
     };
     let Some(found) = dual else { return text };
     if let (Some(dual), Some(reported)) = (found.dual, found.reported_dual) {
-        text += &line("dual", dual, reported, found.relative_difference);
+        let verdict = if found.relative_difference <= TOLERANCE { Verdict::True } else { Verdict::Untrue };
+        text += &line("dual", dual, reported, found.relative_difference, verdict);
         text += &format!("gap {}: ", number(primal - dual));
     } else {
         text += "no dual: ";
@@ -169,23 +189,28 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     if let Some((w, primal)) = run.best() {
         let problem = session.problem();
         let w = problem.to_file_layout(w);
-        let again = problem.reference_primal(&w, session.lambda(), threads)?;
-        let rounding = primal_rounding(problem, None, &w, session.lambda(), primal);
-        let holds = relative_difference(again, primal, rounding) <= TOLERANCE;
-        if !holds {
-            found.fault.get_or_insert(format!("the primal value of the checkpoint is {again}, not {primal}"));
+        let claim = PrimalClaim::of(problem, None, (&w, session.lambda()), (primal, None), threads)?;
+        let again = claim.found;
+        let fault = claim.doubt().unwrap_or(format!("the primal value of the checkpoint is {again}, not {primal}"));
+        if claim.verdict != Verdict::True {
+            found.fault.get_or_insert(fault);
         }
     }
     // F never falls: before the end of the run it may have been lower.
     let stated = model.info.certificate.dual;
-    if let (Some(stated), Some(dual), Some(_)) = (stated, found.dual, checkpoint.info.stop_reason)
-        && stated > dual + TOLERANCE * (1.0 + dual.abs())
-    {
-        let fault = format!(
-            "the dual value of the model is {stated}, that of the checkpoint's point {dual}: one of them is not of the end of \
-             this run"
-        );
-        found.fault.get_or_insert(fault);
+    if let (Some(stated), Some(dual), Some(_)) = (stated, found.dual, checkpoint.info.stop_reason) {
+        let fault = match Verdict::of(stated - dual, found.dual_error, stated) {
+            Verdict::True => None,
+            Verdict::Untrue => Some(format!(
+                "the dual value of the model is {stated}, that of the checkpoint's point {dual}: one of them is not of the \
+                 end of this run"
+            )),
+            Verdict::Unknown => Some(format!(
+                "the dual value cannot be verified: it is {dual} up to {:.1e}, by the digits that the judge has",
+                found.dual_error
+            )),
+        };
+        found.fault = found.fault.or(fault);
     }
     Ok(found)
 }
@@ -205,23 +230,26 @@ fn refuse_above(args: &VerifyArgs) -> Result<(), Error> {
 /// Recomputes the primal of every row of a path or grid, and looks whether the rows of a path reach each other.
 fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
     let mut rows = Vec::new();
-    let mut worst = 0.0_f64;
+    let (mut worst, mut verdict, mut fault) = (0.0_f64, Verdict::True, None);
     for (k, &lambda) in path.lambdas.iter().enumerate() {
-        let primal = problem.reference_primal(path.row(k), lambda, threads)?;
-        let reported = path.primal[k];
-        let rounding = primal_rounding(problem, None, path.row(k), lambda, reported);
-        let difference = relative_difference(primal, reported, rounding);
+        let (reported, dual) = (path.primal[k], path.dual[k]);
+        let claim = PrimalClaim::of(problem, None, (path.row(k), lambda), (reported, Some(reported - dual)), threads)?;
+        let (primal, difference) = (claim.found, claim.relative_difference());
         worst = if difference > worst || difference.is_nan() { difference } else { worst };
+        let row_fault = claim.doubt().or_else(|| is_above(dual, &claim).then(|| above(dual, &claim)));
+        fault = fault.or(row_fault.map(|fault| format!("at lambda = {lambda}: {fault}")));
+        verdict = if verdict == Verdict::True { claim.verdict } else { verdict };
         let gap = Some(primal - path.dual[k]).filter(|gap| !gap.is_nan());
         rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));
     }
-    let fault = path.loose_row().map(|(lambda, gap)| {
+    let loose = path.loose_row().map(|(lambda, gap)| {
         let eps = path.info.eps.unwrap_or(f64::NAN);
         format!(
             "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
         )
     });
-    let verified = worst <= TOLERANCE && fault.is_none();
+    let fault = fault.or(loose);
+    let verified = verdict == Verdict::True && fault.is_none();
     if args.json {
         let mut json = json!({ "rows": rows, "relative_difference": worst, "verified": verified });
         if fault.is_some() {
@@ -229,7 +257,7 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         }
         print(&format!("{json}\n"))?;
     } else {
-        let verdict = if worst <= TOLERANCE { "true" } else { "NOT TRUE" };
+        let verdict = word(verdict);
         let count = rows.len();
         print(&format!("{count} primal values recomputed: relative difference at most {worst:.1e}, {verdict}\n"))?;
     }

@@ -57,6 +57,9 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     fn is_code(&self, block: usize, code: &[u32]) -> bool {
         (**self).is_code(block, code)
     }
+    fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+        (**self).hinge_at_zero(block)
+    }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         (**self).recombination()
     }
@@ -120,4 +123,34 @@ pub trait Marginals {
     ///
     /// The reason why there is no answer, with the block.
     fn expected(&mut self, block: usize, w: &[f64], tau: f64, out: &mut Plane) -> Result<f64, OracleError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Losses;
+
+    impl Capabilities for Losses {
+        fn is_code(&self, block: usize, code: &[u32]) -> bool {
+            code.len() == block
+        }
+        fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+            Some(block as f64)
+        }
+        fn magnitudes(&self) -> Option<Magnitudes> {
+            Some(Magnitudes::default())
+        }
+    }
+
+    fn asked<C: Capabilities>(mut known: C) -> (bool, Option<f64>, bool) {
+        (known.is_code(2, &[0, 0]), known.hinge_at_zero(3), known.magnitudes().is_some())
+    }
+
+    /// What an oracle knows it knows through a borrow as well.
+    #[test]
+    fn borrowed_capabilities_know_the_same() {
+        assert_eq!(asked(Losses), (true, Some(3.0), true));
+        assert_eq!(asked(&mut Losses), asked(Losses));
+    }
 }

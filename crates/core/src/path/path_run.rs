@@ -107,8 +107,11 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         let Some(solver) = run.parts().0.rescaling() else { return Err(Unsupported::OneLambda.into()) };
         let point = solver.point(&mut w);
         let (primal, proven) = run.primal(&w)?;
-        let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point).unwrap_or(Rounded::exact(point));
-        let (primal, dual, score) = (primal.upper(), dual.lower(), point - run.regularizer().penalty(&w));
+        let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point);
+        let known = dual.filter(|dual| dual.is_known() && primal.is_known());
+        let dual = known.ok_or(RunError::UnknownRounding { lambda: run.lambda() })?;
+        let (primal, dual) = Rounded::bracket(primal, dual);
+        let score = point - run.regularizer().penalty(&w);
         if !proven {
             return Err(Unsupported::NotProven.into());
         }

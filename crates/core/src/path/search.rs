@@ -15,10 +15,15 @@ use super::path_run::PathRun;
 use super::point::PathPoint;
 use crate::linalg;
 use crate::oracle::{MaxOracle, Quality};
+use crate::rounding::UNIT;
 use crate::run::{RunError, StopReason, Unsupported};
 
 /// How near the start of a path comes to the smallest lambda at which its point is good enough, relative.
 const START_TOLERANCE: f64 = 1e-3;
+
+/// What rounding leaves of any gap at least, as a share of the mean loss of the planes placed: their hinges are known no
+/// better (see [`Rounding::primal`](crate::rounding::Rounding::primal)).
+const LEAST_ROUNDING: f64 = 64.0 * UNIT;
 
 /// Trials after which the search gives up.
 const MOST_TRIALS: usize = 200;
@@ -107,6 +112,9 @@ impl<O: MaxOracle> PathRun<'_, O> {
                 Ok(SearchStep::Running)
             }
             Stage::Confirm { mu, trials } => {
+                if let Some(reason) = self.run.spent() {
+                    return Ok(SearchStep::OutOfBudget(reason));
+                }
                 let point = self.point_at(1.0 / mu)?;
                 if point.gap() <= gap {
                     return Ok(SearchStep::Start(point));
@@ -164,6 +172,9 @@ impl<O: MaxOracle> PathRun<'_, O> {
         }
         // As a function of mu the gap is at least |w|^2 mu - circ, w being that at mu = 1.
         let circ = start.dual + 0.5 * square;
+        if gap < LEAST_ROUNDING * circ {
+            return Ok(SearchStep::Loose(LEAST_ROUNDING * circ)); // at no mu do 64-bit numbers prove that
+        }
         search.stage = Stage::Bisect { low: 0.0, high: (gap + circ) / square, trials: 0 };
         Ok(SearchStep::Running)
     }

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Errors up to this share of a value are left unsaid: bounds are true to nine digits.
 const NEGLIGIBLE: f64 = 1e-9;
 
+/// Errors that are left unsaid are at most this share of the gap between two bounds; else they are said.
+const UNSAID: f64 = 1e-2;
+
 /// A value, and a bound on how far it is from the one that exact arithmetic gives. Where the bound could show in nine
 /// digits, it is part of what is reported: bounds are rounded outward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,27 @@ impl Rounded {
         self.value - self.margin()
     }
 
+    /// Returns these two as an upper and a lower bound, as they are reported together: nine digits are enough of each,
+    /// but where what they leave unsaid is more than a hundredth of the gap between them, all of it is said.
+    pub fn bracket(upper: Rounded, lower: Rounded) -> (f64, f64) {
+        let gap = upper.upper() - lower.lower();
+        let (above, below) = Rounded::margins(upper, lower, gap);
+        (upper.value + above, lower.value - below)
+    }
+
+    /// Returns what has to be said of the errors of two bounds, where the gap between them is of this size.
+    pub fn margins(upper: Rounded, lower: Rounded, gap: f64) -> (f64, f64) {
+        if upper.unsaid() + lower.unsaid() <= UNSAID * gap {
+            return (upper.margin(), lower.margin());
+        }
+        (upper.margin() + upper.unsaid(), lower.margin() + lower.unsaid())
+    }
+
+    /// Returns what of the error does not show in nine digits, where it is known.
+    fn unsaid(self) -> f64 {
+        if self.is_known() { self.rounding - self.margin() } else { 0.0 }
+    }
+
     /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of the
     /// two values, where that is no more than rounding above what is proven. One whose error is known is worth more than
     /// others.
@@ -62,6 +86,22 @@ impl Rounded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The gap between two bounds is true to a hundredth, however small: it is stated by bare values where these say
+    /// as much, and with all of the rounding where they do not.
+    #[test]
+    fn gaps_are_no_smaller_than_what_is_known() {
+        let (upper, lower) = (Rounded::new(1.0 + 1e-4, 1e-12), Rounded::new(1.0, 1e-11));
+        assert_eq!(Rounded::bracket(upper, lower), (upper.value, lower.value));
+        for gap in [1e-10, 1e-13, 0.0] {
+            let (high, low) = Rounded::bracket(Rounded::new(1.0 + gap, 1e-12), lower);
+            assert!((high - low - (gap + 1.1e-11)).abs() < 1e-15, "{gap}: {high}, {low}");
+        }
+        let large = Rounded::new(2.0, 0.5);
+        assert_eq!(Rounded::bracket(large, large), (2.5, 1.5));
+        let unknown = Rounded::new(2.0, f64::INFINITY);
+        assert_eq!(Rounded::bracket(unknown, unknown), (2.0, 2.0));
+    }
 
     /// Errors that do not show are not said, others are rounded outward; what is not known never wins.
     #[test]

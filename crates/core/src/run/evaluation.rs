@@ -217,8 +217,17 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns the best bounds so far.
     pub(super) fn certificate(&self) -> Certificate {
-        let primal = self.best_primal().map_or(f64::INFINITY, |(primal, _)| primal.upper());
-        Certificate::new(primal, self.dual.map(Rounded::lower), self.is_certified())
+        let certified = self.is_certified();
+        match (self.best_primal(), self.dual) {
+            (Some((primal, _)), Some(dual)) => {
+                let (primal, dual) = Rounded::bracket(primal, dual);
+                Certificate::new(primal, Some(dual), certified)
+            }
+            (primal, dual) => {
+                let primal = primal.map_or(f64::INFINITY, |(primal, _)| primal.upper());
+                Certificate::new(primal, dual.map(Rounded::lower), certified)
+            }
+        }
     }
 
     /// Returns what the run has come to. Evaluates once more if the solver has moved since the last time and the budget

@@ -18,6 +18,15 @@ pub enum RunError {
     /// The objective overflowed.
     #[error("the primal value became {0}: the features or 1/lambda are too large for 64-bit numbers")]
     NotFinite(f64),
+    /// Nothing bounds what rounding did to the values of a point that is to be certified.
+    #[error(
+        "at lambda = {lambda} it is not known how far the values are off by rounding, so no gap can be certified: the \
+         features or 1/lambda are too large for 64-bit numbers (`--set task.scale=max-abs` divides features)"
+    )]
+    UnknownRounding {
+        /// The strength of the regulariser.
+        lambda: f64,
+    },
     /// Weak duality rules the values out: the oracle's word, by which P is proven, is not kept.
     #[error(
         "the dual value {dual} exceeds the primal value {primal}: the oracle's answers are not what it says of them \

@@ -33,8 +33,8 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn gap_reached(&self) -> bool {
         match (self.stop.gap, self.best_primal(), self.dual) {
             (Some(target), Some((primal, _)), Some(dual)) => {
-                let primal = primal.upper();
-                (self.is_certified() || self.stop.estimated) && primal - dual.lower() <= target.at(primal)
+                let (primal, dual) = Rounded::bracket(primal, dual);
+                (self.is_certified() || self.stop.estimated) && primal - dual <= target.at(primal)
             }
             _ => false,
         }
@@ -78,10 +78,12 @@ impl<O: MaxOracle> Run<O> {
             self.shown = shown.map(|dual| (dual, now));
         }
         let certificate = self.certificate();
-        match self.shown.map(|(dual, _)| dual.lower()).filter(|&dual| certificate.dual.is_some_and(|old| dual > old)) {
-            Some(dual) => Certificate::new(certificate.primal, Some(dual), certificate.certified),
-            None => certificate,
+        let (Some((shown, _)), Some((primal, _))) = (self.shown, self.best_primal()) else { return certificate };
+        let (primal, dual) = Rounded::bracket(primal, shown);
+        if certificate.dual.is_some_and(|old| dual > old) {
+            return Certificate::new(primal, Some(dual), certificate.certified);
         }
+        certificate
     }
 
     /// Returns the dual values of the solver's points, each with a bound on its rounding.
@@ -97,8 +99,9 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns the dual value to expect of a proof: the highest on the books, less what rounding took last time.
     pub(super) fn expected_dual(&self) -> Option<f64> {
-        let of_dual = self.dual.map_or(0.0, Rounded::margin);
-        let of_primal = self.best.as_ref().map_or(0.0, |best| best.primal.margin());
+        let (dual, best) = (self.dual.unwrap_or_default(), self.best.as_ref().map(|best| best.primal));
+        let target = self.stop.gap.zip(best).map_or(f64::INFINITY, |(target, best)| target.at(best.value));
+        let (of_primal, of_dual) = Rounded::margins(best.unwrap_or_default(), dual, target);
         self.books.map(|dual| dual - of_dual - of_primal)
     }
 
@@ -107,9 +110,11 @@ impl<O: MaxOracle> Run<O> {
     pub(super) fn rounding_in_gap(&self) -> Option<f64> {
         let ((primal, _), dual) = (self.best_primal()?, self.dual?);
         let rounding = self.noise.max(primal.rounding + dual.rounding);
-        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
-        let gap = primal.upper() - dual.lower(); // none at all is proven without a digit
-        let is_most = shows && gap > 0.0 && rounding > 0.5 * gap;
+        let (high, low) = Rounded::bracket(primal, dual);
+        // What does not show in nine digits matters to those who ask for more.
+        let asked = self.stop.gap.is_some_and(|target| target.at(high) < rounding);
+        let shows = asked || Rounded::new(primal.value, rounding).margin() > 0.0;
+        let is_most = shows && high > low && rounding > 0.5 * (high - low); // none at all is proven without a digit
         (is_most || !rounding.is_finite()).then_some(rounding)
     }
 

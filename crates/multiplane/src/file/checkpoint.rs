@@ -21,6 +21,9 @@ use crate::spec::Outer;
 /// Version of the checkpoint format that this program writes and reads.
 pub const CHECKPOINT_FORMAT: u32 = 3;
 
+/// Hashes of the crates whose code a run goes on by.
+const CRATES: [&str; 3] = [state::SOURCES, multiplane_tasks::SOURCES, multiplane_infer::SOURCES];
+
 /// The sources of what a loop's position is made of.
 const POSITIONS: [&str; 4] = [
     include_str!("breakpoint.rs"),
@@ -139,9 +142,9 @@ impl CheckpointInfo {
     }
 }
 
-/// Hash of the sources of all that is saved of a run and of loops around it.
+/// Hash of the sources of all that is saved of a run and of loops around it, and of what makes planes and answers.
 fn sources() -> String {
-    let mut parts = vec![state::SOURCES.as_bytes()];
+    let mut parts: Vec<&[u8]> = CRATES.iter().map(|hash| hash.as_bytes()).collect();
     parts.extend(POSITIONS.iter().map(|text| text.as_bytes()));
     sha256(&parts)
 }
@@ -324,5 +327,25 @@ mod tests {
         assert_eq!(newest(&path).unwrap(), (2.0, true));
         fs::write(previous(&path), "damaged").unwrap();
         assert!(newest(&path).is_err());
+    }
+
+    /// A checkpoint knows the sources of all crates that a run goes on by: each has a hash of its own, made by one and
+    /// the same build script.
+    #[test]
+    fn all_sources_that_a_run_goes_on_by_are_hashed() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let script = |name: &str| fs::read(folder.join(name).join("build.rs")).unwrap();
+        assert!(script("core") == script("tasks") && script("core") == script("infer"));
+        for crate_of in ["core", "tasks", "infer"] {
+            let hash = match crate_of {
+                "core" => state::SOURCES,
+                "tasks" => multiplane_tasks::SOURCES,
+                _ => multiplane_infer::SOURCES,
+            };
+            let others = CRATES.iter().copied().filter(|other| *other != hash);
+            let parts: Vec<&[u8]> = others.chain(POSITIONS).map(str::as_bytes).collect();
+            assert_eq!((hash.len(), parts.len()), (32, 2 + POSITIONS.len()), "{crate_of}");
+            assert_ne!(sha256(&parts), sources(), "without {crate_of}");
+        }
     }
 }

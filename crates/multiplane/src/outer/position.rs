@@ -93,6 +93,12 @@ impl PathState {
             SearchStep::Start(point) => point,
             // The best labellings at w = 0 balance out: w = 0 is good enough at every lambda.
             SearchStep::Zero => PathRun::new(run).point_at(spec.lambda_min).map_err(unsupported)?,
+            // Where the oracle leaves no gap, rounding does.
+            SearchStep::Loose(gap) if self.search.gap_at_zero() == 0.0 => {
+                let (eps, lambda, target) = (spec.eps, run.lambda(), spec.target());
+                let what = format!("the rule is a gap of kappa eps = {target:.1e}, where rounding is {gap:.1e}");
+                return Err(Error::input(beyond(eps, lambda, gap, &what)));
+            }
             SearchStep::Loose(gap) => return Err(Error::input(loose(gap, spec.target()))),
         };
         if start.lambda < spec.lambda_min {
@@ -185,7 +191,10 @@ pub(super) fn loose(gap: f64, target: f64) -> String {
 
 /// Says that 64-bit numbers do not reach as far as eps asks.
 fn too_small(spec: &PathSpec, point: &PathPoint, what: &str) -> String {
-    let (eps, lambda, gap) = (spec.eps, point.lambda, point.gap());
+    beyond(spec.eps, point.lambda, point.gap(), what)
+}
+
+fn beyond(eps: f64, lambda: f64, gap: f64, what: &str) -> String {
     format!("eps = {eps:e} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
 }
 

@@ -2,6 +2,7 @@
 
 mod abort;
 mod checkpointer;
+mod claim;
 mod data;
 mod hints;
 mod losses;
@@ -16,11 +17,12 @@ mod warm;
 
 pub(crate) use checkpointer::Origin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
+pub use claim::{PrimalClaim, Verdict};
 pub use data::{model_format, needs_data, read_data, read_task_data};
 pub use hints::Setting;
 pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use summary::Summary;
-pub use verify::{Verified, primal_rounding, relative_difference, verify};
+pub use verify::{Verified, verify};
 pub use warm::WarmState;

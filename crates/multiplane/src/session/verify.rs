@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::plane::{PlaneView, Star};
-use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
-use multiplane_core::rounding::{Rounding, Seen};
+use multiplane_core::rounding::UNIT;
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::reference::careful_sum;
 
-/// Largest relative difference that rounding explains.
-const TOLERANCE: f64 = 1e-9;
+use super::claim::TOLERANCE;
+
+/// Roundings that the terms of a recomputed dual value go through: 1/n, mass and sum of a coefficient, its square, its
+/// division by lambda.
+const ROUNDINGS: f64 = 8.0;
 
 /// The share of the terms of a dual value that running sums may be off by, relative to [`TOLERANCE`].
 const OF_TERMS: f64 = 1e-2;
@@ -22,32 +24,13 @@ const OF_TERMS: f64 = 1e-2;
 /// The same of the terms of a plane's score, which is added up once.
 const OF_SCORE: f64 = 1e-3;
 
-/// Returns the relative difference between two computations of P at `w` (in the layout of files), of which `rounding` may
-/// explain so much: see [`primal_rounding`].
-pub fn relative_difference(found: f64, reported: f64, rounding: f64) -> f64 {
-    if found == reported {
-        return 0.0;
-    }
-    (found - reported).abs() / (reported.abs() + rounding / TOLERANCE + f64::MIN_POSITIVE)
-}
-
-/// Returns by how much two computations of P at `w` may differ: each is off, and what is reported was rounded outward. `w`
-/// and `prior` are in the layout of files.
-pub fn primal_rounding(problem: &dyn Problem, prior: Option<&[f64]>, w: &[f64], lambda: f64, primal: f64) -> f64 {
-    let mut regularizer = Regularizer::from(lambda);
-    if let Some(prior) = prior {
-        regularizer = regularizer.with_prior(problem.from_file_layout(prior));
-    }
-    let rounding = Rounding::new(problem.blocks(), problem.magnitudes());
-    let found = rounding.primal(&regularizer, &problem.from_file_layout(w), primal, Seen::default());
-    if found.is_known() { 4.0 * found.rounding } else { 0.0 }
-}
-
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verified {
     /// F of the best point, recomputed.
     pub dual: Option<f64>,
+    /// By how much that may be off.
+    pub dual_error: f64,
     /// F of that point as the solver has it on its books.
     pub reported_dual: Option<f64>,
     /// The largest relative difference between the two, over all points.
@@ -72,10 +55,12 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>]
         let phi = Sum::new(problem.dim());
         let mut check = Check { problem, lambda, probes: &probes, places: &places, phi, found: &mut found };
         let dual = check.point(point);
+        let terms = check.terms();
         let losses = problem.magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
-        // Where F is much smaller than what it was added up from, its own digits say nothing of rounding.
-        let rounding = TOLERANCE * OF_TERMS * (check.terms() + losses);
-        let difference = relative_difference(dual, point.value, rounding);
+        // A running sum, of which nobody claims anything: where F is much smaller than what it was added up from, its own
+        // digits say nothing of rounding.
+        let allowance = point.value.abs() + OF_TERMS * (terms + losses) + f64::MIN_POSITIVE;
+        let difference = if dual == point.value { 0.0 } else { (dual - point.value).abs() / allowance };
         found.relative_difference = found.relative_difference.max(difference);
         let holds = difference <= TOLERANCE; // not so for NaN
         if !holds {
@@ -84,6 +69,7 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>]
         }
         if found.dual.is_none_or(|best| dual > best) {
             (found.dual, found.reported_dual) = (Some(dual), Some(point.value));
+            found.dual_error = ROUNDINGS * UNIT * terms;
         }
     }
     found

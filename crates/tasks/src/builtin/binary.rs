@@ -170,6 +170,10 @@ impl BuiltinTask for Binary {
         Some(x)
     }
 
+    fn reference_roundoff(&self) -> f64 {
+        reference::ROUNDOFF
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::binary_hinge(x.row(0), sign(*truth), self.costs.row(*truth)[1 - *truth as usize], w)
     }

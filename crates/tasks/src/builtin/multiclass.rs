@@ -219,6 +219,10 @@ impl BuiltinTask for Multiclass {
         Some(x)
     }
 
+    fn reference_roundoff(&self) -> f64 {
+        reference::ROUNDOFF
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &u32, w: &[f64]) -> f64 {
         reference::rows_hinge(x.row(0), *truth as usize, self.costs.row(*truth), w, self.features)
     }

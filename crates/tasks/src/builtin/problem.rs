@@ -193,6 +193,9 @@ where
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Ok(self.task.reference_hinge(x, truth, w) / self.blocks() as f64)
     }
+    fn reference_roundoff(&self) -> f64 {
+        self.task.reference_roundoff()
+    }
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         let n = self.blocks() as f64;
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);

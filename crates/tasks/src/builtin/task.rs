@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use multiplane_core::rng::Rng;
+use multiplane_core::rounding::UNIT;
 use multiplane_core::task::Task;
 
 use crate::data::SparseRows;
@@ -21,6 +22,12 @@ pub trait BuiltinTask: Task {
     /// Returns the hinge loss of one example (no 1/n) at `w` in the layout of files, computed by plain code that shares
     /// nothing with `decode`.
     fn reference_hinge(&self, x: &Self::Input, truth: &Self::Label, w: &[f64]) -> f64;
+
+    /// Returns what one rounding of a score in [`reference_hinge`](BuiltinTask::reference_hinge) is off by at most, as a
+    /// share of the terms: where it adds doubles, u.
+    fn reference_roundoff(&self) -> f64 {
+        UNIT
+    }
 
     /// Computes the plane of the labelling that `code` says (no 1/n) by plain code; see
     /// [`Problem::reference_plane`](crate::problem::Problem::reference_plane).

@@ -17,6 +17,7 @@ use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{AnswerSample, Judged, MAX_DIM, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
 use crate::reference::careful_sum;
+use crate::twofold::Twofold;
 
 /// Workers that the doctor asks at the same time.
 const DOCTOR_THREADS: usize = 2;
@@ -186,11 +187,16 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         // The answer is checked as in training; its score is summed by other code.
         let mut checked = Plane::new();
         oracle::plane(&answer, truth, 1.0, w, &mut checked).map_err(failed)?;
-        let score = |features: &FeatureVector| careful_sum(features.iter().map(|(k, value)| w[k as usize] * value));
-        let found = score(&answer.features) + answer.loss.max(0.0);
+        let term = |(k, value): (u32, f64)| Twofold::product(w[k as usize], value);
+        let score = |features: &FeatureVector| features.iter().map(term).sum::<Twofold>();
+        let truth = score(truth);
+        let found = score(&answer.features) + answer.loss.max(0.0).into() - truth;
         // Where the answer is a bound, the bound is what the primal value is made of.
-        let most = if let Quality::UpperBound(bound) = answer.quality { bound.max(found) } else { found };
-        Ok((most - score(truth)).max(0.0) / self.shape.examples as f64)
+        let most = match answer.quality {
+            Quality::UpperBound(bound) => found.max(Twofold::from(bound) - truth),
+            _ => found,
+        };
+        Ok(most.value().max(0.0) / self.shape.examples as f64)
     }
     fn reference_plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         None

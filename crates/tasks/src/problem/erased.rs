@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use multiplane_core::executor::Executor;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
-use multiplane_core::rounding::Magnitudes;
+use multiplane_core::rounding::{Magnitudes, UNIT};
 
 use crate::metrics::Evaluation;
 use crate::probe::BoxedProbe;
@@ -157,6 +157,12 @@ pub trait Problem: Send + Sync {
     ///
     /// A program or a user's code gives no answer; built-in tasks always do.
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError>;
+
+    /// Returns what one rounding of a score in [`reference_hinge`](Problem::reference_hinge) is off by at most, as a share
+    /// of the terms: where it adds doubles, u.
+    fn reference_roundoff(&self) -> f64 {
+        UNIT
+    }
 
     /// Computes the plane of the labelling that `code` says, with its 1/n, by slow code: hands over the parts of its
     /// coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
-use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleResult, Quality};
 use multiplane_core::plane::{Plane, Star};
+use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
@@ -25,7 +26,9 @@ pub(crate) struct Problem {
     /// Whether the features are of scales that 64 bits are enough for.
     pub(crate) ordinary: bool,
     pub(crate) dim: usize,
-    examples: Vec<Vec<Labelling>>,
+    examples: Arc<Vec<Vec<Labelling>>>,
+    /// Whether the oracle says nothing of the sizes of its terms; it then decodes without any rounding.
+    hidden: bool,
     make: Box<dyn Fn() -> BoxedOracle>,
 }
 
@@ -35,25 +38,82 @@ impl Problem {
     }
 
     pub(crate) fn oracle(&self) -> BoxedOracle {
-        (self.make)()
+        match self.hidden {
+            true => Box::new(Enumerating { dim: self.dim, examples: self.examples.clone() }),
+            false => (self.make)(),
+        }
     }
 
     /// n times P at `w`, without any rounding.
-    pub(crate) fn primal(&self, w: &[f64], lambda: f64) -> Exact {
+    pub(crate) fn primal(&self, w: &[f64], regularizer: &Regularizer) -> Exact {
         let mut sum = Exact::zero();
-        let n = self.blocks() as f64;
-        w.iter().for_each(|&w| sum.add(0.5 * n * w, lambda, w)); // n/2 is a small whole or half number
-        for labellings in &self.examples {
-            let scores = labellings.iter().map(|(terms, loss)| {
-                let mut score = Exact::zero();
-                terms.iter().for_each(|&(k, value)| score.add(value, w[k], 1.0));
-                score.add(*loss, 1.0, 1.0);
-                score
-            });
-            let best = scores.reduce(|best, score| if score.is_above(&best) { score } else { best });
-            sum.add_sum(&best.expect("the truth is among them"), 1);
+        let (n, lambda) = (self.blocks() as u32, regularizer.lambda());
+        for (k, &w) in w.iter().enumerate() {
+            let prior = regularizer.prior().map_or(0.0, |prior| prior[k]);
+            // n/2 (w - w0)^2, half and whole parts one by one: no product of three has a rounded factor.
+            for _ in 0..n {
+                sum.add(0.5 * w, lambda, w);
+                sum.add(-w, lambda, prior);
+                sum.add(0.5 * prior, lambda, prior);
+            }
         }
+        self.examples.iter().for_each(|labellings| sum.add_sum(&best(labellings, w).1, 1));
         sum
+    }
+}
+
+/// The best labelling and its score, without any rounding.
+fn best(labellings: &[Labelling], w: &[f64]) -> (usize, Exact) {
+    let scores = labellings.iter().map(|(terms, loss)| {
+        let mut score = Exact::zero();
+        terms.iter().for_each(|&(k, value)| score.add(value, w[k], 1.0));
+        score.add(*loss, 1.0, 1.0);
+        score
+    });
+    let better = |best: (usize, Exact), next: (usize, Exact)| if next.1.is_above(&best.1) { next } else { best };
+    scores.enumerate().reduce(better).expect("the truth is among them")
+}
+
+/// An oracle that never takes a wrong labelling and says nothing of its terms: what is certified rests on the planes
+/// that evaluations see.
+struct Enumerating {
+    dim: usize,
+    examples: Arc<Vec<Vec<Labelling>>>,
+}
+
+impl MaxOracle for Enumerating {
+    fn blocks(&self) -> usize {
+        self.examples.len()
+    }
+    fn dim(&self) -> usize {
+        self.dim
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        let scale = 1.0 / self.blocks() as f64;
+        let (terms, loss) = &self.examples[block][best(&self.examples[block], w).0];
+        out.clear();
+        terms.iter().for_each(|&(k, value)| out.push(k as u32, value * scale));
+        out.set_circ(loss * scale);
+        out.seal();
+        Ok(Quality::Exact)
+    }
+}
+
+/// A regulariser: plain in one problem of three, else with a prior mean of random size, frozen and non-negative weights,
+/// or both.
+pub(crate) fn regularizer(seed: u64, dim: usize, lambda: f64) -> Regularizer {
+    let mut rng = Rng::new(seed, 26);
+    let kinds = [Constraint::Free, Constraint::NonNegative, Constraint::Frozen];
+    let constraints: Vec<Constraint> = (0..dim).map(|_| kinds[rng.below(3) as usize]).collect();
+    let size = [1e-3, 1.0, 1e6][rng.below(3) as usize];
+    // Frozen weights must be among those that are allowed.
+    let prior: Vec<f64> = (0..dim).map(|_| size * rng.unit()).collect();
+    let plain = Regularizer::from(lambda);
+    match seed % 7 {
+        1 | 4 => plain.with_prior(prior),
+        2 => plain.with_constraints(constraints),
+        5 | 6 => plain.with_prior(prior).with_constraints(constraints),
+        _ => plain,
     }
 }
 
@@ -106,9 +166,11 @@ pub(crate) fn random(seed: u64) -> Problem {
         inputs.push(rows);
         truths.push((0..len).map(|_| rng.below(labels as u64) as u32).collect::<Vec<_>>());
     }
-    let name = |task: &str| format!("{task}, features {scale}, seed {seed}");
+    let hidden = kind < 2 && rng.below(2) == 0; // chains have too many labellings to enumerate in every call
+    let terms = if hidden { "hidden terms, " } else { "" };
+    let name = |task: &str| format!("{task}, {terms}features {scale}, seed {seed}");
     let single = |truths: Vec<Vec<u32>>, labels: u32| truths.into_iter().map(move |y| y[0] % labels).collect();
-    match kind {
+    let made = match kind {
         0 => {
             let examples = Examples { inputs, labels: single(truths, labels as u32) };
             let all = |_: &u32| (0..labels as u32).collect();
@@ -123,7 +185,8 @@ pub(crate) fn random(seed: u64) -> Problem {
             let all = |y: &Vec<u32>| labellings(y.len(), labels as u32);
             problem(name("chain"), ordinary, task, Examples { inputs, labels: truths }, all)
         }
-    }
+    };
+    Problem { hidden, ..made }
 }
 
 fn labellings(len: usize, labels: u32) -> Vec<Vec<u32>> {
@@ -155,9 +218,9 @@ where
     };
     let pairs = examples.inputs.iter().zip(&examples.labels);
     let of = |(x, truth)| all(truth).iter().map(|y| (terms(x, y, truth), task.loss(truth, y))).collect();
-    let planes = pairs.map(of).collect();
+    let planes = Arc::new(pairs.map(of).collect());
     let dim = task.dim();
     let (task, examples) = (Arc::new(task), Arc::new(examples));
     let make = move || -> BoxedOracle { Box::new(TaskOracle::new(task.clone(), examples.clone()).unwrap()) };
-    Problem { name, ordinary, dim, examples: planes, make: Box::new(make) }
+    Problem { name, ordinary, dim, examples: planes, hidden: false, make: Box::new(make) }
 }

@@ -23,6 +23,10 @@ impl BuiltinTask for Chain {
         Some(x)
     }
 
+    fn reference_roundoff(&self) -> f64 {
+        reference::ROUNDOFF
+    }
+
     fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
         let weights = ChainWeights { labels: self.labels, features: self.features, w, ends: self.ends };
         let factor = self.costs.factor(truth.len());
