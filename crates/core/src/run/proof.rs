@@ -111,9 +111,7 @@ impl<O: MaxOracle> Run<O> {
         let ((primal, _), dual) = (self.best_primal()?, self.dual?);
         let rounding = self.noise.max(primal.rounding + dual.rounding);
         let (high, low) = Rounded::bracket(primal, dual);
-        // What does not show in nine digits matters to those who ask for more.
-        let asked = self.stop.gap.is_some_and(|target| target.at(high) < rounding);
-        let shows = asked || Rounded::new(primal.value, rounding).margin() > 0.0;
+        let shows = Rounded::new(primal.value, rounding).margin() > 0.0;
         let is_most = shows && high > low && rounding > 0.5 * (high - low); // none at all is proven without a digit
         (is_most || !rounding.is_finite()).then_some(rounding)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Problem {
     pub(crate) dim: usize,
     examples: Arc<Vec<Vec<Labelling>>>,
     /// Whether the oracle says nothing of the sizes of its terms; it then decodes without any rounding.
-    hidden: bool,
+    pub(crate) hidden: bool,
     make: Box<dyn Fn() -> BoxedOracle>,
 }
 
