@@ -66,9 +66,9 @@ impl Rounded {
         (upper.margin() + upper.unsaid(), lower.margin() + lower.unsaid())
     }
 
-    /// Returns what of the error does not show in nine digits, where it is known.
+    /// Returns what of the error does not show in nine digits, where it is known and more than what underflows.
     fn unsaid(self) -> f64 {
-        if self.is_known() { self.rounding - self.margin() } else { 0.0 }
+        if self.is_known() && self.rounding > f64::MIN_POSITIVE { self.rounding - self.margin() } else { 0.0 }
     }
 
     /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of the
@@ -101,6 +101,8 @@ mod tests {
         assert_eq!(Rounded::bracket(large, large), (2.5, 1.5));
         let unknown = Rounded::new(2.0, f64::INFINITY);
         assert_eq!(Rounded::bracket(unknown, unknown), (2.0, 2.0));
+        let underflown = Rounded::new(0.0, 1e-320);
+        assert_eq!(Rounded::bracket(underflown, underflown), (0.0, 0.0), "no gap at all is proven");
     }
 
     /// Errors that do not show are not said, others are rounded outward; what is not known never wins.
