@@ -186,11 +186,12 @@ impl Iterate {
         }
     }
 
-    /// Counts the iterate as it is now in the moving average: an outer iteration has ended.
-    pub fn end_iteration(&mut self) {
+    /// Counts the iterate as it is now in the moving average: an outer iteration has ended, which was this share of an
+    /// exact pass.
+    pub fn end_iteration(&mut self, share: f64) {
         if let Some(recent) = &mut self.recent {
             let additions = self.additions.since_rebuild;
-            recent.take(self.free.as_deref().unwrap_or(&self.weights), self.circ, additions);
+            recent.take(share, self.free.as_deref().unwrap_or(&self.weights), self.circ, additions);
         }
     }
 

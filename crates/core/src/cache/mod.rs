@@ -9,7 +9,7 @@ mod store;
 mod working_sets;
 
 pub use gap_cache::GapCache;
-pub use multi_plane::{MultiPlane, Recombine};
+pub use multi_plane::{Interleave, MultiPlane, Recombine};
 pub use planes::Planes;
 pub use slope::Slope;
 pub use working_sets::WorkingSets;

@@ -17,9 +17,42 @@ pub struct MultiPlane {
     /// Stop the approximate passes when the last one gained less per second than the outer iteration so far;
     /// without it all `max_passes` run unless nothing is gained.
     pub slope_rule: bool,
+    /// After which part of an exact pass the approximate passes follow.
+    pub interleave: Interleave,
     /// Whether, before an approximate step, the oracle puts together the best labelling from parts of those kept;
     /// only where the task offers it.
     pub recombine: Recombine,
+}
+
+/// After which part of an exact pass approximate passes follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interleave {
+    /// After all of it (Alg. 3).
+    #[default]
+    Pass,
+    /// After calls that cost as much as many approximate passes: the dearer a call, the fresher the weights it is made at.
+    ByCost,
+}
+
+/// Calls between approximate passes cost at least as much as this many of these (`docs/adr/0030-parts-of-exact-passes.md`).
+const CALLS_PER_PASS: f64 = 16.0;
+
+/// Most parts of an exact pass.
+const PARTS: usize = 64;
+
+impl Interleave {
+    /// Returns after how many calls approximate passes over `blocks` blocks follow, where a call takes `call` seconds and
+    /// an approximate step `step`; before the first of these, that is not known and counts as nothing.
+    pub fn calls(self, blocks: usize, call: f64, step: f64) -> usize {
+        match self {
+            Interleave::Pass => blocks,
+            Interleave::ByCost => {
+                let by_cost = CALLS_PER_PASS * blocks as f64 * step / call.max(f64::MIN_POSITIVE);
+                (by_cost as usize).clamp(blocks.div_ceil(PARTS), blocks)
+            }
+        }
+    }
 }
 
 /// When labellings are recombined.
@@ -53,8 +86,8 @@ impl Recombine {
 impl Default for MultiPlane {
     fn default() -> Self {
         let recombine = Recombine::Never;
-        let max_megabytes = 4096;
-        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, max_megabytes, slope_rule: true, recombine }
+        let (max_megabytes, interleave) = (4096, Interleave::default());
+        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, max_megabytes, slope_rule: true, interleave, recombine }
     }
 }
 

@@ -49,6 +49,9 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// Starts a pass. Blocks that wait are booked in `gaps`; an order that draws any block at any visit makes none wait.
     fn begin_pass(&mut self, _rng: &mut Rng, _gaps: &mut GapTable, _visiting: Visiting) {}
 
+    /// Goes on with a pass of calls that passes over the planes kept have interrupted.
+    fn resume_calls(&mut self) {}
+
     /// Returns the visits of the pass that has begun, where they are not n.
     fn length(&self) -> Option<usize> {
         None
@@ -57,9 +60,9 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// Returns the next block of the pass, of `blocks`.
     fn next(&mut self, rng: &mut Rng, blocks: usize) -> usize;
 
-    /// Returns the block that [`next`](BlockVisits::next) will return, where that is settled already.
-    fn upcoming(&self) -> Option<usize> {
-        None
+    /// Returns the blocks that [`next`](BlockVisits::next) will return in the rest of the pass, as far as that is settled.
+    fn settled(&self) -> &[u32] {
+        &[]
     }
 
     /// Learns that a call of the oracle has brought `gaps` up to date for `block`; `curvature` is that of its corner,

@@ -110,10 +110,18 @@ macro_rules! orders {
                 }
             }
 
-            /// Returns the block that the next call of [`next`](BlockOrder::next) will return, where that is settled.
-            pub fn upcoming(&self) -> Option<usize> {
+            /// Goes on with a pass of calls that passes over the planes kept have interrupted.
+            pub fn resume_calls(&mut self) {
+                match &mut self.visits {
+                    $(Visits::$name(visits) => $crate::order::BlockVisits::resume_calls(visits),)*
+                }
+            }
+
+            /// Returns the blocks that [`next`](BlockOrder::next) will return in the rest of the pass, as far as that is
+            /// settled.
+            pub fn settled(&self) -> &[u32] {
                 match &self.visits {
-                    $(Visits::$name(visits) => $crate::order::BlockVisits::upcoming(visits),)*
+                    $(Visits::$name(visits) => $crate::order::BlockVisits::settled(visits),)*
                 }
             }
 

@@ -11,23 +11,25 @@ pub struct Permutation {}
 
 impl OrderConfig for Permutation {}
 
-/// The permutation of the pass in hand.
+/// The permutation of the pass in hand, and of a pass of calls that passes over the planes kept interrupt.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PermutationVisits {
+    pass: Pass,
+    interrupted: Option<Pass>,
+}
+
+/// A permutation, as far as a pass visits it.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+struct Pass {
     blocks: Vec<u32>,
     /// How many of the blocks this pass visits.
     length: usize,
     cursor: usize,
 }
 
-impl PermutationVisits {
-    /// Returns the identity; a pass begins with a shuffle.
-    pub(super) fn of(blocks: usize) -> Self {
-        PermutationVisits { blocks: (0..blocks as u32).collect(), length: blocks, cursor: 0 }
-    }
-
-    /// Begins a pass over the blocks that do not wait; over all, if all would.
-    pub(super) fn begin(&mut self, rng: &mut Rng, mut waits: impl FnMut(usize) -> bool) {
+impl Pass {
+    /// Begins anew with the blocks that do not wait; with all, if all would.
+    fn begin(&mut self, rng: &mut Rng, mut waits: impl FnMut(usize) -> bool) {
         let mut kept = 0;
         for at in 0..self.blocks.len() {
             let block = self.blocks[at];
@@ -39,9 +41,31 @@ impl PermutationVisits {
         self.cursor = 0;
     }
 
-    /// Begins a pass for steps over the planes kept.
+    fn is_sound(&self, blocks: usize) -> bool {
+        let length = (1..=blocks).contains(&self.length) && self.cursor <= self.length;
+        length && self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks)
+    }
+}
+
+impl PermutationVisits {
+    /// Returns the identity; a pass begins with a shuffle.
+    pub(super) fn of(blocks: usize) -> Self {
+        let pass = Pass { blocks: (0..blocks as u32).collect(), length: blocks, cursor: blocks };
+        PermutationVisits { pass, interrupted: None }
+    }
+
+    /// Begins a pass of calls, over the blocks that do not wait; over all, if all would.
+    pub(super) fn begin_calls(&mut self, rng: &mut Rng, waits: impl FnMut(usize) -> bool) {
+        self.interrupted = None;
+        self.pass.begin(rng, waits);
+    }
+
+    /// Begins a pass for steps over the planes kept. A pass of calls that has not ended can be gone on with after it.
     pub(super) fn begin_planes(&mut self, rng: &mut Rng, gaps: &mut GapTable, wait_below: f64) {
-        self.begin(rng, |block| gaps.waits_for_step(block, wait_below));
+        if self.pass.cursor < self.pass.length {
+            self.interrupted = Some(self.pass.clone());
+        }
+        self.pass.begin(rng, |block| gaps.waits_for_step(block, wait_below));
     }
 }
 
@@ -54,28 +78,33 @@ impl BlockVisits for PermutationVisits {
 
     fn begin_pass(&mut self, rng: &mut Rng, gaps: &mut GapTable, visiting: Visiting) {
         match visiting {
-            Visiting::Calls => self.begin(rng, |_| false),
+            Visiting::Calls => self.begin_calls(rng, |_| false),
             Visiting::Planes { wait_below } => self.begin_planes(rng, gaps, wait_below),
         }
     }
 
+    fn resume_calls(&mut self) {
+        if let Some(pass) = self.interrupted.take() {
+            self.pass = pass;
+        }
+    }
+
     fn length(&self) -> Option<usize> {
-        Some(self.length)
+        Some(self.pass.length)
     }
 
     fn next(&mut self, _: &mut Rng, _: usize) -> usize {
-        let block = self.blocks[self.cursor % self.length];
-        self.cursor += 1;
+        let block = self.pass.blocks[self.pass.cursor % self.pass.length];
+        self.pass.cursor += 1;
         block as usize
     }
 
-    fn upcoming(&self) -> Option<usize> {
-        self.blocks[..self.length].get(self.cursor).map(|&block| block as usize)
+    fn settled(&self) -> &[u32] {
+        self.pass.blocks[..self.pass.length].get(self.pass.cursor..).unwrap_or_default()
     }
 
     fn is_sound(&self, blocks: usize) -> bool {
-        let length = (1..=blocks).contains(&self.length) && self.cursor <= self.length;
-        length && self.blocks.len() == blocks && self.blocks.iter().all(|&block| (block as usize) < blocks)
+        self.pass.is_sound(blocks) && self.interrupted.as_ref().is_none_or(|pass| pass.is_sound(blocks))
     }
 }
 
@@ -89,7 +118,7 @@ mod tests {
         let mut rng = Rng::new(0, 0);
         let mut permutation = PermutationVisits::of(50);
         let mut pass = || {
-            permutation.begin(&mut rng, |_| false);
+            permutation.begin_calls(&mut rng, |_| false);
             (0..50).map(|_| permutation.next(&mut rng, 50)).collect::<Vec<_>>()
         };
         let (first, second) = (pass(), pass());
@@ -98,5 +127,25 @@ mod tests {
             order.sort_unstable();
             assert_eq!(order, (0..50).collect::<Vec<_>>());
         }
+    }
+
+    /// A pass of calls that passes over the planes kept interrupt is gone on with where it stood.
+    #[test]
+    fn interrupted_calls_go_on() {
+        let mut rng = Rng::new(1, 0);
+        let mut gaps = GapTable::new(30);
+        let mut order = PermutationVisits::of(30);
+        order.begin_pass(&mut rng, &mut gaps, Visiting::Calls);
+        let promised = order.settled().to_vec();
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            made.extend((0..10).map(|_| order.next(&mut rng, 30) as u32));
+            for _ in 0..2 {
+                order.begin_pass(&mut rng, &mut gaps, Visiting::Planes { wait_below: 0.0 });
+                (0..order.length().unwrap()).for_each(|_| _ = order.next(&mut rng, 30));
+            }
+            order.resume_calls();
+        }
+        assert_eq!(made, promised);
     }
 }

@@ -52,7 +52,11 @@ impl BlockVisits for ShrinkingVisits {
         }
         let threshold = gaps.share_of_mean(self.config.skip_below);
         let aging = self.config.aging;
-        self.permutation.begin(rng, |block| gaps.waits_for_call(block, threshold, aging));
+        self.permutation.begin_calls(rng, |block| gaps.waits_for_call(block, threshold, aging));
+    }
+
+    fn resume_calls(&mut self) {
+        self.permutation.resume_calls();
     }
 
     fn length(&self) -> Option<usize> {
@@ -63,8 +67,8 @@ impl BlockVisits for ShrinkingVisits {
         self.permutation.next(rng, blocks)
     }
 
-    fn upcoming(&self) -> Option<usize> {
-        self.permutation.upcoming()
+    fn settled(&self) -> &[u32] {
+        self.permutation.settled()
     }
 
     fn is_sound(&self, blocks: usize) -> bool {

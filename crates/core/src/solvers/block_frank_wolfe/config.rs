@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::average::{Averaging, Recent};
-use crate::cache::{GapCache, MultiPlane, Planes, Recombine};
+use crate::cache::{GapCache, Interleave, MultiPlane, Planes, Recombine};
 use crate::dual::{Solve, StepRule};
 use crate::order::{GapSampling, Order, Shrinking, Uniform};
 use crate::parameter::{ParameterError, not_negative, require};
@@ -88,7 +88,8 @@ impl BlockFrankWolfe {
     /// Preset `auto`: what won on every problem tried, and choices by measured costs where none did
     /// (`docs/adr/0014-the-automatic-solver.md`).
     pub fn auto() -> Self {
-        let planes = MultiPlane { max_idle: 3, recombine: Recombine::WhenCheap, ..MultiPlane::default() };
+        let (interleave, recombine) = (Interleave::ByCost, Recombine::WhenCheap);
+        let planes = MultiPlane { max_idle: 3, interleave, recombine, ..MultiPlane::default() };
         BlockFrankWolfe {
             order: Order::Shrinking(Shrinking::default()),
             step: StepRule::Solve(Solve::default()),

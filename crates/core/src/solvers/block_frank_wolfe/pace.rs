@@ -30,6 +30,11 @@ impl Pace {
         self.decisions
     }
 
+    /// Returns after how many calls of the exact pass approximate passes follow, of `blocks` blocks.
+    pub(super) fn calls(&self, planes: &MultiPlane, blocks: usize) -> usize {
+        planes.interleave.calls(blocks, self.decisions.call_seconds, self.decisions.step_seconds)
+    }
+
     /// Whether approximate steps recombine labellings first.
     pub(super) fn recombines(&self) -> bool {
         self.decisions.recombine

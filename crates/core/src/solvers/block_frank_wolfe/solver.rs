@@ -47,13 +47,17 @@ pub struct BlockFrankWolfeSolver<D> {
     batch_step: Option<BatchStep>,
     /// The pass in hand; `None` between outer iterations.
     pub(super) pass: Option<Pass>,
-    /// Visits made of the pass in hand, and all that it makes.
+    /// Visits made of the pass in hand, or of the part of an exact one, and all that it makes.
     pub(super) visited: usize,
     length: usize,
+    /// Visits that the exact pass makes after its part in hand, and the share of it that the part is.
+    calls_left: usize,
+    share: f64,
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
-    /// Blocks whose answer an evaluation has brought, for the next exact pass; empty where there are none.
-    pub(super) given: Vec<bool>,
+    /// Exact passes begun when an evaluation brought an answer for a block; 0 where that was used, and empty where there
+    /// is none.
+    pub(super) given: Vec<u64>,
     #[serde(skip)]
     pub(super) corner: Plane,
 }
@@ -75,6 +79,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             pass: None,
             visited: 0,
             length: blocks,
+            calls_left: 0,
+            share: 1.0,
             iterations: 0,
             approximate_passes: 0,
             given: Vec::new(),
@@ -145,17 +151,34 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.visited = 0;
         self.pass = self.pass_after(pass, ctx);
         if self.pass.is_none() {
-            self.dual.iterate_mut().end_iteration();
+            self.dual.iterate_mut().end_iteration(self.share);
         }
         Ok(self.pass.is_none()) // line 7: end repeat
     }
 
     fn begin_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Pass {
         self.pass = Some(Pass::Exact);
-        self.iterations += 1;
         self.pace.begin_iteration(ctx.now(), self.dual.value());
-        self.begin_pass(Visiting::Calls, ctx);
+        if self.calls_left == 0 {
+            self.iterations += 1;
+            self.begin_pass(Visiting::Calls, ctx);
+            self.calls_left = self.length;
+        } else {
+            self.order.resume_calls();
+        }
+        let whole = self.order.length();
+        self.length = self.calls_before_planes().min(self.calls_left);
+        self.calls_left -= self.length;
+        self.share = self.length as f64 / whole as f64;
         Pass::Exact
+    }
+
+    /// Returns after how many calls approximate passes follow.
+    fn calls_before_planes(&self) -> usize {
+        match &self.config.planes {
+            Planes::MultiPlane(planes) => self.pace.calls(planes, self.gaps.blocks()),
+            _ => self.gaps.blocks(),
+        }
     }
 
     fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {
@@ -172,7 +195,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             return None;
         }
         self.gaps.end_pass();
-        self.given.clear();
         self.pace.end_pass(pass == Pass::Exact, self.length, self.dual.sets().bytes(), self.config.recombine(), ctx);
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild(ctx);
@@ -197,7 +219,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Leaves the outer iteration in hand.
     pub(super) fn leave_iteration(&mut self) {
-        (self.pass, self.visited) = (None, 0);
+        (self.pass, self.visited, self.calls_left) = (None, 0, 0);
         self.given.clear();
         self.pace.forget_pass();
         self.batch_step.iter_mut().for_each(BatchStep::forget);
@@ -211,7 +233,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Brings the block after the one in hand nearer, where it is settled.
     fn prefetch<O: MaxOracle + ?Sized>(&self, pass: Pass, ctx: &Ctx<'_, O>) {
-        if let Some(next) = self.order.upcoming() {
+        if let Some(&next) = self.order.settled().first() {
+            let next = next as usize;
             let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
             if self.dual.prefetch(next, scored) || pass == Pass::Exact {
                 ctx.prefetch(next);
@@ -227,8 +250,10 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
     fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
-        let given = self.given.get_mut(block).is_some_and(std::mem::take);
-        if given {
+        // An answer counts for the pass during which it came, and for the next.
+        let given = self.given.get_mut(block).map_or(0, std::mem::take);
+        let is_given = given > 0 && given + 1 >= self.iterations;
+        if is_given {
             ctx.charge_planes(self.dual.sets().len(block));
             let step = {
                 let mut visit = self.dual.visit(block, ctx);
@@ -238,7 +263,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             self.gaps.visit(block, step.gap);
             self.prune_idle(block);
         }
-        given
+        is_given
     }
 
     /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
@@ -361,7 +386,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
         ensure(self.config == fresh.config, "the parameters")?;
-        ensure(self.visited < self.length && self.length <= n, "the number of examples")?;
+        ensure(self.visited < self.length && self.length + self.calls_left <= n, "the number of examples")?;
         self.gaps.check(n)?;
         self.dual.check(n, dim)?;
         ensure(same_regularizer, "the regulariser")?;
