@@ -61,8 +61,6 @@ impl Default for Recent {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MovingAverage {
     rate: f64,
-    /// The lowest rate at which an iterate was taken.
-    slowest: f64,
     free: Vec<f64>,
     circ: f64,
     additions: f64,
@@ -74,7 +72,7 @@ const AVERAGE_ADDITIONS: f64 = 64.0;
 impl MovingAverage {
     /// Nothing seen yet.
     pub fn new(config: Recent) -> Self {
-        MovingAverage { rate: config.rate, slowest: config.rate, free: Vec::new(), circ: 0.0, additions: 0.0 }
+        MovingAverage { rate: config.rate, free: Vec::new(), circ: 0.0, additions: 0.0 }
     }
 
     /// Forgets every iterate.
@@ -83,25 +81,22 @@ impl MovingAverage {
         (self.circ, self.additions) = (0.0, 0.0);
     }
 
-    /// Takes in an iterate, which stands for this share of an exact pass: its free weights and constant part, and the
-    /// additions that these went through.
-    pub fn take(&mut self, share: f64, free: &[f64], circ: f64, additions: f64) {
+    /// Takes in an iterate: its free weights and constant part, and the additions that these went through.
+    pub fn take(&mut self, free: &[f64], circ: f64, additions: f64) {
         self.additions = self.additions.max(additions);
         if self.free.is_empty() {
             self.free.extend_from_slice(free);
             self.circ = circ;
             return;
         }
-        let rate = if share < 1.0 { 1.0 - (1.0 - self.rate).powf(share) } else { self.rate };
-        self.slowest = self.slowest.min(rate);
-        linalg::scale(1.0 - rate, &mut self.free);
-        linalg::axpy(rate, free, &mut self.free);
-        self.circ += rate * (circ - self.circ);
+        linalg::scale(1.0 - self.rate, &mut self.free);
+        linalg::axpy(self.rate, free, &mut self.free);
+        self.circ += self.rate * (circ - self.circ);
     }
 
     /// Returns the additions that the average went through at most.
     pub fn additions(&self) -> f64 {
-        self.additions + AVERAGE_ADDITIONS / self.slowest
+        self.additions + AVERAGE_ADDITIONS / self.rate
     }
 
     /// The averaged free weights and constant part; `None` before the first iterate.
@@ -112,8 +107,7 @@ impl MovingAverage {
     /// Refuses an average that was restored and does not fit `dim` weights.
     pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
         let length = self.free.is_empty() || self.free.len() == dim;
-        let rates = [self.rate, self.slowest].iter().all(|&rate| rate > 0.0 && rate <= 1.0);
-        ensure(length && finite(&self.free) && self.circ.is_finite() && rates, "the moving average")
+        ensure(length && finite(&self.free) && self.circ.is_finite() && self.rate.is_finite(), "the moving average")
     }
 
     /// Writes the averaged free weights into `out` and returns their dual value; `None` before the first iterate.

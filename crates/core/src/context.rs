@@ -173,8 +173,13 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
 
     /// Charges the work of scoring `planes` cached planes, and of what follows.
     pub fn charge_planes(&mut self, planes: usize) {
-        let work = self.oracle.prices().plane * (planes + 1) as f64;
+        let work = self.planes_seconds(planes);
         self.clock.charge(work);
+    }
+
+    /// Returns the price of scoring `planes` cached planes, and of what follows, in seconds.
+    pub fn planes_seconds(&self, planes: usize) -> f64 {
+        self.oracle.prices().plane * (planes + 1) as f64
     }
 
     /// Charges a pass for the blocks that it leaves out.

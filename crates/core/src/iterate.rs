@@ -186,12 +186,11 @@ impl Iterate {
         }
     }
 
-    /// Counts the iterate as it is now in the moving average: an outer iteration has ended, which was this share of an
-    /// exact pass.
-    pub fn end_iteration(&mut self, share: f64) {
+    /// Counts the iterate as it is now in the moving average: the exact pass with all that follows it has ended.
+    pub fn end_pass(&mut self) {
         if let Some(recent) = &mut self.recent {
             let additions = self.additions.since_rebuild;
-            recent.take(share, self.free.as_deref().unwrap_or(&self.weights), self.circ, additions);
+            recent.take(self.free.as_deref().unwrap_or(&self.weights), self.circ, additions);
         }
     }
 

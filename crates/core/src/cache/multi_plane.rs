@@ -42,13 +42,13 @@ const CALLS_PER_PASS: f64 = 16.0;
 const PARTS: usize = 64;
 
 impl Interleave {
-    /// Returns after how many calls approximate passes over `blocks` blocks follow, where a call takes `call` seconds and
-    /// an approximate step `step`; before the first of these, that is not known and counts as nothing.
+    /// Returns after how many calls approximate passes over `blocks` blocks follow, where a call takes `call` seconds
+    /// and an approximate step `step`. Calls of which nothing is known yet may be dear.
     pub fn calls(self, blocks: usize, call: f64, step: f64) -> usize {
         match self {
             Interleave::Pass => blocks,
             Interleave::ByCost => {
-                let by_cost = CALLS_PER_PASS * blocks as f64 * step / call.max(f64::MIN_POSITIVE);
+                let by_cost = if call > 0.0 { CALLS_PER_PASS * blocks as f64 * step / call } else { 0.0 };
                 (by_cost as usize).clamp(blocks.div_ceil(PARTS), blocks)
             }
         }

@@ -107,6 +107,7 @@ impl<O: MaxOracle> Run<O> {
     fn end_attempt(&mut self, mut attempt: Attempt) -> Result<(), RunError> {
         let meter = self.meter();
         self.learn(&attempt);
+        self.forecast.tried(self.passes());
         let (calls, all) = (attempt.asked.calls, attempt.asked.hinges.len());
         let w = std::mem::take(&mut attempt.candidate.w);
         if calls == all {

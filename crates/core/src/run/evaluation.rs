@@ -85,7 +85,8 @@ impl<O: MaxOracle> Run<O> {
         let (target, dual) = (self.stop.gap?, self.expected_dual()?);
         // What the oracle has not proven once, it may at other weights; if it proved a part, that is worth trying now and then.
         let in_doubt = self.doubted.is_some_and(|(pass, partly)| !partly || self.passes() < TRY_AGAIN * pass);
-        if (in_doubt && !self.stop.estimated) || !self.may_evaluate() {
+        let too_soon = self.forecast.is_too_soon(self.passes());
+        if (in_doubt && !self.stop.estimated) || too_soon || !self.may_evaluate() {
             return None;
         }
         let seen = self.solver.progress().gap_seen;

@@ -26,18 +26,23 @@ const SLACK: f64 = 2.0;
 /// The same of the part of the gap that planes kept show, which goes up and down less.
 const SLACK_OF_LEAST: f64 = 1.2;
 
+/// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and down.
+const ATTEMPTS_APART: f64 = 0.25;
+
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Forecast {
     share: f64,
     /// The share that the planes kept showed to be left at least, when that was last looked at.
     least: f64,
+    /// The pass of the last attempt; below zero before the first.
+    tried: f64,
 }
 
 impl Forecast {
     /// Nothing learned yet.
     pub(super) fn new() -> Self {
-        Forecast { share: USUAL_SHARE, least: 0.0 }
+        Forecast { share: USUAL_SHARE, least: 0.0, tried: -ATTEMPTS_APART }
     }
 
     /// Returns the gap to expect where the visits met gaps that sum to `seen`.
@@ -64,9 +69,19 @@ impl Forecast {
         }
     }
 
+    /// Learns that an attempt was made.
+    pub(super) fn tried(&mut self, pass: f64) {
+        self.tried = pass;
+    }
+
+    /// Returns whether the last attempt is too near for another.
+    pub(super) fn is_too_soon(&self, pass: f64) -> bool {
+        pass < self.tried + ATTEMPTS_APART
+    }
+
     /// Refuses a forecast that was restored and makes no sense.
     pub(super) fn is_sound(&self) -> bool {
-        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite()
+        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite() && self.tried.is_finite()
     }
 }
 

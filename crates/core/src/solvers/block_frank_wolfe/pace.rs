@@ -8,6 +8,9 @@ use crate::solver::Decisions;
 /// Plain approximate steps that one with recombination costs, about.
 const RECOMBINING: f64 = 3.0;
 
+/// Planes of a block that an approximate step scores, before any was made.
+const USUAL_PLANES: usize = 4;
+
 /// What the outer iteration in hand has cost and gained so far, and what follows from it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pace {
@@ -31,8 +34,9 @@ impl Pace {
     }
 
     /// Returns after how many calls of the exact pass approximate passes follow, of `blocks` blocks.
-    pub(super) fn calls(&self, planes: &MultiPlane, blocks: usize) -> usize {
-        planes.interleave.calls(blocks, self.decisions.call_seconds, self.decisions.step_seconds)
+    pub(super) fn calls<O: MaxOracle + ?Sized>(&self, planes: &MultiPlane, blocks: usize, ctx: &Ctx<'_, O>) -> usize {
+        let measured = Some(self.decisions.step_seconds).filter(|&step| step > 0.0);
+        planes.interleave.calls(blocks, ctx.call_seconds(), measured.unwrap_or(ctx.planes_seconds(USUAL_PLANES)))
     }
 
     /// Whether approximate steps recombine labellings first.
@@ -73,6 +77,7 @@ impl Pace {
         exact: bool,
         visits: usize,
         kept_bytes: usize,
+        recombined: bool,
         recombine: Recombine,
         ctx: &Ctx<'_, O>,
     ) {
@@ -82,7 +87,7 @@ impl Pace {
             decisions.exact_visits = visits;
         } else if self.steps > 0 {
             // A step that recombines costs several that do not; what is compared is the plain step.
-            let share = if decisions.recombine { 1.0 / RECOMBINING } else { 1.0 };
+            let share = if recombined { 1.0 / RECOMBINING } else { 1.0 };
             let mean = share * (ctx.now() - self.pass_start) / self.steps as f64;
             let old = if decisions.step_seconds > 0.0 { decisions.step_seconds } else { mean };
             decisions.step_seconds = 0.9 * old + 0.1 * mean;

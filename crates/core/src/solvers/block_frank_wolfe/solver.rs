@@ -50,9 +50,8 @@ pub struct BlockFrankWolfeSolver<D> {
     /// Visits made of the pass in hand, or of the part of an exact one, and all that it makes.
     pub(super) visited: usize,
     length: usize,
-    /// Visits that the exact pass makes after its part in hand, and the share of it that the part is.
+    /// Visits that the exact pass makes after its part in hand.
     calls_left: usize,
-    share: f64,
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
     /// Exact passes begun when an evaluation brought an answer for a block; 0 where that was used, and empty where there
@@ -80,7 +79,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             visited: 0,
             length: blocks,
             calls_left: 0,
-            share: 1.0,
             iterations: 0,
             approximate_passes: 0,
             given: Vec::new(),
@@ -150,8 +148,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
         self.visited = 0;
         self.pass = self.pass_after(pass, ctx);
-        if self.pass.is_none() {
-            self.dual.iterate_mut().end_iteration(self.share);
+        if self.pass.is_none() && self.calls_left == 0 {
+            self.dual.iterate_mut().end_pass();
         }
         Ok(self.pass.is_none()) // line 7: end repeat
     }
@@ -166,17 +164,15 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         } else {
             self.order.resume_calls();
         }
-        let whole = self.order.length();
-        self.length = self.calls_before_planes().min(self.calls_left);
+        self.length = self.calls_before_planes(ctx).min(self.calls_left);
         self.calls_left -= self.length;
-        self.share = self.length as f64 / whole as f64;
         Pass::Exact
     }
 
     /// Returns after how many calls approximate passes follow.
-    fn calls_before_planes(&self) -> usize {
+    fn calls_before_planes<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
         match &self.config.planes {
-            Planes::MultiPlane(planes) => self.pace.calls(planes, self.gaps.blocks()),
+            Planes::MultiPlane(planes) => self.pace.calls(planes, self.gaps.blocks(), ctx),
             _ => self.gaps.blocks(),
         }
     }
@@ -195,7 +191,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             return None;
         }
         self.gaps.end_pass();
-        self.pace.end_pass(pass == Pass::Exact, self.length, self.dual.sets().bytes(), self.config.recombine(), ctx);
+        let (exact, recombined) = (pass == Pass::Exact, self.recombines());
+        self.pace.end_pass(exact, self.length, self.dual.sets().bytes(), recombined, self.config.recombine(), ctx);
         if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild(ctx);
         }
@@ -291,10 +288,16 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
+    /// Whether labellings are recombined before the steps of the approximate pass in hand: not between the parts of an
+    /// exact pass, where w moves little.
+    fn recombines(&self) -> bool {
+        self.pace.recombines() && self.calls_left == 0
+    }
+
     /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
     /// was tried.
     fn recombine<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
-        if !self.pace.recombines() || self.dual.sets().len(block) < 2 {
+        if !self.recombines() || self.dual.sets().len(block) < 2 {
             return Ok(false);
         }
         if ctx.recombine(block, self.dual.weights(), self.dual.sets().codes(block), &mut self.corner)? {
