@@ -52,19 +52,20 @@ impl Lookahead {
         }
     }
 
-    /// Fetches the answers of the first of `blocks` at `w`; returns the seconds that it took.
+    /// Fetches the answers of `first` and of the next of `others`, in their order, at `w`; returns the seconds of it.
     ///
     /// A failure is kept for when its block's turn comes.
-    pub fn fetch(&mut self, blocks: Range<usize>, w: &[f64]) -> f64 {
+    pub fn fetch(&mut self, first: usize, others: impl Iterator<Item = usize>, w: &[f64]) -> f64 {
         let stopwatch = Stopwatch::start();
-        let count = self.batch.min(blocks.len()).max(1);
-        while self.answers.len() < count {
-            self.answers.push(BatchItem::new(0));
+        let mut count = 0;
+        for block in std::iter::once(first).chain(others).take(self.batch) {
+            match self.answers.get_mut(count) {
+                Some(answer) => answer.block = block,
+                None => self.answers.push(BatchItem::new(block)),
+            }
+            count += 1;
         }
         let answers = &mut self.answers[..count];
-        for (answer, block) in answers.iter_mut().zip(blocks.start..) {
-            answer.block = block;
-        }
         let unanswered = self.executor.answer(w, Reply::Planes, answers).err();
         self.ready = 0..unanswered.as_ref().map_or(count, |unanswered| unanswered.slot.min(count));
         self.failure = unanswered.map(|unanswered| unanswered.error);

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use multiplane_core::clock::ClockKind;
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::executor::{BatchItem, Executor, Reply, Sequential, Threads, Unanswered};
+use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
@@ -163,6 +165,40 @@ fn threads_answer_like_one_oracle() {
                 oracle.maximize(answer.block, &w, &mut scratch).unwrap();
                 assert_eq!(answer.plane.view(), scratch.view(), "{}", problem.name);
             }
+        }
+    }
+}
+
+/// A solver may promise any list of blocks, in any order and with repetitions: it gets the answers that one oracle
+/// gives, one a call, and at another w none of those that it left.
+#[test]
+fn any_list_can_be_promised() {
+    let mut rng = Rng::new(4, 3);
+    for seed in 0..20 {
+        let problem = small::random(seed);
+        let (mut oracle, mut expected, mut found) = (problem.oracle(), Plane::new(), Plane::new());
+        for threads in [1, 2, 3, 7] {
+            let mut lookahead = Lookahead::new(crew(threads, || problem.oracle()));
+            let (mut clock, mut counts, mut own) = (Clock::new(ClockKind::Work), Counts::default(), problem.oracle());
+            let mut calls = 0;
+            for _ in 0..6 {
+                let w = weights(&mut rng, problem.dim);
+                let length = 1 + rng.below(40) as usize;
+                let list: Vec<usize> = (0..length).map(|_| rng.below(problem.blocks() as u64) as usize).collect();
+                let taken = 1 + rng.below(length as u64) as usize;
+                let mut chance = Rng::new(0, 0);
+                let mut ctx =
+                    Ctx::new(&mut own, &mut chance, &mut clock, &mut counts).with_lookahead(Some(&mut lookahead));
+                for k in 0..taken {
+                    let quality = ctx.maximize_ahead(list[k..].iter().copied(), &w, &mut found).unwrap();
+                    assert_eq!(quality, oracle.maximize(list[k], &w, &mut expected).unwrap(), "{}", problem.name);
+                    assert_eq!(found.view(), expected.view(), "{}, {threads} threads, {list:?}", problem.name);
+                }
+                ctx.forget_ahead();
+                assert!(ctx.maximize_ahead([], &w, &mut found).is_err());
+                calls += taken as u64;
+            }
+            assert_eq!(counts.oracle_calls, calls, "{}", problem.name);
         }
     }
 }
