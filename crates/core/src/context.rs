@@ -121,14 +121,14 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         let first = blocks.next().ok_or_else(nothing)?;
         let Some(lookahead) = &mut self.lookahead else { return self.maximize(first, w, out) };
         self.counts.oracle_calls += 1;
-        let seconds = if lookahead.holds(first) { 0.0 } else { lookahead.fetch(first, blocks, w) };
+        let (seconds, answered) = lookahead.answer(first, blocks, w, out);
         let work = self.oracle.prices().call;
         self.clock.charge(work);
         match self.clock.kind() {
             ClockKind::Work => self.counts.oracle_seconds += work,
             ClockKind::Wall => self.counts.oracle_seconds += seconds,
         }
-        lookahead.take(out)
+        answered
     }
 
     /// Drops answers that were fetched ahead and will not be asked for: the next ones are wanted at another w.

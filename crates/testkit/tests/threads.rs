@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
-use multiplane_core::executor::{BatchItem, Executor, Reply, Sequential, Threads, Unanswered};
+use multiplane_core::executor::{BatchItem, Completed, Executor, Question, Reply, Sequential, Threads, Version};
 use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
@@ -97,27 +97,36 @@ fn threads_change_no_bit() {
     }
 }
 
-/// An executor of another kind: answers backwards, and counts.
+/// An executor of another kind: answers the last question first, and counts.
 struct Backwards {
     oracle: BoxedOracle,
     planes: Arc<AtomicUsize>,
+    version: Version,
+    w: Vec<f64>,
+    open: Vec<(Reply, Question)>,
 }
 
 impl Executor for Backwards {
-    fn width(&self) -> usize {
+    fn workers(&self) -> usize {
         5
     }
-    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
+    fn publish(&mut self, w: &[f64]) -> Version {
+        (self.version, self.w) = (self.version + 1, w.to_vec());
+        self.version
+    }
+    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+        self.open.extend(questions.into_iter().map(|question| (wanted, question)));
+    }
+    fn next(&mut self) -> Option<Completed> {
+        let (wanted, Question { slot, mut item }) = self.open.pop()?;
         let mut scratch = Plane::new();
-        for (slot, answer) in batch.iter_mut().enumerate().rev() {
-            Sequential::new(&mut self.oracle, &mut scratch)
-                .answer(w, wanted, std::slice::from_mut(answer))
-                .map_err(|one| Unanswered { slot, error: one.error })?;
-        }
-        if wanted == Reply::Planes {
-            self.planes.fetch_add(batch.len(), Ordering::Relaxed);
-        }
-        Ok(())
+        let one = std::slice::from_mut(&mut item);
+        let answered = Sequential::new(&mut self.oracle, &mut scratch).answer(&self.w, wanted, one);
+        self.planes.fetch_add(usize::from(wanted == Reply::Planes), Ordering::Relaxed);
+        Some(Completed { version: self.version, slot, item, result: answered.map_err(|one| one.error) })
+    }
+    fn cancel(&mut self) {
+        self.open.clear();
     }
 }
 
@@ -132,8 +141,10 @@ fn any_executor_will_do() {
             let stop = Stop { passes: Some(20.0), ..Stop::default() };
             let alone = said(solver, &oracle, 1, &stop);
             let planes = Arc::new(AtomicUsize::new(0));
-            let executor =
-                || -> Box<dyn Executor> { Box::new(Backwards { oracle: problem.oracle(), planes: planes.clone() }) };
+            let executor = || -> Box<dyn Executor> {
+                let (oracle, planes) = (problem.oracle(), planes.clone());
+                Box::new(Backwards { oracle, planes, version: 0, w: Vec::new(), open: Vec::new() })
+            };
             let (_, other) = run_with(solver, oracle, Some((executor(), executor())), stop).unwrap();
             assert!(alone == other, "{solver}, seed {seed}");
             let (asked, n) = (planes.load(Ordering::Relaxed), problem.blocks());
