@@ -20,7 +20,8 @@ use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::Shared;
 use multiplane_testkit::small::{self, weights};
 
-const COUNTS: [usize; 3] = [2, 3, 7];
+/// Numbers of workers; 1 is a crew of the asking thread alone.
+const COUNTS: [usize; 4] = [1, 2, 3, 7];
 
 /// Everything that a run says, as text: outcome and records.
 type Said = (String, Vec<u8>);
@@ -54,8 +55,9 @@ fn crew(threads: usize, oracle: impl Fn() -> BoxedOracle) -> Box<dyn Executor> {
     Box::new(Threads::new((0..threads).map(|_| oracle()).collect()))
 }
 
+/// What a run says with so many workers; with 0 there is no executor.
 fn said(solver: &str, oracle: &impl Fn() -> BoxedOracle, threads: usize, stop: &Stop) -> Said {
-    let executors = (threads > 1).then(|| (crew(threads, oracle), crew(threads, oracle)));
+    let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));
     run_with(solver, oracle, executors, stop.clone()).unwrap().1
 }
 
@@ -79,7 +81,7 @@ fn threads_change_no_bit() {
             let problem = small::random(seed);
             let oracle = || problem.oracle();
             for stop in &stops {
-                let alone = said(entry.name, &oracle, 1, stop);
+                let alone = said(entry.name, &oracle, 0, stop);
                 for threads in COUNTS {
                     let other = said(entry.name, &oracle, threads, stop);
                     assert!(alone == other, "{}, {threads} threads, seed {seed}, {stop:?}", entry.name);
@@ -89,7 +91,7 @@ fn threads_change_no_bit() {
         let problem = words();
         let oracle = || problem.oracle().unwrap();
         for stop in [Stop { passes: Some(23.0), ..Stop::default() }, Stop { calls: Some(515), ..Stop::default() }] {
-            let alone = said(entry.name, &oracle, 1, &stop);
+            let alone = said(entry.name, &oracle, 0, &stop);
             for threads in COUNTS {
                 assert!(alone == said(entry.name, &oracle, threads, &stop), "{}, {threads} threads", entry.name);
             }
@@ -139,7 +141,7 @@ fn any_executor_will_do() {
             let problem = small::random(seed);
             let oracle = || problem.oracle();
             let stop = Stop { passes: Some(20.0), ..Stop::default() };
-            let alone = said(solver, &oracle, 1, &stop);
+            let alone = said(solver, &oracle, 0, &stop);
             let planes = Arc::new(AtomicUsize::new(0));
             let executor = || -> Box<dyn Executor> {
                 let (oracle, planes) = (problem.oracle(), planes.clone());
@@ -291,7 +293,7 @@ fn what_was_fetched_ahead_can_wait() {
             match run_with("fw", good, Some((crew(threads, picky), crew(threads, good))), stop.clone()) {
                 Ok((outcome, with)) => {
                     assert!(calls <= 30 && outcome.stop_reason == StopReason::Calls, "{threads} threads, {calls}");
-                    assert!(with == said("fw", &good, 1, &stop), "{threads} threads, {calls} calls");
+                    assert!(with == said("fw", &good, 0, &stop), "{threads} threads, {calls} calls");
                 }
                 Err(error) => assert!(calls > 30, "{threads} threads, {calls} calls: {error}"),
             }
