@@ -129,7 +129,7 @@ fn with_nobody_left_there_is_an_error_and_a_checkpoint() {
             assert!(ran.stderr.contains(reason) && ran.stderr.lines().count() == 1, "{label}");
             assert!(ran.stderr.contains("the newest sound checkpoint is c"), "{label}");
             assert!(!scratch.path("model").exists() && scratch.path("c").exists(), "{label}");
-            scratch.write("frail.py", &PROGRAM.replace("FAULT", "pass"));
+            scratch.write("frail.py", PROGRAM.replace("FAULT", "pass"));
             let mut command = scratch.command("train --resume c --gap 0.01 --passes 4000 --json --out model");
             let resumed = common::run(command.args(["--set", "task.command=python3 frail.py"]));
             assert_eq!(resumed.code, Some(0), "{label}: {}", resumed.stderr);
