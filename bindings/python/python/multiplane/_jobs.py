@@ -22,4 +22,5 @@ def effective(n_jobs: Any) -> int:
         raise ValueError(f"n_jobs = {n_jobs!r}: expected a whole number or None")
     if n_jobs == 0:
         raise ValueError("n_jobs = 0: has no meaning; 1 is no parallelism, -1 all cores")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
+    number = int(n_jobs)
+    return number if number > 0 else max(1, cores() + 1 + number)

@@ -241,8 +241,9 @@ class StructuredSVM(Estimator):
         to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)
         with self._decoder(rest, None, to_come) as decoder:
             batch = getattr(decoder, "decode_many", None)
-            together = callable(batch) and bool(rest)
-            return first + (list(batch(rest, w, None)) if together else [decoder.decode(item, w) for item in rest])
+            if callable(batch) and rest:
+                return first + list(batch(rest, w, None))
+            return first + [decoder.decode(item, w) for item in rest]
 
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The score ``w . features(x, y)`` of each labelling, ``[n]``."""

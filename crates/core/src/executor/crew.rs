@@ -44,6 +44,8 @@ pub struct Crew<W: Worker> {
     desk: Arc<Desk>,
     /// The asking thread's.
     own: Option<W>,
+    /// Those who come to work with the first question.
+    idle: Vec<W>,
     threads: Vec<JoinHandle<()>>,
     hire: Hire<W>,
     most: usize,
@@ -60,14 +62,16 @@ impl<W: Worker> Crew<W> {
     ///
     /// A worker of the beginning cannot be made; the reason in words.
     pub fn new(staff: Staff, hire: Hire<W>, ledger: Arc<Ledger>) -> Result<Self, String> {
-        let desk = Arc::new(Desk::new(ledger));
+        let desk = Arc::new(Desk::new(ledger.clone()));
         let first = staff.first.max(1);
         let own = hire(0)?;
-        let others = (1..first).map(|place| hire(place)).collect::<Result<Vec<W>, String>>()?;
+        let idle = (1..first).map(|place| hire(place)).collect::<Result<Vec<W>, String>>()?;
         desk.enter();
-        let mut crew = Crew {
+        ledger.staffed(first);
+        Ok(Crew {
             desk,
             own: Some(own),
+            idle,
             threads: Vec::new(),
             hire,
             most: staff.most,
@@ -75,9 +79,7 @@ impl<W: Worker> Crew<W> {
             weights: Arc::new(Weights::default()),
             serial: 0,
             answered: VecDeque::new(),
-        };
-        others.into_iter().for_each(|worker| crew.start(move || Ok(worker)));
-        Ok(crew)
+        })
     }
 
     /// Puts a worker on a thread; where the system has none left, those there are do all the work.
@@ -111,7 +113,7 @@ impl<W: Worker> Crew<W> {
 
 impl<W: Worker> Executor for Crew<W> {
     fn workers(&self) -> usize {
-        self.desk.workers().max(1)
+        (self.desk.workers() + self.idle.len()).max(1)
     }
 
     fn width(&self) -> usize {
@@ -132,6 +134,9 @@ impl<W: Worker> Executor for Crew<W> {
     }
 
     fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+        for worker in std::mem::take(&mut self.idle) {
+            self.start(move || Ok(worker));
+        }
         let asked = |Question { slot, item }| Asked { slot, item, losses: 0, result: None };
         self.desk.submit(self.serial, &self.weights, wanted, questions.into_iter().map(asked).collect());
         self.grow();
