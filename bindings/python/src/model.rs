@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{Model as Inner, ModelFile, PathModel as InnerPath};
+use multiplane::{Model as Inner, ModelFile, PathModel as InnerPath, threads_for};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -97,6 +97,7 @@ impl Model {
             let w = problem.from_file_layout(&self.inner.w);
             let mut bytes = Vec::new();
             let mut each = |numbers: &[u32]| bytes.extend(numbers.iter().flat_map(|number| number.to_ne_bytes()));
+            let threads = threads_for(threads, &*problem).map_err(raised)?;
             problem.predict_numbers(&w, threads, &mut each).map_err(failed)?;
             Ok(bytes)
         };
@@ -108,6 +109,7 @@ impl Model {
         let work = || {
             let problem = self.inner.open(data.data.clone()).map_err(raised)?;
             let w = problem.from_file_layout(&self.inner.w);
+            let threads = threads_for(threads, &*problem).map_err(raised)?;
             let found = problem.evaluate(&w, threads).map_err(failed)?;
             Ok((found.loss, found.get("accuracy").unwrap_or(f64::NAN), found.get("f1")))
         };

@@ -115,8 +115,8 @@ pub(crate) struct TrainArgs {
     /// Seed of all chance [default: 0]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) seed: Option<String>,
-    /// Threads for gap passes, batch steps, evaluation and prediction; the result is the same for any number
-    /// [default: 1]
+    /// Threads for passes at one w, evaluation and prediction; the result is the same for any number [default: 0, which
+    /// is all cores where calls are slow enough for that to pay]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
     /// Clock that measures training: wall, or work (counted operations: runs repeat to the bit) [default: wall]
@@ -233,8 +233,8 @@ pub(crate) struct OnData {
     /// run the program
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Threads; the result is the same for any number
-    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    /// Threads; the result is the same for any number, and 0 is all cores where that pays
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
     pub(crate) threads: String,
 }
 

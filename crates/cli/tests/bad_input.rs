@@ -150,7 +150,7 @@ fn unknown_names_come_with_a_suggestion() {
     assert_refused(&scratch, "trian --data letter.data", "unrecognized subcommand 'trian'");
     assert_refused(&scratch, "describe solver bcwf", "unknown solver `bcwf`: did you mean `bcfw`");
     let evaluate = "evaluate --model svm.model --data good.svm";
-    assert_refused(&scratch, &format!("{evaluate} --threads 0"), "threads = 0: must be at least 1");
+    assert_refused(&scratch, &format!("{evaluate} --threads 257"), "threads = 257: must be at most 256");
     assert_refused(&scratch, &format!("{evaluate} --threads -1"), "threads = -1: must be a whole number >= 0");
     assert_refused(&scratch, &format!("{evaluate} --set data.fold=1"), "`fold`: did you mean `folds`?");
     assert_refused(&scratch, &format!("{evaluate} --format libsvn"), "`libsvn`: did you mean `libsvm`?");
@@ -178,7 +178,7 @@ fn bad_values_are_refused() {
         ("--calls 1.5", "1.5"),
         ("--seed -1", "seed = -1"),
         ("--seed x", "seed = x"),
-        ("--threads 0", "threads = 0: must be at least 1"),
+        ("--threads two", "threads = two"),
         ("--threads -1", "threads = -1"),
         ("--threads 257", "threads = 257: must be at most 256"),
         ("--set oracle.delay_us=-1", "oracle.delay_us = -1: must be between 0 and"),

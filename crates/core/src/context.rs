@@ -1,6 +1,5 @@
 //! The world as a solver sees it: the metered oracle, chance and time.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::clock::{Clock, ClockKind, Stopwatch};
@@ -90,9 +89,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     /// Those of the oracle, and an answer that is not usable.
     pub fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
         self.counts.oracle_calls += 1;
-        if let Some(lookahead) = &mut self.lookahead {
-            lookahead.forget();
-        }
+        self.forget_ahead();
         let work = self.oracle.prices().call;
         self.clock.charge(work);
         let quality = match self.clock.kind() {
@@ -106,23 +103,39 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(quality)
     }
 
-    /// [`maximize`](Ctx::maximize) for the first of `blocks`, and the promise to ask for all of them, in order and at
-    /// this very w, before anything else: where there are several workers, they answer many at a time.
+    /// [`maximize`](Ctx::maximize) for the first of `blocks`, which may come in any order, and the promise to ask for
+    /// all of them, in this order and at this very w, before anything else: where there are several workers, they answer
+    /// many at a time. Whoever breaks the promise says so by [`forget_ahead`](Ctx::forget_ahead).
     ///
     /// # Errors
     ///
-    /// As [`maximize`](Ctx::maximize).
-    pub fn maximize_ahead(&mut self, blocks: Range<usize>, w: &[f64], out: &mut Plane) -> OracleResult {
-        let Some(lookahead) = &mut self.lookahead else { return self.maximize(blocks.start, w, out) };
+    /// As [`maximize`](Ctx::maximize). There must be a block.
+    pub fn maximize_ahead(
+        &mut self,
+        blocks: impl IntoIterator<Item = usize>,
+        w: &[f64],
+        out: &mut Plane,
+    ) -> OracleResult {
+        let mut blocks = blocks.into_iter();
+        let nothing = || OracleError { block: 0, reason: "no example was asked for".into() };
+        let first = blocks.next().ok_or_else(nothing)?;
+        let Some(lookahead) = &mut self.lookahead else { return self.maximize(first, w, out) };
         self.counts.oracle_calls += 1;
-        let seconds = if lookahead.holds(blocks.start) { 0.0 } else { lookahead.fetch(blocks, w) };
+        let (seconds, answered) = lookahead.answer(first, blocks, w, out);
         let work = self.oracle.prices().call;
         self.clock.charge(work);
         match self.clock.kind() {
             ClockKind::Work => self.counts.oracle_seconds += work,
             ClockKind::Wall => self.counts.oracle_seconds += seconds,
         }
-        lookahead.take(out)
+        answered
+    }
+
+    /// Drops answers that were fetched ahead and will not be asked for: the next ones are wanted at another w.
+    pub fn forget_ahead(&mut self) {
+        if let Some(lookahead) = &mut self.lookahead {
+            lookahead.forget();
+        }
     }
 
     /// Has the oracle recombine labellings: checked, and charged like 2 cached planes; `false` where it cannot. See

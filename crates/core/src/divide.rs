@@ -12,6 +12,11 @@ use std::thread;
 /// Most threads that make sense to ask for.
 pub const MAX_THREADS: usize = 256;
 
+/// Returns how many threads run at the same time on this machine, as far as it says.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS)
+}
+
 /// Chunks that each worker would get if all took equally long; more of them even out what does not.
 const CHUNKS_PER_WORKER: usize = 8;
 
@@ -92,8 +97,8 @@ fn fill_chunk<S, T>(
     Ok(())
 }
 
-/// What a panic said.
-fn message(panic: &(dyn Any + Send)) -> String {
+/// Returns what a panic said.
+pub fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
     format!("it panicked: {}", text.unwrap_or("no message"))
 }

@@ -1,108 +1,162 @@
-//! Answers fetched ahead: a pass that asks block after block at one w gets them from an [`Executor`], many at a time.
+//! Answers fetched ahead: a pass that asks block after block at one w gets them from an [`Executor`], which works on the
+//! next ones while the solver takes its step.
 //!
-//! Only the fetching is done in batches. The solver still takes one answer a step, so counts, work, budgets, ticks
+//! Only the fetching is done ahead. The solver still takes one answer a step, so counts, work, budgets, ticks
 //! and the points at which a run can stop are those of a run on one thread. Answers that a run no longer takes when
 //! it stops are not counted: no step has seen them.
 
-use std::ops::Range;
+use std::collections::VecDeque;
 
 use crate::clock::Stopwatch;
-use crate::executor::{BatchItem, Executor, Reply};
-use crate::oracle::{OracleError, Quality};
+use crate::executor::{BatchItem, Completed, Executor, Question, Reply, Version};
+use crate::oracle::{OracleError, OracleResult};
 use crate::plane::Plane;
 
-/// Most blocks of a batch.
-const LARGEST_BATCH: usize = 2048;
+/// Most questions that are out.
+const LARGEST_WINDOW: usize = 2048;
 
-/// A batch that takes longer makes the next one smaller, in seconds: an interrupt has to wait for it.
-const LONG_BATCH_SECONDS: f64 = 0.05;
+/// A window that is gone through faster grows, in seconds: whoever fetches should not be asked too often.
+const SHORT_WINDOW_SECONDS: f64 = 0.025;
 
-/// A batch whose planes have more coefficients makes the next one smaller: 4 Mi are at most 48 MiB.
-const LARGE_BATCH_COEFFICIENTS: usize = 1 << 22;
+/// A window whose planes have more coefficients shrinks: 4 Mi are at most 48 MiB.
+const LARGE_WINDOW_COEFFICIENTS: usize = 1 << 22;
 
-/// An executor with the answers that it gave and that no step has taken yet.
+/// Questions out for each that is worked on: the next ones lie ready when one is done.
+const WINDOW_PER_WIDTH: usize = 4;
+
+/// A question that is out, or its answer.
+struct Expected {
+    block: usize,
+    answer: Option<(BatchItem, Result<(), OracleError>)>,
+}
+
+/// An executor with the answers that it owes, and those that no step has taken yet.
 pub struct Lookahead {
     executor: Box<dyn Executor>,
-    answers: Vec<BatchItem>,
-    /// Of the answers, those that can be taken.
-    ready: Range<usize>,
-    /// What is met after the last of them.
-    failure: Option<OracleError>,
-    batch: usize,
+    version: Version,
+    /// What was asked for and not taken, in the order in which it will be.
+    expected: VecDeque<Expected>,
+    /// The place of the first of them among all that were asked for at this w.
+    first: usize,
+    window: usize,
+    since_refill: Stopwatch,
+    /// Coefficients of the planes taken since then.
+    coefficients: usize,
+    spare: Vec<Plane>,
 }
 
 impl Lookahead {
     /// Nothing fetched yet.
     pub fn new(executor: Box<dyn Executor>) -> Self {
-        let batch = executor.width().max(1);
-        Lookahead { executor, answers: Vec::new(), ready: 0..0, failure: None, batch }
+        let window = WINDOW_PER_WIDTH * executor.width().max(1);
+        Lookahead {
+            executor,
+            version: 0,
+            expected: VecDeque::new(),
+            first: 0,
+            window,
+            since_refill: Stopwatch::start(),
+            coefficients: 0,
+            spare: Vec::new(),
+        }
     }
 
     /// Drops what was fetched: w is about to change.
     pub fn forget(&mut self) {
-        self.ready = 0..0;
-        self.failure = None;
-    }
-
-    /// Whether the answer for `block` is next.
-    pub fn holds(&self, block: usize) -> bool {
-        match self.answers[self.ready.clone()].first() {
-            Some(answer) => answer.block == block,
-            None => self.failure.as_ref().is_some_and(|error| error.block == block),
+        if !self.expected.is_empty() {
+            self.executor.cancel();
+            self.expected.clear();
         }
     }
 
-    /// Fetches the answers of the first of `blocks` at `w`; returns the seconds that it took.
-    ///
-    /// A failure is kept for when its block's turn comes.
-    pub fn fetch(&mut self, blocks: Range<usize>, w: &[f64]) -> f64 {
-        let stopwatch = Stopwatch::start();
-        let count = self.batch.min(blocks.len()).max(1);
-        while self.answers.len() < count {
-            self.answers.push(BatchItem::new(0));
+    /// Hands out the answer for `first` at `w`; `others` are the blocks that will be asked for next, in their order.
+    /// Returns beside it the seconds that it took to get it.
+    pub fn answer(
+        &mut self,
+        first: usize,
+        others: impl Iterator<Item = usize>,
+        w: &[f64],
+        out: &mut Plane,
+    ) -> (f64, OracleResult) {
+        let mut seconds = 0.0;
+        if self.expected.front().is_none_or(|front| front.block != first) {
+            let stopwatch = Stopwatch::start();
+            self.forget();
+            self.version = self.executor.publish(w);
+            self.first = 0;
+            self.submit(std::iter::once(first).chain(others).take(self.window));
+            seconds += stopwatch.seconds();
+        } else if 2 * self.expected.len() <= self.window {
+            let stopwatch = Stopwatch::start();
+            self.resize();
+            let count = self.expected.len();
+            self.submit(others.skip(count - 1).take(self.window.saturating_sub(count)));
+            seconds += stopwatch.seconds();
         }
-        let answers = &mut self.answers[..count];
-        for (answer, block) in answers.iter_mut().zip(blocks.start..) {
-            answer.block = block;
+        if self.expected.front().is_some_and(|front| front.answer.is_none()) {
+            let stopwatch = Stopwatch::start();
+            self.wait();
+            seconds += stopwatch.seconds();
         }
-        let unanswered = self.executor.answer(w, Reply::Planes, answers).err();
-        self.ready = 0..unanswered.as_ref().map_or(count, |unanswered| unanswered.slot.min(count));
-        self.failure = unanswered.map(|unanswered| unanswered.error);
-        let seconds = stopwatch.seconds();
-        self.resize(count, seconds);
-        seconds
+        (seconds, self.take(first, out))
     }
 
-    /// Hands out the next answer.
-    ///
-    /// # Errors
-    ///
-    /// The failure that the fetched answers end with, where it is its turn.
-    pub fn take(&mut self, out: &mut Plane) -> Result<Quality, OracleError> {
-        if let Some(next) = self.ready.next() {
-            let answer = &mut self.answers[next];
-            std::mem::swap(out, &mut answer.plane);
-            return Ok(answer.quality);
+    fn submit(&mut self, blocks: impl Iterator<Item = usize>) {
+        let next = self.first + self.expected.len();
+        let mut questions = Vec::new();
+        for (slot, block) in (next..).zip(blocks) {
+            let plane = self.spare.pop().unwrap_or_default();
+            questions.push(Question { slot, item: BatchItem { plane, ..BatchItem::new(block) } });
+            self.expected.push_back(Expected { block, answer: None });
         }
-        let nothing = || OracleError { block: 0, reason: "no answer was fetched".into() };
-        Err(self.failure.take().unwrap_or_else(nothing))
-    }
-
-    /// Chooses the size of the next batch. It decides how long one takes, and nothing else.
-    fn resize(&mut self, count: usize, seconds: f64) {
-        let coefficients: usize = self.answers[..count].iter().map(|answer| coefficients(&answer.plane)).sum();
-        if seconds > LONG_BATCH_SECONDS || coefficients > LARGE_BATCH_COEFFICIENTS {
-            self.batch = (self.batch / 2).max(self.executor.width()).max(1);
-        } else if count == self.batch
-            && 2 * count <= LARGEST_BATCH
-            && seconds < 0.5 * LONG_BATCH_SECONDS
-            && 2 * coefficients < LARGE_BATCH_COEFFICIENTS
-        {
-            self.batch *= 2;
+        if !questions.is_empty() {
+            self.executor.submit(Reply::Planes, questions);
         }
     }
-}
 
-fn coefficients(plane: &Plane) -> usize {
-    plane.view().star.values().len()
+    /// Waits until the first answer is there, and takes those that have come beside it.
+    fn wait(&mut self) {
+        while self.expected.front().is_some_and(|front| front.answer.is_none()) {
+            let Some(completed) = self.executor.next() else { return };
+            self.place(completed);
+        }
+        while let Some(completed) = self.executor.ready() {
+            self.place(completed);
+        }
+    }
+
+    fn place(&mut self, completed: Completed) {
+        let Completed { version, slot, item, result } = completed;
+        let place = slot.checked_sub(self.first).filter(|_| version == self.version);
+        if let Some(expected) = place.and_then(|place| self.expected.get_mut(place)) {
+            expected.answer = Some((item, result));
+        }
+    }
+
+    fn take(&mut self, block: usize, out: &mut Plane) -> OracleResult {
+        self.first += 1;
+        let lost = || OracleError { block, reason: "its answer was lost".into() };
+        let (mut item, result) = self.expected.pop_front().and_then(|front| front.answer).ok_or_else(lost)?;
+        std::mem::swap(out, &mut item.plane);
+        self.coefficients += out.view().star.values().len();
+        if self.spare.len() < self.window {
+            self.spare.push(item.plane);
+        }
+        result.map(|()| item.quality)
+    }
+
+    /// Chooses how many questions are out from now on. It decides how long things take, and nothing else.
+    fn resize(&mut self) {
+        let seconds = std::mem::replace(&mut self.since_refill, Stopwatch::start()).seconds();
+        let least = WINDOW_PER_WIDTH * self.executor.width().max(1);
+        // Half a window was taken since the last time.
+        if 2 * self.coefficients > LARGE_WINDOW_COEFFICIENTS {
+            self.window = (self.window / 2).max(2);
+        } else {
+            let grows = seconds < SHORT_WINDOW_SECONDS && 4 * self.coefficients < LARGE_WINDOW_COEFFICIENTS;
+            let wanted = if grows { 2 * self.window } else { self.window };
+            self.window = wanted.max(least).min(LARGEST_WINDOW);
+        }
+        self.coefficients = 0;
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use multiplane_core::executor::{BatchItem, Reply};
+use multiplane_core::executor::{BatchItem, Reply, Staff};
 use multiplane_core::oracle::MaxOracle;
 use multiplane_core::plane::{Plane, Star};
 use multiplane_core::rng::Rng;
@@ -75,7 +75,7 @@ fn template_gives_the_planes_of_the_built_in_task() {
     let foreign = on_template(&path, 7);
     assert_eq!((foreign.blocks(), foreign.dim()), (own.blocks(), own.dim()));
     let (mut one, mut other) = (own.oracle().unwrap(), foreign.oracle().unwrap());
-    let mut executor = foreign.executor(2).unwrap().unwrap();
+    let mut executor = foreign.executor(Staff::of(2)).unwrap().unwrap();
     let (mut rng, mut a, mut b) = (Rng::new(1, 0), Plane::new(), Plane::new());
     let mut w = vec![0.0; own.dim()];
     for round in 0..4 {
@@ -235,7 +235,7 @@ fn nothing_waits_for_ever() {
         ("\n            while True: sys.stdout.write(' ' * 4096)", "a line of more than"),
     ] {
         let mut bad = Bad::new(WELCOME, answer);
-        bad.spec.timeout_seconds = 0.5;
+        (bad.spec.timeout_seconds, bad.spec.restarts) = (0.5, 0);
         let start = Instant::now();
         let error = bad.error();
         assert!(error.contains(part), "{answer}: {error}");
@@ -244,7 +244,7 @@ fn nothing_waits_for_ever() {
     // Weights of megabytes to a program that reads nothing after hello.
     let big = r#"print(json.dumps({"protocol": 1, "examples": 3, "dim": 400000}), flush=True); time.sleep(1000)"#;
     let mut bad = Bad::new(big, "pass");
-    bad.spec.timeout_seconds = 0.5;
+    (bad.spec.timeout_seconds, bad.spec.restarts) = (0.5, 1);
     let problem = bad.spec.open(Dataset::new(Opaque::default()), None).unwrap();
     let w: Vec<f64> = (0..400_000).map(|k| f64::from(k) / 7.0).collect();
     let error = problem.oracle().unwrap().maximize(0, &w, &mut Plane::new()).unwrap_err().to_string();

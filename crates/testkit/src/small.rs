@@ -27,7 +27,7 @@ pub struct Small {
     pub dim: usize,
     /// Every plane of every example, the truth's (zero) among them; computed from `features` and `loss` alone.
     pub planes: Vec<Vec<DensePlane>>,
-    make: Box<dyn Fn() -> BoxedOracle + Send>,
+    make: Box<dyn Fn() -> BoxedOracle + Send + Sync>,
 }
 
 impl Small {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{BatchItem, Executor, Reply, Sequential, Threads, Unanswered};
+use multiplane_core::clock::{Clock, ClockKind};
+use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::executor::{BatchItem, Completed, Executor, Question, Reply, Sequential, Threads, Version};
+use multiplane_core::lookahead::Lookahead;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
@@ -18,7 +20,8 @@ use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::Shared;
 use multiplane_testkit::small::{self, weights};
 
-const COUNTS: [usize; 3] = [2, 3, 7];
+/// Numbers of workers; 1 is a crew of the asking thread alone.
+const COUNTS: [usize; 4] = [1, 2, 3, 7];
 
 /// Everything that a run says, as text: outcome and records.
 type Said = (String, Vec<u8>);
@@ -52,8 +55,9 @@ fn crew(threads: usize, oracle: impl Fn() -> BoxedOracle) -> Box<dyn Executor> {
     Box::new(Threads::new((0..threads).map(|_| oracle()).collect()))
 }
 
+/// What a run says with so many workers; with 0 there is no executor.
 fn said(solver: &str, oracle: &impl Fn() -> BoxedOracle, threads: usize, stop: &Stop) -> Said {
-    let executors = (threads > 1).then(|| (crew(threads, oracle), crew(threads, oracle)));
+    let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));
     run_with(solver, oracle, executors, stop.clone()).unwrap().1
 }
 
@@ -77,7 +81,7 @@ fn threads_change_no_bit() {
             let problem = small::random(seed);
             let oracle = || problem.oracle();
             for stop in &stops {
-                let alone = said(entry.name, &oracle, 1, stop);
+                let alone = said(entry.name, &oracle, 0, stop);
                 for threads in COUNTS {
                     let other = said(entry.name, &oracle, threads, stop);
                     assert!(alone == other, "{}, {threads} threads, seed {seed}, {stop:?}", entry.name);
@@ -87,7 +91,7 @@ fn threads_change_no_bit() {
         let problem = words();
         let oracle = || problem.oracle().unwrap();
         for stop in [Stop { passes: Some(23.0), ..Stop::default() }, Stop { calls: Some(515), ..Stop::default() }] {
-            let alone = said(entry.name, &oracle, 1, &stop);
+            let alone = said(entry.name, &oracle, 0, &stop);
             for threads in COUNTS {
                 assert!(alone == said(entry.name, &oracle, threads, &stop), "{}, {threads} threads", entry.name);
             }
@@ -95,27 +99,36 @@ fn threads_change_no_bit() {
     }
 }
 
-/// An executor of another kind: answers backwards, and counts.
+/// An executor of another kind: answers the last question first, and counts.
 struct Backwards {
     oracle: BoxedOracle,
     planes: Arc<AtomicUsize>,
+    version: Version,
+    w: Vec<f64>,
+    open: Vec<(Reply, Question)>,
 }
 
 impl Executor for Backwards {
-    fn width(&self) -> usize {
+    fn workers(&self) -> usize {
         5
     }
-    fn answer(&mut self, w: &[f64], wanted: Reply, batch: &mut [BatchItem]) -> Result<(), Unanswered> {
+    fn publish(&mut self, w: &[f64]) -> Version {
+        (self.version, self.w) = (self.version + 1, w.to_vec());
+        self.version
+    }
+    fn submit(&mut self, wanted: Reply, questions: Vec<Question>) {
+        self.open.extend(questions.into_iter().map(|question| (wanted, question)));
+    }
+    fn next(&mut self) -> Option<Completed> {
+        let (wanted, Question { slot, mut item }) = self.open.pop()?;
         let mut scratch = Plane::new();
-        for (slot, answer) in batch.iter_mut().enumerate().rev() {
-            Sequential::new(&mut self.oracle, &mut scratch)
-                .answer(w, wanted, std::slice::from_mut(answer))
-                .map_err(|one| Unanswered { slot, error: one.error })?;
-        }
-        if wanted == Reply::Planes {
-            self.planes.fetch_add(batch.len(), Ordering::Relaxed);
-        }
-        Ok(())
+        let one = std::slice::from_mut(&mut item);
+        let answered = Sequential::new(&mut self.oracle, &mut scratch).answer(&self.w, wanted, one);
+        self.planes.fetch_add(usize::from(wanted == Reply::Planes), Ordering::Relaxed);
+        Some(Completed { version: self.version, slot, item, result: answered.map_err(|one| one.error) })
+    }
+    fn cancel(&mut self) {
+        self.open.clear();
     }
 }
 
@@ -128,10 +141,12 @@ fn any_executor_will_do() {
             let problem = small::random(seed);
             let oracle = || problem.oracle();
             let stop = Stop { passes: Some(20.0), ..Stop::default() };
-            let alone = said(solver, &oracle, 1, &stop);
+            let alone = said(solver, &oracle, 0, &stop);
             let planes = Arc::new(AtomicUsize::new(0));
-            let executor =
-                || -> Box<dyn Executor> { Box::new(Backwards { oracle: problem.oracle(), planes: planes.clone() }) };
+            let executor = || -> Box<dyn Executor> {
+                let (oracle, planes) = (problem.oracle(), planes.clone());
+                Box::new(Backwards { oracle, planes, version: 0, w: Vec::new(), open: Vec::new() })
+            };
             let (_, other) = run_with(solver, oracle, Some((executor(), executor())), stop).unwrap();
             assert!(alone == other, "{solver}, seed {seed}");
             let (asked, n) = (planes.load(Ordering::Relaxed), problem.blocks());
@@ -163,6 +178,40 @@ fn threads_answer_like_one_oracle() {
                 oracle.maximize(answer.block, &w, &mut scratch).unwrap();
                 assert_eq!(answer.plane.view(), scratch.view(), "{}", problem.name);
             }
+        }
+    }
+}
+
+/// A solver may promise any list of blocks, in any order and with repetitions: it gets the answers that one oracle
+/// gives, one a call, and at another w none of those that it left.
+#[test]
+fn any_list_can_be_promised() {
+    let mut rng = Rng::new(4, 3);
+    for seed in 0..20 {
+        let problem = small::random(seed);
+        let (mut oracle, mut expected, mut found) = (problem.oracle(), Plane::new(), Plane::new());
+        for threads in [1, 2, 3, 7] {
+            let mut lookahead = Lookahead::new(crew(threads, || problem.oracle()));
+            let (mut clock, mut counts, mut own) = (Clock::new(ClockKind::Work), Counts::default(), problem.oracle());
+            let mut calls = 0;
+            for _ in 0..6 {
+                let w = weights(&mut rng, problem.dim);
+                let length = 1 + rng.below(40) as usize;
+                let list: Vec<usize> = (0..length).map(|_| rng.below(problem.blocks() as u64) as usize).collect();
+                let taken = 1 + rng.below(length as u64) as usize;
+                let mut chance = Rng::new(0, 0);
+                let mut ctx =
+                    Ctx::new(&mut own, &mut chance, &mut clock, &mut counts).with_lookahead(Some(&mut lookahead));
+                for k in 0..taken {
+                    let quality = ctx.maximize_ahead(list[k..].iter().copied(), &w, &mut found).unwrap();
+                    assert_eq!(quality, oracle.maximize(list[k], &w, &mut expected).unwrap(), "{}", problem.name);
+                    assert_eq!(found.view(), expected.view(), "{}, {threads} threads, {list:?}", problem.name);
+                }
+                ctx.forget_ahead();
+                assert!(ctx.maximize_ahead([], &w, &mut found).is_err());
+                calls += taken as u64;
+            }
+            assert_eq!(counts.oracle_calls, calls, "{}", problem.name);
         }
     }
 }
@@ -244,7 +293,7 @@ fn what_was_fetched_ahead_can_wait() {
             match run_with("fw", good, Some((crew(threads, picky), crew(threads, good))), stop.clone()) {
                 Ok((outcome, with)) => {
                     assert!(calls <= 30 && outcome.stop_reason == StopReason::Calls, "{threads} threads, {calls}");
-                    assert!(with == said("fw", &good, 1, &stop), "{threads} threads, {calls} calls");
+                    assert!(with == said("fw", &good, 0, &stop), "{threads} threads, {calls} calls");
                 }
                 Err(error) => assert!(calls > 30, "{threads} threads, {calls} calls: {error}"),
             }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._history import History
+from multiplane._jobs import effective
 from multiplane._params import Parameters, plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
@@ -51,7 +52,8 @@ class Estimator(Parameters):
         seconds: Stop after so many seconds, training and evaluation together. With no stop given: a gap of 1 %, or
             1000 passes.
         seed: Seed of all chance.
-        threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it.
+        threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it. 0 is all
+            cores where calls are slow enough for that to pay.
         clock: ``"wall"``, or ``"work"``, which counts operations: times are the same in every fit, too, and a task of
             your own gives the same bits.
         params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
@@ -59,6 +61,8 @@ class Estimator(Parameters):
             them; by default (``"auto"``) they are evaluated where that can end the fit.
         warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
         progress: Show a progress line: yes, no, or only where somebody watches (None).
+        n_jobs: Workers in the place of ``threads``, counted as in scikit-learn: None is ``threads``, -1 all cores, -2
+            all but one.
 
     Attributes:
         coef_: The weights.
@@ -99,6 +103,7 @@ class Estimator(Parameters):
         params: dict[str, Any] | None = None,
         warm_start: bool = False,
         progress: bool | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.solver = solver
         self.lam = lam
@@ -112,6 +117,15 @@ class Estimator(Parameters):
         self.params = params
         self.warm_start = warm_start
         self.progress = progress
+        self.n_jobs = n_jobs
+
+    def _workers(self) -> int:
+        """How many workers are wanted."""
+        if self.n_jobs is None:
+            return self.threads
+        if self.threads != 1:
+            raise ValueError(f"n_jobs = {self.n_jobs!r} and threads = {self.threads!r}: give one of them")
+        return effective(self.n_jobs)
 
     # -- training --
 
@@ -127,8 +141,9 @@ class Estimator(Parameters):
             value = getattr(self, name)
             if value is not None:
                 tree.setdefault("stop", {})[name] = plain(value, name)
-        for name in ("seed", "threads", "clock"):
+        for name in ("seed", "clock"):
             tree[name] = plain(getattr(self, name), name)
+        tree["threads"] = plain(self._workers(), "threads")
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
@@ -180,7 +195,7 @@ class Estimator(Parameters):
         summary, history = json.loads(fit.summary), History._parse(fit.history)
         if test is not None and fit.interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
-                summary[name] = fit.model.evaluate(data, self.threads)[0]
+                summary[name] = fit.model.evaluate(data, self._workers())[0]
         broken = None
         if broken_promise is not None and summary["certified"] and fit.interrupted is None:
             broken = broken_promise(fit.model)

@@ -117,7 +117,7 @@ class ChainSSVM(BuiltIn):
             if found != expected:
                 raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
         data = self._dataset(x, None, filler=self._model.labels()[0])
-        numbers = np.frombuffer(self._model.predict(data, self.threads), dtype=np.uint32)
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
         lengths = [sequence.shape[0] if hasattr(sequence, "shape") else len(sequence) for sequence in x]
         ends = np.cumsum(lengths)[:-1]
         return [self.classes_[part] for part in np.split(numbers, ends)]

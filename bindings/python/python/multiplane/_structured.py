@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._base import Estimator
@@ -15,12 +20,17 @@ from multiplane._check import Findings, examine
 from multiplane._chain import _listed
 from multiplane._digest import Unknown, digest
 from multiplane._path import PathResult
+from multiplane._processes import Processes, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
 
 SAMPLED = 8
 """Examples on which an exact decoder is held to its word after training."""
+
+
+SHORT = 0.5
+"""Predictions that take less, in seconds, start no processes."""
 
 
 class HeuristicWarning(UserWarning):
@@ -35,7 +45,8 @@ class StructuredSVM(Estimator):
 
     Args:
         task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
-        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread.
+        executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread. Without one,
+            ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes.
     """
 
     _task = "user"
@@ -56,11 +67,12 @@ class StructuredSVM(Estimator):
         params: dict[str, Any] | None = None,
         warm_start: bool = False,
         progress: bool | None = None,
+        n_jobs: int | None = None,
         executor: Any = None,
     ) -> None:
         super().__init__(
             solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
-            clock=clock, params=params, warm_start=warm_start, progress=progress,
+            clock=clock, params=params, warm_start=warm_start, progress=progress, n_jobs=n_jobs,
         )
         self.task = task
         self.executor = executor
@@ -69,31 +81,71 @@ class StructuredSVM(Estimator):
         """The task, with PyStruct's interface translated."""
         return PyStructTask(self.task) if is_model(self.task) else self.task
 
-    def _decoder(self) -> Any:
+    @contextmanager
+    def _decoder(self, x: list[Any], y: list[Any] | None, begun: float = math.inf) -> Iterator[Any]:
+        """What decodes these examples: the task, or what spreads them over processes, which live as long as this.
+        Where it has done without for so many seconds already, that is if it takes long enough.
+        """
         task = self._adapted()
-        return task if self.executor is None else Pooled(task, self.executor)
+        if self.executor is not None:
+            if self.n_jobs is not None:
+                raise ValueError("n_jobs and executor: give one of them; an executor has workers of its own")
+            yield Pooled(task, self.executor)
+            return
+        workers = self._workers()
+        if self.n_jobs is None or workers == 1 or begun < SHORT or _declared(task, "releases_gil"):
+            yield task
+            return
+        reason = refusal(task, x, y)
+        if reason is not None:
+            warnings.warn(
+                f"n_jobs={self.n_jobs}: {self._identity()} does not declare releases_gil = True, so threads would run "
+                f"its calls one at a time, and it cannot be sent to processes ({reason}): its calls run one at a time",
+                UserWarning,
+                stacklevel=5,
+            )
+            yield task
+            return
+        processes = Processes(task, x, y, min(workers, len(x)))
+        try:
+            yield processes
+            told = processes.told()
+            if told is not None:
+                warnings.warn(told, UserWarning, stacklevel=5)
+        finally:
+            processes.close()
 
     def _identity(self) -> str:
         kind = type(self.task.model if isinstance(self.task, PyStructTask) else self.task)
         return f"{kind.__module__}.{kind.__qualname__}"
 
-    def _source(self, X: Any, Y: Any) -> _core.UserTask:
+    @contextmanager
+    def _source(self, X: Any, Y: Any) -> Iterator[_core.UserTask]:
         x, y = _listed(X, "X"), _listed(Y, "Y")
         if isinstance(self.task, type):
             raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
-        decoder = self._decoder()
         initialize = getattr(self._adapted(), "initialize", None)
         if callable(initialize):
             initialize(x, y)
-        return _core.UserTask(decoder, x, y, self._identity())
+        if len(x) != len(y) or not x:
+            yield _core.UserTask(self._adapted(), x, y, self._identity())  # which says so
+            return
+        with self._decoder(x, y) as decoder:
+            yield _core.UserTask(decoder, x, y, self._identity())
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
         tree["task"] = {"name": "user", "class": self._identity()}
-        if tree["threads"] != 1 and not _declared(self._adapted(), "releases_gil"):
+        if _declared(self._adapted(), "releases_gil"):
+            return tree
+        if self.n_jobs is not None:
+            tree["threads"] = 1  # processes decode
+        elif tree["threads"] == 0:
+            tree["threads"] = 1
+        elif tree["threads"] != 1:
             warnings.warn(
                 f"threads={tree['threads']}: {self._identity()} does not declare releases_gil = True, so its calls "
-                "run one at a time; for parallel calls pass executor=ProcessPoolExecutor(...)",
+                "run one at a time; for parallel calls in processes pass n_jobs",
                 UserWarning,
                 stacklevel=4,
             )
@@ -107,12 +159,12 @@ class StructuredSVM(Estimator):
         results so far are in place.
         """
         with self._all_or_nothing():
-            source = self._source(X, Y)
             before, last = getattr(self, "_fit", None), getattr(self, "_last", None)
             same = bool(self.warm_start) and last is not None and self._content(X, Y) == last
-            self._last = None
             try:
-                self._train(source, None, same, lambda model: self._broken_promise(model, X, Y))
+                with self._source(X, Y) as source:
+                    self._last = None
+                    self._train(source, None, same, lambda model: self._broken_promise(model, X, Y))
             finally:  # the digest is one of the new state, where there is one
                 if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
@@ -173,10 +225,25 @@ class StructuredSVM(Estimator):
         x = _listed(X, "X")
         w = self.coef_.copy()
         w.flags.writeable = False
-        decoder = self._decoder()
-        many = getattr(decoder, "decode_many", None)
-        found = list(many(x, w, None)) if callable(many) and x else [decoder.decode(item, w) for item in x]
+        found = self._decoded(x, w)
         return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
+
+    def _decoded(self, x: list[Any], w: NDArray[np.float64]) -> list[Any]:
+        """Decodes without truths. Some come first: processes are started where the rest takes long enough."""
+        task = self._adapted()
+        many = callable(getattr(task, "decode_many", None)) or self.executor is not None
+        alone = many or self.n_jobs is None or self._workers() == 1 or bool(_declared(task, "releases_gil"))
+        first: list[Any] = []
+        started = time.perf_counter()
+        while not alone and len(first) < min(SAMPLED, len(x)):
+            first.append(task.decode(x[len(first)], w))
+        rest = x[len(first) :]
+        to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)
+        with self._decoder(rest, None, to_come) as decoder:
+            batch = getattr(decoder, "decode_many", None)
+            if callable(batch) and rest:
+                return first + list(batch(rest, w, None))
+            return first + [decoder.decode(item, w) for item in rest]
 
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
@@ -205,7 +272,8 @@ class StructuredSVM(Estimator):
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
         made = self._unfitted()
-        return made._path(made._source(X, Y), {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+        with made._source(X, Y) as source:
+            return made._path(source, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0

@@ -70,10 +70,10 @@ class Pooled:
     Args:
         task: The task; with a process pool it and its examples must be picklable.
         executor: For instance ``ProcessPoolExecutor(8)``. It stays yours to shut down.
-        chunk: Examples that a worker gets at a time.
+        chunk: Examples that a worker gets at a time, at most.
 
-    Calls at one w run in parallel: evaluation, prediction, gap passes and batch solvers. The steps of
-    block-coordinate solvers remain one after the other.
+    Calls at one w run in parallel: evaluation, prediction, and passes that ask for several examples at a time. The task
+    travels with every chunk; processes of ``StructuredSVM(n_jobs=...)`` keep it.
     """
 
     def __init__(self, task: Any, executor: Any, chunk: int = 8) -> None:
@@ -101,14 +101,16 @@ class Pooled:
 
     def decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
         weights = np.array(w)
-        parts = range(0, len(xs), self.chunk)
+        workers = getattr(self.executor, "_max_workers", None) or 1
+        chunk = max(1, min(self.chunk, -(-len(xs) // workers)))  # none should be idle
+        parts = range(0, len(xs), chunk)
         jobs = [
             self.executor.submit(
                 _decode_chunk,
                 self.task,
                 weights,
-                xs[at : at + self.chunk],
-                None if truths is None else truths[at : at + self.chunk],
+                xs[at : at + chunk],
+                None if truths is None else truths[at : at + chunk],
             )
             for at in parts
         ]

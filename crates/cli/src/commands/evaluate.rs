@@ -1,7 +1,7 @@
 //! `multiplane evaluate`.
 
 use multiplane::metrics::Unit;
-use multiplane::{Error, PathModel, Problem};
+use multiplane::{Error, PathModel, Problem, threads_for};
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
@@ -12,9 +12,10 @@ use crate::terminal::{number, print};
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, false)? {
-        return evaluate_all(args, &path, &*problem, threads);
+        return evaluate_all(args, &path, &*problem, threads_for(threads, &*problem)?);
     }
     let (model, problem) = open(&args.on, false)?;
+    let threads = threads_for(threads, &*problem)?;
     let evaluation = problem.evaluate(&problem.from_file_layout(&model.w), threads)?;
     if args.json {
         let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });

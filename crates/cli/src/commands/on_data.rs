@@ -10,7 +10,7 @@ use crate::args::OnData;
 use crate::terminal;
 use crate::tree::apply_sets;
 
-/// The number of threads asked for.
+/// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
     let text = &on.threads;
     let threads = text.parse().map_err(|_| Error::input(format!("threads = {text}: must be a whole number >= 0")))?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use multiplane::{Error, check_writable, durable_write};
+use multiplane::{Error, check_writable, durable_write, threads_for};
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     }
     let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
+    let threads = threads_for(threads, &*problem)?;
     let mut text = String::new();
     problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
         let _ = writeln!(text, "{}", prediction.text); // a String takes anything

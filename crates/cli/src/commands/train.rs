@@ -33,7 +33,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     report(args, &summary, session.standstill(&summary, set))?;
     if !args.quiet {
-        let warnings = [session.rounding_warning(&summary, set), session.gap_warning(&summary)];
+        let mended = session.mishaps().map(|told| format!("on the way {told}"));
+        let warnings = [session.rounding_warning(&summary, set), session.gap_warning(&summary), mended];
         warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {

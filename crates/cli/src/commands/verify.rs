@@ -5,7 +5,7 @@ use std::path::Path;
 use multiplane::observe::Certificate;
 use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
-    format_by_name, model_format, read_prior,
+    format_by_name, model_format, read_prior, threads_for,
 };
 use serde_json::{Value, json};
 
@@ -30,10 +30,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
                  the last point; its primal values are recomputed without one",
             ));
         }
-        return verify_all(args, &path, &*problem, threads);
+        return verify_all(args, &path, &*problem, threads_for(threads, &*problem)?);
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
+    let threads = threads_for(threads, &*problem)?;
     check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
     let prior = prior(args, &model, &*problem)?;
     let Certificate { primal: reported, gap, .. } = model.info.certificate;

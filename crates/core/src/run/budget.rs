@@ -71,7 +71,7 @@ impl<O: MaxOracle> Run<O> {
         if let Some(call) = self.latency.mean() {
             return Some(call * calls as f64);
         }
-        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.width()).max(1);
+        let workers = self.evaluation_executor.as_ref().map_or(1, |executor| executor.workers()).max(1);
         Some(self.counts.single_call()? * calls.div_ceil(workers as u64) as f64)
     }
 

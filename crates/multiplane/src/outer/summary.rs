@@ -78,7 +78,7 @@ impl PathSummary {
             stop_reason: model.info.stop_reason,
             cross_validation: None,
             seed: spec.seed,
-            threads: spec.threads,
+            threads: session.threads(),
             clock: spec.clock,
             model: None,
             version: env!("CARGO_PKG_VERSION"),

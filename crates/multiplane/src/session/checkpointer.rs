@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use multiplane_core::clock::Stopwatch;
 use multiplane_core::oracle::BoxedOracle;
-use multiplane_core::run::{Outcome, Run, StopReason};
+use multiplane_core::run::{Outcome, Run, RunError, StopReason};
 use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
@@ -109,7 +109,10 @@ impl Checkpointer {
     ) -> Result<(Outcome, CheckpointReport), Error> {
         self.since_last = Stopwatch::start();
         loop {
-            let ended = run.advance().map_err(|error| self.with_newest(error.to_string()))?;
+            let ended = match run.advance() {
+                Err(error) => return Err(self.after_failure(run, origin, error)),
+                Ok(ended) => ended,
+            };
             if let Some(reason) = ended {
                 // Before the outcome: its evaluation is none that a longer run would make.
                 let report = self.last(run, origin, || Ok(Vec::new()), Some(reason));
@@ -117,6 +120,15 @@ impl Checkpointer {
             }
             self.look(run, origin, || Ok(Vec::new()));
         }
+    }
+
+    /// Writes what an oracle that fails has left of a run: what was computed so far need not be again. Says what failed,
+    /// and where the newest checkpoint is.
+    fn after_failure(&mut self, run: &mut Run<BoxedOracle>, origin: &Origin, error: RunError) -> Error {
+        if matches!(error, RunError::Oracle(_)) {
+            self.last(run, origin, || Ok(Vec::new()), None); // where that fails as well, the one before is named
+        }
+        self.with_newest(error.to_string())
     }
 
     /// Writes a checkpoint if one is due, with what `outer` adds: the position of a loop around the run.

@@ -23,7 +23,7 @@ impl Session {
 
     /// Measures task losses as [`losses`](Session::losses) does.
     pub(crate) fn loss_meter(&self) -> LossMeter {
-        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.spec.threads);
+        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.threads());
         let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
         let measured = move |problem: &dyn Problem, w: &[f64]| {
             if delay > 0.0 {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::executor::Ledger;
 use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
@@ -24,6 +25,8 @@ pub struct Session {
     pub(crate) problem: Arc<dyn Problem>,
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
+    /// What happens to the workers of its runs.
+    pub(crate) ledger: Arc<Ledger>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
 }
@@ -104,7 +107,8 @@ impl Session {
             )));
         }
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
-        Ok(Session { spec, problem, test, regularizer, stopwatch, warnings })
+        let ledger = problem.ledger();
+        Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside

@@ -1,7 +1,10 @@
 //! From a [`Session`] to a run: oracles and their executors, solver, stops, observers.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use multiplane_core::clock::ClockKind;
-use multiplane_core::executor::{Executor, Threads};
+use multiplane_core::executor::{Executor, Staff, Threads};
 use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
@@ -14,6 +17,9 @@ use crate::spec::USUAL_PASSES;
 
 /// The executors of training and of evaluation.
 type Executors = (Box<dyn Executor>, Box<dyn Executor>);
+
+/// What becomes of an oracle before it is asked.
+type Wrap = Arc<dyn Fn(BoxedOracle) -> BoxedOracle + Send + Sync>;
 
 impl Session {
     /// A run at `lambda` that stops at `gap` and at the other stops of the specification.
@@ -45,25 +51,18 @@ impl Session {
             seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
             interrupt: options.interrupt,
         };
-        let abortable = |oracle: BoxedOracle| -> BoxedOracle {
-            match &options.abort {
-                Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
-                None => oracle,
-            }
-        };
-        let evaluation_oracle = abortable(self.delayed(self.problem.oracle()?));
-        let regularizer = self.regularizer.with_lambda(lambda);
+        let wrap = self.wrapping(options.abort);
         let mut run = Run::new(
-            abortable(self.delayed(self.problem.oracle_of(0)?)),
-            evaluation_oracle,
+            wrap(self.problem.oracle_of(0)?),
+            wrap(self.problem.oracle()?),
             self.solver(lambda),
-            regularizer,
+            self.regularizer.with_lambda(lambda),
             stop,
         )
         .with_seed(self.spec.seed)
         .with_clock(self.spec.clock)
         .with_evaluate(self.spec.evaluate);
-        if let Some((training, evaluation)) = self.executors(&abortable)? {
+        if let Some((training, evaluation)) = self.executors(&wrap)? {
             run = run.with_executors(training, evaluation);
         }
         for observer in options.observers {
@@ -81,28 +80,36 @@ impl Session {
         self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
     }
 
-    /// The oracle with the delay of the specification.
-    fn delayed(&self, oracle: BoxedOracle) -> BoxedOracle {
-        let seconds = self.spec.oracle.delay_us * 1e-6;
-        if seconds == 0.0 {
-            return oracle;
-        }
-        Box::new(Delayed::new(oracle, Delay { seconds, sleeps: self.spec.clock == ClockKind::Wall }))
+    /// What becomes of oracles: the delay of the specification, and what lets them be stopped.
+    fn wrapping(&self, abort: Option<Arc<AtomicBool>>) -> Wrap {
+        let (seconds, sleeps) = (self.spec.oracle.delay_us * 1e-6, self.spec.clock == ClockKind::Wall);
+        Arc::new(move |mut oracle: BoxedOracle| -> BoxedOracle {
+            if seconds > 0.0 {
+                oracle = Box::new(Delayed::new(oracle, Delay { seconds, sleeps }));
+            }
+            match &abort {
+                Some(flag) => Box::new(Wrapped::new(oracle, Abort(flag.clone()))),
+                None => oracle,
+            }
+        })
     }
 
     /// Who answers many questions at one w in training and in evaluation; `None` where one oracle does.
-    /// `wrapped` is what becomes of single oracles.
-    fn executors(&self, wrapped: &dyn Fn(BoxedOracle) -> BoxedOracle) -> Result<Option<Executors>, Error> {
-        let threads = self.spec.threads;
+    fn executors(&self, wrap: &Wrap) -> Result<Option<Executors>, Error> {
+        let staff = self.staff()?;
         // A delay is one of single calls.
-        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.executor(threads) } else { Ok(None) };
+        let own = || if self.spec.oracle.delay_us == 0.0 { self.problem.executor(staff) } else { Ok(None) };
         let shared = || -> Result<Box<dyn Executor>, Error> {
-            let oracle = |slot| Ok::<_, Error>(wrapped(self.delayed(self.problem.oracle_of(slot)?)));
-            let oracles = (0..threads.min(self.problem.blocks())).map(oracle).collect::<Result<_, _>>()?;
-            Ok(Box::new(Threads::new(oracles)))
+            let (problem, wrap) = (self.problem.clone(), wrap.clone());
+            let oracle =
+                move |slot| problem.oracle_of(slot).map(|oracle| wrap(oracle)).map_err(|error| error.to_string());
+            let limited = |workers: usize| workers.min(self.problem.blocks());
+            let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
+            let threads = Threads::hired(staff, oracle, self.ledger.clone()).map_err(Error::input)?;
+            Ok(Box::new(threads))
         };
         let evaluation = own()?;
-        if evaluation.is_none() && threads < 2 {
+        if evaluation.is_none() && staff.most < 2 {
             return Ok(None);
         }
         let executor = |own: Option<Box<dyn Executor>>| own.map_or_else(shared, Ok);

@@ -72,7 +72,7 @@ impl Summary {
 
     /// Sums up what a run of `session` came to.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses, loss_seconds: f64) -> Summary {
-        let threads = session.spec().threads;
+        let threads = session.threads();
         Summary {
             task: session.problem().task().into(),
             solver: session.spec().solver.entry.name.into(),

@@ -39,7 +39,8 @@ pub struct RunSpec {
     pub stop: StopSpec,
     /// Seed of all chance.
     pub seed: u64,
-    /// Threads for gap passes, batch steps, evaluation and prediction. No bit of the result depends on it.
+    /// Threads for passes at one w, evaluation and prediction; 0: all cores where that pays. No bit of the result
+    /// depends on it.
     pub threads: usize,
     /// Which clock measures training.
     pub clock: ClockKind,
@@ -63,7 +64,8 @@ struct Fields {
     stop: StopSpec,
     /// Seed of all chance.
     seed: u64,
-    /// Threads for gap passes, batch steps, evaluation and prediction; no bit of the result depends on it.
+    /// Threads for passes at one w, evaluation and prediction; 0: all cores where calls are slow enough for that to pay.
+    /// No bit of the result depends on it.
     threads: usize,
     /// Which clock measures training.
     clock: ClockKind,
@@ -84,7 +86,7 @@ impl Default for Fields {
             regularizer: RegularizerSpec::default(),
             stop: StopSpec::default(),
             seed: 0,
-            threads: 1,
+            threads: 0,
             clock: ClockKind::default(),
             evaluate: Evaluate::default(),
             task: Value::Null,
@@ -215,6 +217,5 @@ pub fn run_parameters() -> Vec<Param> {
 ///
 /// The number, and the rule.
 pub fn check_threads(threads: usize) -> Result<(), ParameterError> {
-    require(threads > 0, "threads", threads, "must be at least 1")?;
     require(threads <= MAX_THREADS, "threads", threads, &format!("must be at most {MAX_THREADS}"))
 }

@@ -14,7 +14,7 @@ fn defaults() {
     let spec = read(json!({"task": "chain"})).unwrap();
     assert_eq!((spec.solver.entry.name, spec.lambda), ("auto", Lambda::OneOverN));
     assert_eq!(spec.stop.gap, Some(GapTarget::Percent(1.0)));
-    assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 1));
+    assert_eq!((spec.stop.passes, spec.seed, spec.threads), (Some(1000.0), 0, 0));
 }
 
 /// However it is written, the same run has the same provenance.

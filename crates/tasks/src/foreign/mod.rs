@@ -13,6 +13,7 @@ mod probe;
 mod problem;
 mod quality;
 mod sample;
+mod slots;
 mod task;
 
 pub use features::FeatureVector;

@@ -1,16 +1,14 @@
 //! The max-oracle of a foreign task: builds planes from features and loss.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use multiplane_core::oracle::{MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
 use crate::foreign::features::FeatureVector;
 use crate::foreign::sample::Sampler;
+use crate::foreign::slots::{Shared, Slots, lock};
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
-
-/// A worker that several oracles of one slot share: they are never asked at the same time.
-pub(super) type Shared<T> = Arc<Mutex<T>>;
 
 /// The truths' features, each asked for once.
 pub(super) type Truths = [OnceLock<FeatureVector>];
@@ -30,14 +28,11 @@ impl<L: Clone> Told<L> {
     }
 }
 
-pub(super) fn lock<T>(worker: &Shared<T>) -> MutexGuard<'_, T> {
-    // A panic of a worker has failed the whole work already; what it leaves is never trusted.
-    worker.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The max-oracle of a foreign task. A call costs one decoding, one feature vector and one loss on the other side,
 /// and O(entries) here.
 pub struct ForeignOracle<T: ForeignTask> {
+    slots: Arc<Slots<T>>,
+    slot: usize,
     worker: Shared<T>,
     told: Arc<Told<T::Label>>,
     dim: usize,
@@ -45,8 +40,25 @@ pub struct ForeignOracle<T: ForeignTask> {
 }
 
 impl<T: ForeignTask> ForeignOracle<T> {
-    pub(super) fn new(worker: Shared<T>, told: Arc<Told<T::Label>>, dim: usize) -> Self {
-        ForeignOracle { worker, told, dim, answer: ForeignAnswer::default() }
+    /// Asks the worker of a slot, and another one where that is lost.
+    pub(super) fn new(
+        slots: Arc<Slots<T>>,
+        slot: usize,
+        told: Arc<Told<T::Label>>,
+        dim: usize,
+    ) -> Result<Self, String> {
+        let worker = slots.sound(slot)?;
+        Ok(ForeignOracle { slots, slot, worker, told, dim, answer: ForeignAnswer::default() })
+    }
+
+    fn ask(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, String> {
+        let mut worker = lock(&self.worker);
+        worker.answer(block, w, true, &mut self.answer)?;
+        let truths = &self.told.truths;
+        let truth = truth(truths, &mut *worker, block)?;
+        let quality = plane(&self.answer, truth, 1.0 / truths.len() as f64, w, out)?;
+        self.told.sampler.see(block, &self.answer);
+        Ok(quality)
     }
 }
 
@@ -123,13 +135,17 @@ impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
         let failed = |reason| OracleError { block, reason };
-        let mut worker = lock(&self.worker);
-        worker.answer(block, w, true, &mut self.answer).map_err(failed)?;
-        let truths = &self.told.truths;
-        let truth = truth(truths, &mut *worker, block).map_err(failed)?;
-        let quality = plane(&self.answer, truth, 1.0 / truths.len() as f64, w, out).map_err(failed)?;
-        self.told.sampler.see(block, &self.answer);
-        Ok(quality)
+        loop {
+            match self.ask(block, w, out) {
+                Err(reason) if lock(&self.worker).is_lost() => {
+                    self.worker = self.slots.sound(self.slot).map_err(failed)?;
+                    if lock(&self.worker).is_lost() {
+                        return Err(failed(reason)); // nobody is left
+                    }
+                }
+                answered => return answered.map_err(failed),
+            }
+        }
     }
 }
 
@@ -165,7 +181,9 @@ mod tests {
 
     fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
         let told = Arc::new(Told::new(1));
-        let mut oracle = ForeignOracle::new(Arc::new(Mutex::new(Tiny { loss_of_truth, bound })), told, 2);
+        let make = || Err("there is only one".to_string());
+        let slots = Arc::new(Slots::new(Tiny { loss_of_truth, bound }, Box::new(make)));
+        let mut oracle = ForeignOracle::new(slots, 0, told, 2)?;
         let mut plane = Plane::new();
         let w = [0.5, 3.0];
         let quality = oracle.maximize(0, &w, &mut plane).map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use multiplane_core::divide::divide;
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 
-use crate::foreign::oracle::{Shared, lock};
+use crate::foreign::slots::{Shared, lock};
 use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
 use crate::probe::{Decoded, Probe, RawFeatures};
 

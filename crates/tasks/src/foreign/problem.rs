@@ -1,17 +1,18 @@
 //! A foreign task as a [`Problem`]: what sessions, models and verification hold.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use multiplane_core::executor::Executor;
+use multiplane_core::executor::{Executor, Ledger, Staff};
 use multiplane_core::oracle::{BoxedOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
-use crate::foreign::executor::ForeignExecutor;
+use crate::foreign::executor;
 use crate::foreign::features::FeatureVector;
-use crate::foreign::oracle::{self, ForeignOracle, Shared, Told, lock};
+use crate::foreign::oracle::{self, ForeignOracle, Told};
 use crate::foreign::probe::ForeignProbe;
 use crate::foreign::sample::digest;
+use crate::foreign::slots::{Make, Shared, Slots, lock};
 use crate::foreign::task::{ForeignAnswer, ForeignTask, Shape};
 use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
@@ -25,18 +26,14 @@ const DOCTOR_THREADS: usize = 2;
 /// Most examples: their truths' features are kept, some 56 bytes each before the first.
 const MAX_EXAMPLES: usize = 1 << 28;
 
-/// Makes a worker.
-type Make<T> = Box<dyn Fn() -> Result<T, String> + Send + Sync>;
-
 /// A task that lives elsewhere, on its examples.
 pub struct ForeignProblem<T: ForeignTask> {
     name: &'static str,
     shape: Shape,
     vocabulary: Vocabulary,
-    make: Make<T>,
-    /// One worker per slot, made when the slot is first asked for.
-    slots: Mutex<Vec<Shared<T>>>,
+    slots: Arc<Slots<T>>,
     told: Arc<Told<T::Label>>,
+    ledger: Arc<Ledger>,
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
@@ -59,8 +56,8 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
         let told = Arc::new(Told::new(shape.examples));
-        let slots = Mutex::new(vec![Arc::new(Mutex::new(first))]);
-        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), make, slots, told })
+        let (slots, ledger) = (Arc::new(Slots::new(first, make)), Arc::default());
+        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), slots, told, ledger })
     }
 
     /// Says what a model must remember.
@@ -69,18 +66,20 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         self
     }
 
-    /// The worker of a slot.
-    fn worker(&self, slot: usize) -> Result<Shared<T>, String> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        while slots.len() <= slot {
-            slots.push(Arc::new(Mutex::new((self.make)()?)));
-        }
-        Ok(slots[slot].clone())
+    /// Says where workers note what happens to them.
+    pub fn with_ledger(mut self, ledger: Arc<Ledger>) -> Self {
+        self.ledger = ledger;
+        self
+    }
+
+    /// A worker to ask one by one.
+    fn worker(&self) -> Result<Shared<T>, String> {
+        self.slots.sound(0)
     }
 
     /// The workers of so many slots.
     fn workers(&self, threads: usize) -> Result<Vec<Shared<T>>, String> {
-        (0..threads.clamp(1, self.shape.examples)).map(|slot| self.worker(slot)).collect()
+        (0..threads.clamp(1, self.shape.examples)).map(|slot| self.slots.sound(slot)).collect()
     }
 
     /// Decodes every example without its truth on so many workers, in order, and hands over what `judge` makes of
@@ -127,14 +126,19 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         self.oracle_of(0)
     }
     fn oracle_of(&self, slot: usize) -> Result<BoxedOracle, OpenError> {
-        Ok(Box::new(ForeignOracle::new(self.worker(slot)?, self.told.clone(), self.shape.dim)))
+        Ok(Box::new(ForeignOracle::new(self.slots.clone(), slot, self.told.clone(), self.shape.dim)?))
     }
-    fn executor(&self, threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
-        let workers = self.workers(threads)?;
-        if workers.len() < 2 && lock(&workers[0]).batch() < 2 {
+    fn executor(&self, staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
+        let limited = |workers: usize| workers.clamp(1, self.shape.examples);
+        let staff = Staff { first: limited(staff.first), most: limited(staff.most) };
+        if staff.most < 2 && lock(&*self.worker()?).batch() < 2 {
             return Ok(None);
         }
-        Ok(Some(Box::new(ForeignExecutor::new(workers, self.told.clone()))))
+        let crew = executor::crew(staff, self.slots.clone(), self.told.clone(), self.ledger.clone())?;
+        Ok(Some(Box::new(crew)))
+    }
+    fn ledger(&self) -> Arc<Ledger> {
+        self.ledger.clone()
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         let workers = self.workers(DOCTOR_THREADS)?;
@@ -179,7 +183,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };
-        let worker = self.worker(0).map_err(failed)?;
+        let worker = self.worker().map_err(failed)?;
         let mut worker = lock(&worker);
         let mut answer = ForeignAnswer::default();
         worker.answer(block, w, true, &mut answer).map_err(failed)?;
@@ -208,7 +212,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         &self.shape.fingerprint
     }
     fn sample(&self) -> Option<AnswerSample> {
-        let worker = self.worker(0).ok()?;
+        let worker = self.worker().ok()?;
         let task = lock(&worker);
         let told = |example: usize| Some((example, digest(self.told.truths[example].get()?, 0.0)));
         Some(AnswerSample {
@@ -218,7 +222,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         })
     }
     fn check_sample(&self, sample: &AnswerSample) -> Result<(), String> {
-        let worker = self.worker(0)?;
+        let worker = self.worker()?;
         let mut task = lock(&worker);
         let declared = task.declared();
         if declared != sample.quality {

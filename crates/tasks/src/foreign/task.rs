@@ -139,6 +139,11 @@ pub trait ForeignTask: Send {
         String::new()
     }
 
+    /// Whether this worker is of no more use: it will not answer any question.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// Returns how many questions at one w should be asked together; 1 where there is nothing to gain.
     fn batch(&self) -> usize {
         1

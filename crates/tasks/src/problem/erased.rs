@@ -1,8 +1,9 @@
 //! A task opened on data, with its types erased: what the command line, the model file and Python hold.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use multiplane_core::executor::Executor;
+use multiplane_core::executor::{Executor, Ledger, Staff};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
@@ -76,13 +77,18 @@ pub trait Problem: Send + Sync {
         self.oracle()
     }
 
-    /// Makes what answers many questions at one w on so many threads, where that is not an oracle per thread.
+    /// Makes what answers many questions at one w with so many workers, where that is not an oracle per thread.
     ///
     /// # Errors
     ///
     /// A worker cannot be started.
-    fn executor(&self, _threads: usize) -> Result<Option<Box<dyn Executor>>, OpenError> {
+    fn executor(&self, _staff: Staff) -> Result<Option<Box<dyn Executor>>, OpenError> {
         Ok(None)
+    }
+
+    /// Returns where it is noted what happens to workers, of this problem and of those who execute its oracle.
+    fn ledger(&self) -> Arc<Ledger> {
+        Arc::default()
     }
 
     /// Opens the task for the oracle doctor, in the layout that `oracle` uses; `None` where it cannot be examined.

@@ -3,6 +3,7 @@
 
 mod command;
 mod labels;
+mod launch;
 mod open;
 mod process;
 mod protocol;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use multiplane_core::executor::Ledger;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -9,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::data::{Opaque, opaque};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
+use crate::foreign::external::launch::Launch;
 use crate::foreign::external::spec::{ExternalSpec, LOCAL};
 use crate::foreign::external::worker::ExternalTask;
 use crate::foreign::problem::ForeignProblem;
@@ -47,9 +49,11 @@ impl TaskSpec for ExternalSpec {
         };
         let known: Option<ExternalVocabulary> = vocabulary.map(Vocabulary::read).transpose()?;
         let given = known.and_then(|known| known.memory);
-        let spec = Arc::new(self.clone());
         let path = data.path().map(|path| path.to_string_lossy().into_owned());
-        let make = move || ExternalTask::start(&spec, path.as_deref(), given.as_ref());
+        let launch = Arc::new(Launch::new(self.clone(), path, given)?);
+        let ledger = Arc::new(Ledger::default());
+        let of_workers = ledger.clone();
+        let make = move || ExternalTask::start(launch.clone(), of_workers.clone());
         let first = make()?;
         let dim = first.dim();
         if dim > MAX_DIM {
@@ -72,7 +76,7 @@ impl TaskSpec for ExternalSpec {
             Ok(worker)
         };
         let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more))?;
-        Ok(Box::new(problem.with_vocabulary(vocabulary)))
+        Ok(Box::new(problem.with_vocabulary(vocabulary).with_ledger(ledger)))
     }
 }
 

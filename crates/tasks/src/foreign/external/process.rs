@@ -18,16 +18,25 @@ const LINES_AHEAD: usize = 4;
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Process groups of all children that have not been waited for.
-static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// All children there are.
+struct Alive {
+    /// Process groups of those that have not been waited for.
+    groups: Vec<u32>,
+    /// Whether there are to be no more.
+    closed: bool,
+}
 
-fn alive() -> MutexGuard<'static, Vec<u32>> {
+static ALIVE: Mutex<Alive> = Mutex::new(Alive { groups: Vec::new(), closed: false });
+
+fn alive() -> MutexGuard<'static, Alive> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kills every child at once. For a program that is about to exit without unwinding.
+/// Kills every child at once, and lets none be started. For a program that is about to exit without unwinding.
 pub fn kill_all() {
-    alive().iter().for_each(|&group| kill_group(group));
+    let mut alive = alive();
+    alive.closed = true; // or those that die now would be started again
+    alive.groups.iter().for_each(|&group| kill_group(group));
 }
 
 #[cfg(unix)]
@@ -77,8 +86,11 @@ impl Process {
         own_group(&mut command);
         // The list is locked meanwhile, so that killing all does not miss this one.
         let mut alive = alive();
+        if alive.closed {
+            return Err("was not started: the run is at its end".into());
+        }
         let mut child = command.spawn().map_err(|error| format!("could not be started: {error}"))?;
-        alive.push(child.id());
+        alive.groups.push(child.id());
         drop(alive);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let ((input, lines), (said, output)) = (channel(), sync_channel(LINES_AHEAD));
@@ -139,7 +151,7 @@ impl Process {
     fn reap(&mut self) {
         let group = self.child.id();
         // Off the list before its number can be given to another process.
-        alive().retain(|&other| other != group);
+        alive().groups.retain(|&other| other != group);
         let _ = self.child.wait();
         self.reaped = true;
     }

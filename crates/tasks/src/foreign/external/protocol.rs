@@ -27,13 +27,23 @@ pub(super) enum Request<'a> {
     },
     /// The weights of all later decodings: all of them, or those that changed.
     Weights {
+        /// Their number, for programs that say it back.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         w: Option<&'a [f64]>,
         #[serde(skip_serializing_if = "Option::is_none")]
         set: Option<Vec<(usize, f64)>>,
     },
     /// The best labellings at the weights.
-    Decode { id: u64, examples: &'a [usize], augment: bool },
+    Decode {
+        id: u64,
+        /// The number of the weights.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
+        examples: &'a [usize],
+        augment: bool,
+    },
     /// The true labellings.
     Truth { id: u64, examples: &'a [usize] },
     /// Features and loss of labellings.
@@ -60,6 +70,8 @@ pub(super) enum Capability {
     Batch,
     /// Weights as changes.
     Changes,
+    /// Weights with a number, which decodings say back.
+    Versions,
 }
 
 /// The answer to hello.
@@ -117,13 +129,28 @@ pub(super) fn welcome(line: &[u8]) -> Result<Welcome, String> {
     serde_json::from_value(value).map_err(|error| format!("its answer to hello: {error}"))
 }
 
-/// Reads the answers to request `id` about `count` examples; each is a description or the program's own error.
-pub(super) fn answers(line: &[u8], id: u64, count: usize) -> Result<Vec<Result<Description, String>>, String> {
+/// Reads the answers to request `id` about `count` examples, at the weights of this number where that is to be said back;
+/// each is a description or the program's own error.
+pub(super) fn answers(
+    line: &[u8],
+    id: u64,
+    version: Option<u64>,
+    count: usize,
+) -> Result<Vec<Result<Description, String>>, String> {
     let mut value = parse(line)?;
     match value.get("id") {
         Some(found) if *found == id => {}
         Some(found) => return Err(format!("an answer with id {found} came, expected id {id}")),
         None => return Err(format!("found {}, expected an object with \"id\": {id}", quote(line))),
+    }
+    if let Some(expected) = version {
+        match value.get("version") {
+            Some(found) if *found == expected => {}
+            Some(found) => {
+                return Err(format!("an answer for weights {found} came, expected one for weights {expected}"));
+            }
+            None => return Err(format!("found {}, expected an object with \"version\": {expected}", quote(line))),
+        }
     }
     if let Some(reason) = error_of(&value) {
         let reason = format!("it says: {}", text(reason));
@@ -258,7 +285,7 @@ mod tests {
     #[test]
     fn bits_survive() {
         let w = [0.1 + 0.2, -0.0, 5e-324, 1.7976931348623157e308, 1.0 / 3.0, 4.0];
-        let line = Request::Weights { w: Some(&w), set: None }.line();
+        let line = Request::Weights { version: None, w: Some(&w), set: None }.line();
         let value: Value = serde_json::from_slice(&line).unwrap();
         let back: Vec<f64> = value["w"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).collect();
         assert_eq!(back.iter().map(|w| w.to_bits()).collect::<Vec<_>>(), w.map(f64::to_bits));
@@ -270,7 +297,7 @@ mod tests {
         let read = |features: &str| {
             let line =
                 format!("{{\"id\": 3, \"answers\": [{{\"label\": \"NaN\", \"features\": {features}, \"loss\": 0}}]}}");
-            answers(line.as_bytes(), 3, 1).unwrap().remove(0).map(|answer| answer.features)
+            answers(line.as_bytes(), 3, None, 1).unwrap().remove(0).map(|answer| answer.features)
         };
         let pairs = RawFeatures::Pairs(vec![(0, 0.5), (7, -2.0)]);
         assert_eq!(read("{\"indices\": [0, 7.0], \"values\": [0.5, -2]}").unwrap(), pairs);
@@ -287,13 +314,13 @@ mod tests {
     /// What is no answer is refused, with what came and the rule.
     #[test]
     fn bad_answers_are_refused() {
-        let refused = |line: &str| answers(line.as_bytes(), 3, 2).map(|_| ()).unwrap_err();
+        let refused = |line: &str| answers(line.as_bytes(), 3, None, 2).map(|_| ()).unwrap_err();
         assert!(refused("hello").contains("found `hello`, expected a line of JSON"));
         assert!(refused("{\"id\": 4}").contains("id 4 came, expected id 3"));
         assert!(refused("[]").contains("expected an object with \"id\": 3"));
         assert!(refused("{\"id\": 3}").contains("expected \"answers\""));
         assert!(refused("{\"id\": 3, \"answers\": [1]}").contains("1 answers came to a question about 2"));
-        let both = answers(b"{\"id\": 3, \"answers\": [{\"label\": 1}, {\"error\": \"no\"}]}", 3, 2).unwrap();
+        let both = answers(b"{\"id\": 3, \"answers\": [{\"label\": 1}, {\"error\": \"no\"}]}", 3, None, 2).unwrap();
         assert!(both[0].as_ref().unwrap_err().contains("no \"features\""));
         assert_eq!(both[1].as_ref().unwrap_err(), "it says: no");
         assert!(welcome(b"{\"protocol\": 7}").unwrap_err().contains("protocol 7, expected 1"));

@@ -8,10 +8,14 @@ use crate::foreign::external::command::CommandLine;
 
 /// Parameters that say how this machine runs the program. They stay out of model files: a model must not depend on
 /// where things are, and no program should run because a model file says so.
-pub(super) const LOCAL: &[&str] = &["command", "timeout_seconds", "start_seconds", "batch", "line_megabytes"];
+pub(super) const LOCAL: &[&str] =
+    &["command", "timeout_seconds", "start_seconds", "restarts", "batch", "line_megabytes"];
 
 /// Longest time limit, in seconds.
 const MAX_SECONDS: f64 = 3.2e7;
+
+/// Most restarts: more would hide a fault.
+const MAX_RESTARTS: usize = 1000;
 
 /// Most megabytes of a line.
 const MAX_LINE: usize = 4096;
@@ -26,6 +30,8 @@ pub struct ExternalSpec {
     pub timeout_seconds: f64,
     /// How long it may take to start, read its data and answer hello.
     pub start_seconds: f64,
+    /// How often a copy that ends, takes too long or breaks the protocol is started again; earned back by 100 answers.
+    pub restarts: usize,
     /// Most examples of a request, where the program takes several.
     pub batch: usize,
     /// Longest line that the program may write, in megabytes.
@@ -38,6 +44,7 @@ impl Default for ExternalSpec {
             command: CommandLine::default(),
             timeout_seconds: 600.0,
             start_seconds: 600.0,
+            restarts: 3,
             batch: 32,
             line_megabytes: 256,
         }
@@ -55,6 +62,7 @@ impl ExternalSpec {
             let rule = format!("must be greater than 0 and at most {MAX_SECONDS}");
             require(seconds > 0.0 && seconds <= MAX_SECONDS, name, seconds, &rule)?;
         }
+        require(self.restarts <= MAX_RESTARTS, "restarts", self.restarts, &format!("must be at most {MAX_RESTARTS}"))?;
         require(self.batch > 0, "batch", self.batch, "must be at least 1")?;
         let rule = format!("must be between 1 and {MAX_LINE}");
         require((1..=MAX_LINE).contains(&self.line_megabytes), "line_megabytes", self.line_megabytes, &rule)

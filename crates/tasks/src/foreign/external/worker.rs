@@ -1,16 +1,18 @@
 //! One process of an external program as a [`ForeignTask`].
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
+use multiplane_core::executor::Ledger;
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use serde_json::Value;
 
 use crate::foreign::external::labels::{self, Values};
+use crate::foreign::external::launch::Launch;
 use crate::foreign::external::process::Process;
-use crate::foreign::external::protocol::{self, Capability, Description, PROTOCOL, Request, Welcome};
-use crate::foreign::external::spec::ExternalSpec;
+use crate::foreign::external::protocol::{self, Capability, Description, Request, Welcome};
 use crate::foreign::features::FeatureVector;
 use crate::foreign::oracle::LOSS_ROUNDING;
 use crate::foreign::quality::DeclaredQuality;
@@ -20,21 +22,26 @@ use crate::probe::RawFeatures;
 /// Weights are sent as changes where at most one of so many has changed.
 const SPARSE: usize = 4;
 
-/// A process of the program, started and greeted.
+/// A copy that has answered so many requests since it was started has earned all its restarts back.
+const PROVEN: u64 = 100;
+
+/// A process of the program, started and greeted; started again where it breaks down.
 pub struct ExternalTask {
-    /// The command, for messages.
-    name: String,
+    launch: Arc<Launch>,
     process: Process,
     welcome: Welcome,
-    timeout: Duration,
+    ledger: Arc<Ledger>,
     batch: usize,
+    /// How often it may still be started again.
+    restarts: usize,
     /// Number of the next request.
     next: u64,
-    /// The weights that the program has.
+    /// The weights that the program has, and how many it was sent before them.
     sent: Option<Vec<f64>>,
+    version: u64,
     /// The truths that it has told.
     truths: Vec<Option<Truth>>,
-    /// What went wrong for good: a process that broke the protocol is not asked again.
+    /// What went wrong for good: no process is left to be asked.
     broken: Option<String>,
 }
 
@@ -47,30 +54,23 @@ struct Truth {
 }
 
 impl ExternalTask {
-    /// Starts the program and greets it. The error names the program.
-    pub(super) fn start(spec: &ExternalSpec, data: Option<&str>, memory: Option<&Value>) -> Result<Self, String> {
-        let words = spec.command.words()?;
-        let name = words.join(" ");
-        let failed = |reason: String| format!("external program `{name}`: {reason}");
-        let mut process = Process::start(&words, spec.line_megabytes << 20).map_err(failed)?;
-        process.send(Request::Hello { protocol: PROTOCOL, data, memory }.line());
-        let greeted = process.receive(Duration::from_secs_f64(spec.start_seconds), "start_seconds");
-        let welcome = greeted.and_then(|line| protocol::welcome(&line)).map_err(failed)?;
-        let ranges = welcome.nonnegative.iter();
-        if let Some((from, to)) = ranges.clone().find(|(from, to)| from > to || *to > welcome.dim) {
-            return Err(failed(format!("nonnegative [{from}, {to}]: must lie within 0 to {}", welcome.dim)));
-        }
-        let batch = if welcome.capabilities.contains(&Capability::Batch) { spec.batch } else { 1 };
+    /// Starts the program and greets it; `ledger` is told where it has to be started again. The error names the program.
+    pub(super) fn start(launch: Arc<Launch>, ledger: Arc<Ledger>) -> Result<Self, String> {
+        let (process, welcome) = launch.greet()?;
+        let batch = if welcome.capabilities.contains(&Capability::Batch) { launch.spec.batch } else { 1 };
+        let (restarts, truths) = (launch.spec.restarts, Vec::new());
         Ok(ExternalTask {
+            launch,
             process,
-            timeout: Duration::from_secs_f64(spec.timeout_seconds),
+            welcome,
+            ledger,
             batch,
+            restarts,
             next: 1,
             sent: None,
-            truths: Vec::new(),
+            version: 0,
+            truths,
             broken: None,
-            name,
-            welcome,
         })
     }
 
@@ -110,33 +110,74 @@ impl ExternalTask {
     /// Returns a reason with the program that is to blame.
     pub(super) fn blame(&self, reason: String) -> String {
         let own = self.welcome.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
-        format!("external program `{}`{own}: {reason}", self.name)
+        format!("external program `{}`{own}: {reason}", self.launch.name)
     }
 
-    /// Asks about some examples and reads an answer for each. The outer error is the end of this process.
+    /// Asks about some examples, at weights where they matter, and reads an answer for each. A process that breaks down is
+    /// started again and asked again. The outer error is the end of this copy.
     fn ask(
         &mut self,
         examples: &[usize],
-        request: impl FnOnce(u64) -> Vec<u8>,
+        w: Option<&[f64]>,
+        request: impl Fn(u64, Option<u64>) -> Vec<u8>,
     ) -> Result<Vec<Result<Description, String>>, String> {
-        if let Some(reason) = &self.broken {
-            return Err(reason.clone());
+        loop {
+            if let Some(reason) = &self.broken {
+                return Err(reason.clone());
+            }
+            if let Some(w) = w {
+                self.send_weights(w);
+            }
+            let (id, version) = (self.next, w.and_then(|_| self.told_version()));
+            self.next += 1;
+            self.process.send(request(id, version));
+            let line =
+                self.process.receive(Duration::from_secs_f64(self.launch.spec.timeout_seconds), "timeout_seconds");
+            match line.and_then(|line| protocol::answers(&line, id, version, examples.len())) {
+                Ok(answers) => {
+                    if self.next > PROVEN {
+                        self.restarts = self.launch.spec.restarts;
+                    }
+                    return Ok(answers);
+                }
+                Err(reason) => {
+                    self.process.kill();
+                    self.restart(self.blame(reason));
+                }
+            }
         }
-        let id = self.next;
-        self.next += 1;
-        self.process.send(request(id));
-        let line = self.process.receive(self.timeout, "timeout_seconds");
-        line.and_then(|line| protocol::answers(&line, id, examples.len())).map_err(|reason| {
-            self.process.kill();
-            let reason = self.blame(reason);
-            self.broken = Some(reason.clone());
-            reason
-        })
+    }
+
+    /// Starts the program again, unless that was done too often without success.
+    fn restart(&mut self, reason: String) {
+        let Some(left) = self.restarts.checked_sub(1) else {
+            self.broken = Some(reason);
+            return;
+        };
+        self.restarts = left;
+        match self.launch.greet() {
+            Ok((process, welcome)) if self.agrees(&welcome) => {
+                (self.process, self.next, self.sent) = (process, 1, None);
+                self.ledger.restarted(&reason);
+            }
+            Ok(_) => self.broken = Some(format!("{reason}; started again it described another problem")),
+            Err(later) => self.broken = Some(format!("{reason}; it could not be started again: {later}")),
+        }
+    }
+
+    /// The number of the weights, where the program wants to know it.
+    fn told_version(&self) -> Option<u64> {
+        self.welcome.capabilities.contains(&Capability::Versions).then_some(self.version)
     }
 
     /// The answer about one example.
-    fn ask_one(&mut self, example: usize, request: impl FnOnce(u64) -> Vec<u8>) -> Result<Description, String> {
-        let mut answers = self.ask(&[example], request)?;
+    fn ask_one(
+        &mut self,
+        example: usize,
+        w: Option<&[f64]>,
+        request: impl Fn(u64, Option<u64>) -> Vec<u8>,
+    ) -> Result<Description, String> {
+        let mut answers = self.ask(&[example], w, request)?;
         let answer = answers.pop().unwrap_or_else(|| Err("no answer".into()));
         answer.map_err(|reason| self.blame(reason))
     }
@@ -154,7 +195,8 @@ impl ExternalTask {
             set = sparse.then_some(changes);
         }
         let all = set.is_none().then_some(w);
-        self.process.send(Request::Weights { w: all, set }.line());
+        self.version += 1;
+        self.process.send(Request::Weights { version: self.told_version(), w: all, set }.line());
         let sent = self.sent.get_or_insert_default();
         sent.clear();
         sent.extend_from_slice(w);
@@ -166,13 +208,12 @@ impl ExternalTask {
         w: &[f64],
         augment: bool,
     ) -> Result<Vec<Result<Description, String>>, String> {
-        self.send_weights(w);
-        self.ask(examples, |id| Request::Decode { id, examples, augment }.line())
+        self.ask(examples, Some(w), |id, version| Request::Decode { id, version, examples, augment }.line())
     }
 
     fn description(&mut self, example: usize, label: &Value) -> Result<Description, String> {
         let (examples, labels) = (&[example], &[label]);
-        self.ask_one(example, |id| Request::Describe { id, examples, labels }.line())
+        self.ask_one(example, None, |id, _| Request::Describe { id, examples, labels }.line())
     }
 
     /// Asks for truths from this one on, as many as fit into a request.
@@ -180,7 +221,7 @@ impl ExternalTask {
         self.truths.resize_with(self.examples(), || None);
         let unknown = self.truths[example..].iter().take(self.batch).take_while(|truth| truth.is_none());
         let examples: Vec<usize> = (example..example + unknown.count()).collect();
-        let answers = self.ask(&examples, |id| Request::Truth { id, examples: &examples }.line())?;
+        let answers = self.ask(&examples, None, |id, _| Request::Truth { id, examples: &examples }.line())?;
         for (&other, answer) in examples.iter().zip(answers) {
             match answer {
                 Ok(Description { label, features, loss, .. }) => {
@@ -261,9 +302,9 @@ impl ForeignTask for ExternalTask {
     }
 
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Value, Quality), String> {
-        self.send_weights(w);
-        let examples = &[example];
-        let found = self.ask_one(example, |id| Request::Decode { id, examples, augment: augmented }.line())?;
+        let (examples, augment) = (&[example], augmented);
+        let request = |id, version| Request::Decode { id, version, examples, augment }.line();
+        let found = self.ask_one(example, Some(w), request)?;
         let quality = self.quality(found.bound).map_err(|reason| self.blame(reason))?;
         Ok((found.label, quality))
     }
@@ -300,6 +341,10 @@ impl ForeignTask for ExternalTask {
 
     fn declared(&self) -> String {
         self.welcome.quality.map_or("nothing", DeclaredQuality::name).into()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.broken.is_some()
     }
 
     fn batch(&self) -> usize {

@@ -1,0 +1,172 @@
+"""``n_jobs``: scikit-learn's meaning, the same bits, and processes that may die."""
+
+import os
+import time
+
+import numpy as np
+import pytest
+from conftest import blobs, sequences
+from problems import Multiclass
+
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, StructuredSVM
+from multiplane import _jobs, _processes, _structured
+from multiplane._processes import LostWorkers, Processes
+
+X, Y = blobs(3)
+XS, YS = list(X), Y.tolist()
+
+
+def test_numbers_mean_what_they_mean_in_scikit_learn(monkeypatch):
+    """None is 1, negative numbers count back from all cores as joblib does, and never below 1."""
+    monkeypatch.setattr(_jobs, "cores", lambda: 8)
+    meant = {None: 1, 1: 1, 3: 3, 20: 20, -1: 8, -2: 7, -8: 1, -9: 1, -100: 1, np.int64(2): 2}
+    assert {given: _jobs.effective(given) for given in meant} == meant
+    for bad in (0, 1.5, "2", True):
+        with pytest.raises(ValueError, match="n_jobs = "):
+            _jobs.effective(bad)
+
+
+def test_joblib_says_the_same():
+    """The formula is joblib's."""
+    joblib = pytest.importorskip("joblib")
+    for given in (1, 2, 7, -1, -2, -3, -50):
+        assert _jobs.effective(given) == joblib.effective_n_jobs(given)
+
+
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM, ChainSSVM])
+def test_built_in_tasks_have_it(kind):
+    """All estimators take n_jobs, report it as threads, and give the bits of one thread."""
+    x, y = sequences() if kind is ChainSSVM else blobs(2 if kind is BinarySSVM else 3)
+    one, many = (kind(n_jobs=jobs, passes=6, clock="work").fit(x, y) for jobs in (None, 3))
+    assert many.summary_["threads"] == 3 and one.summary_["threads"] == 1
+    assert many.coef_.tobytes() == one.coef_.tobytes() and many.get_params()["n_jobs"] == 3
+    assert all(np.array_equal(a, b) for a, b in zip(many.predict(x), one.predict(x), strict=True))
+
+
+class Told(Multiclass):
+    """Says in which process it was asked, by the label that it returns beside the right one."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+    def decode(self, x, w, truth=None):
+        (self.folder / str(os.getpid())).touch()
+        return super().decode(x, w, truth)
+
+
+@pytest.mark.parametrize("solver", ["fw", "auto", "bcfw-gap"])
+def test_tasks_in_python_run_in_processes(tmp_path, solver):
+    """A task that holds the lock is asked in processes, with the bits of one; they are gone afterwards."""
+    plain = StructuredSVM(Multiclass(), solver=solver, passes=5, clock="work").fit(XS, YS)
+    many = StructuredSVM(Told(tmp_path), solver=solver, passes=5, clock="work", n_jobs=2).fit(XS, YS)
+    assert many.coef_.tobytes() == plain.coef_.tobytes()
+    askers = {int(file.name) for file in tmp_path.iterdir()} - {os.getpid()}
+    assert len(askers) == 2
+    for asker in askers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(asker, 0)
+    assert many.predict(XS) == plain.predict(XS)
+
+
+def test_tasks_that_release_the_lock_run_in_threads(tmp_path):
+    """With the promise there are threads and no processes."""
+
+    class Releasing(Told):
+        releases_gil = True
+
+    many = StructuredSVM(Releasing(tmp_path), solver="fw", passes=3, clock="work", n_jobs=2).fit(XS, YS)
+    assert many.summary_["threads"] == 2 and [file.name for file in tmp_path.iterdir()] == [str(os.getpid())]
+
+
+class Slow(Multiclass):
+    def decode(self, x, w, truth=None):
+        time.sleep(0.01)
+        return super().decode(x, w, truth)
+
+
+def test_predictions_that_take_long_are_spread(monkeypatch):
+    """Slow predictions run in processes, quick ones do not."""
+    started = []
+    monkeypatch.setattr(_structured, "Processes", lambda *a: started.append(a) or Processes(*a))
+    model = StructuredSVM(Multiclass(), passes=2).fit(XS, YS)
+    model.n_jobs = 2
+    quick = model.predict(XS)
+    assert not started
+    model.task = Slow()
+    assert model.predict(XS) == quick and len(started) == 1
+
+
+def test_what_cannot_travel_is_told(monkeypatch):
+    """Where processes are not forks, a task that cannot be pickled runs alone, and one warning says why."""
+    monkeypatch.setattr(_processes.multiprocessing, "get_start_method", lambda: "spawn")
+    task = Multiclass()
+    task.helper = lambda x: x
+    with pytest.warns(UserWarning, match="n_jobs=2: .* cannot be sent to processes .*: its calls run one at a time"):
+        model = StructuredSVM(task, passes=2, clock="work", n_jobs=2).fit(XS, YS)
+    assert model.coef_.tobytes() == StructuredSVM(Multiclass(), passes=2, clock="work").fit(XS, YS).coef_.tobytes()
+
+
+def test_an_executor_has_workers_of_its_own():
+    """Two ways at once are refused."""
+    with pytest.raises(ValueError, match="n_jobs and executor"):
+        StructuredSVM(Multiclass(), n_jobs=2, executor=object()).fit(XS, YS)
+
+
+class Frail(Multiclass):
+    """Breaks down in a process once it has been asked so many times, as long as no other one has."""
+
+    def __init__(self, folder, how, always=False):
+        super().__init__()
+        self.folder, self.how, self.always, self.asked, self.parent = folder, how, always, 0, os.getpid()
+
+    def decode(self, x, w, truth=None):
+        self.asked += 1
+        mark = self.folder / "broken"
+        if os.getpid() != self.parent and self.asked == 20 and (self.always or not mark.exists()):
+            mark.touch()
+            self.how()
+        return super().decode(x, w, truth)
+
+
+def hang():
+    time.sleep(60)
+
+
+def die():
+    os._exit(7)
+
+
+@pytest.mark.parametrize(("how", "reason"), [(die, "exit code 7"), (hang, "no answer came within 0.3 s")])
+def test_a_process_that_breaks_down_is_replaced(tmp_path, how, reason, monkeypatch):
+    """What it held is given to others: the bits are the same, and a warning says what happened."""
+    monkeypatch.setattr(_structured, "Processes", lambda *a: Processes(*a, timeout=0.3))
+    plain = StructuredSVM(Multiclass(), solver="fw", passes=4, clock="work").fit(XS, YS)
+    with pytest.warns(UserWarning, match=reason):
+        frail = StructuredSVM(Frail(tmp_path, how), solver="fw", passes=4, clock="work", n_jobs=2).fit(XS, YS)
+    assert frail.coef_.tobytes() == plain.coef_.tobytes()
+
+
+def test_with_no_process_left_there_is_one_error(tmp_path):
+    """Processes that all die end the fit with one error that says how."""
+    with pytest.raises(LostWorkers, match="exit code 7"):
+        StructuredSVM(Frail(tmp_path, die, always=True), solver="fw", passes=4, n_jobs=2).fit(XS, YS)
+
+
+def test_errors_in_processes_reach_the_caller():
+    """An exception in a process comes out with its type."""
+
+    class Failing(Multiclass):
+        def decode(self, x, w, truth=None):
+            raise KeyError("in a process")
+
+    with pytest.raises(KeyError, match="in a process"):
+        StructuredSVM(Failing(), solver="fw", n_jobs=2).fit(XS, YS)
+
+
+def test_the_same_input_with_other_truths():
+    """An input that occurs twice, with different truths, is decoded with each."""
+    x = [XS[0], XS[0], *XS[1:20]]
+    y = [0, 1, *YS[1:20]]
+    one, two = (StructuredSVM(Multiclass(), solver="fw", passes=4, clock="work", n_jobs=n).fit(x, y) for n in (None, 2))
+    assert one.coef_.tobytes() == two.coef_.tobytes()

@@ -1,0 +1,51 @@
+//! How many threads a run gets where nobody says: all cores where a call is long enough for that to pay, else one.
+
+use multiplane_core::divide::cores;
+use multiplane_core::executor::{Staff, WORTH_A_WORKER};
+use multiplane_tasks::problem::Problem;
+
+use super::open::Session;
+use crate::error::Error;
+
+/// Predictions that take less in all, in seconds, are not divided.
+const WORTH_DIVIDING: f64 = 1e-2;
+
+impl Session {
+    /// How many answer this run's questions. Where nobody says and the price of a call is not known either, more are
+    /// hired as soon as calls are seen to be slow.
+    pub(crate) fn staff(&self) -> Result<Staff, Error> {
+        if self.spec.threads > 0 {
+            return Ok(Staff::of(self.spec.threads));
+        }
+        let prices = self.problem.oracle()?.prices();
+        let own = if prices.known { prices.call } else { 0.0 };
+        let slow = own + 1e-6 * self.spec.oracle.delay_us >= WORTH_A_WORKER;
+        let most = if slow || !prices.known { cores().min(self.problem.blocks()) } else { 1 };
+        Ok(Staff { first: if slow { most } else { 1 }, most })
+    }
+
+    /// Returns how many threads there are, or were at most.
+    pub(crate) fn threads(&self) -> usize {
+        if self.spec.threads > 0 { self.spec.threads } else { self.ledger.workers().max(1) }
+    }
+
+    /// Says in one line what happened to workers on the way and was made good.
+    pub fn mishaps(&self) -> Option<String> {
+        self.ledger.told()
+    }
+}
+
+/// Returns the number of threads for a prediction of every example: as many as are asked for; where that is 0, all cores
+/// if it takes long enough.
+///
+/// # Errors
+///
+/// A worker that is to tell the price cannot be made.
+pub fn threads_for(asked: usize, problem: &dyn Problem) -> Result<usize, Error> {
+    if asked > 0 {
+        return Ok(asked);
+    }
+    let prices = problem.oracle()?.prices();
+    let pays = prices.known && prices.call * problem.blocks() as f64 >= WORTH_DIVIDING;
+    Ok(if pays { cores() } else { 1 })
+}
