@@ -39,7 +39,22 @@ pub enum Interleave {
 const CALLS_PER_PASS: f64 = 16.0;
 
 /// Most parts of an exact pass.
-const PARTS: usize = 64;
+const PARTS: usize = 4;
+
+/// Calls at one w are at most this share of the blocks: what w has moved since makes their planes worth a little less.
+const SHARE_AT_ONCE: usize = 128;
+
+/// Most calls at one w.
+const MOST_AT_ONCE: usize = 64;
+
+/// A call that takes less is not handed to another thread, in seconds.
+const WORTH_HANDING_OVER: f64 = 1e-4;
+
+/// Seconds that making one weight known to the workers takes, with what that pushes out of the caches.
+const PUBLISHING: f64 = 2e-9;
+
+/// Making w known may take this share of the calls at it.
+const SHARE_OF_PUBLISHING: f64 = 0.05;
 
 impl Interleave {
     /// Returns after how many calls approximate passes over `blocks` blocks follow, where a call takes `call` seconds
@@ -52,6 +67,17 @@ impl Interleave {
                 (by_cost as usize).clamp(blocks.div_ceil(PARTS), blocks)
             }
         }
+    }
+}
+
+impl Interleave {
+    /// Returns how many calls of an exact pass over `blocks` blocks are made at one w of length `dim`, where one takes
+    /// `call` seconds, so that several workers can share them. Never by how many there are: no bit may depend on that.
+    pub fn calls_at_once(self, blocks: usize, dim: usize, call: f64) -> usize {
+        let batch = (blocks / SHARE_AT_ONCE).clamp(1, MOST_AT_ONCE);
+        let publishing = PUBLISHING * dim as f64;
+        let pays = call >= WORTH_HANDING_OVER && publishing <= SHARE_OF_PUBLISHING * batch as f64 * call;
+        if self == Interleave::ByCost && pays { batch } else { 1 }
     }
 }
 

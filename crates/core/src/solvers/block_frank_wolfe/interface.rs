@@ -166,7 +166,6 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> PlaneKeeper<O> for BlockFrankWolfeSolv
         if self.is_full() {
             self.prune_idle(block); // the block may not be visited soon
         }
-        self.given.resize(self.gaps.blocks(), 0);
-        self.given[block] = self.iterations;
+        self.given.book(block, self.gaps.blocks(), self.iterations);
     }
 }

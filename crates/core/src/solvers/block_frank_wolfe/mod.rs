@@ -24,7 +24,9 @@
 //! is `visit` in `solver.rs`, on one page.
 
 mod batch_step;
+mod call_batch;
 mod config;
+mod given;
 mod interface;
 mod pace;
 mod presets;

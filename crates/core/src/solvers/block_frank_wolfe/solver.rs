@@ -3,14 +3,16 @@
 //! A visit costs one oracle call, or the scores of the planes kept; then O(stored coefficients).
 
 use super::batch_step::BatchStep;
+use super::call_batch::CallBatch;
 use super::config::{BlockFrankWolfe, GapStep};
+use super::given::Given;
 use super::pace::Pace;
 use crate::average::UpdateKind;
 use crate::cache::Planes;
 use crate::context::Ctx;
 use crate::dual::{BlockDual, BlockVisit, StepRule};
 use crate::gaps::GapTable;
-use crate::oracle::{MaxOracle, OracleError};
+use crate::oracle::{MaxOracle, OracleError, OracleResult};
 use crate::order::{BlockOrder, Visiting};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
@@ -52,11 +54,12 @@ pub struct BlockFrankWolfeSolver<D> {
     length: usize,
     /// Visits that the exact pass makes after its part in hand.
     calls_left: usize,
+    /// Calls at one w.
+    batch: CallBatch,
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
-    /// Exact passes begun when an evaluation brought an answer for a block; 0 where that was used, and empty where there
-    /// is none.
-    pub(super) given: Vec<u64>,
+    /// Answers that an evaluation has brought.
+    pub(super) given: Given,
     #[serde(skip)]
     pub(super) corner: Plane,
 }
@@ -79,9 +82,10 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             visited: 0,
             length: blocks,
             calls_left: 0,
+            batch: CallBatch::default(),
             iterations: 0,
             approximate_passes: 0,
-            given: Vec::new(),
+            given: Given::default(),
             corner: Plane::new(),
             config,
         }
@@ -108,7 +112,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                 let block = self.order.next(ctx.rng);
                 self.prefetch(pass, ctx);
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
-                    ctx.maximize(block, self.dual.weights(), &mut self.corner)?;
+                    self.call(block, ctx)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
                     ctx.charge_planes(2 * self.dual.sets().len(block) + 1); // keeping its plane, and the step
                     let keep = self.config.keeps_planes();
@@ -147,6 +151,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             return Ok(false);
         }
         self.visited = 0;
+        self.batch.end();
         self.pass = self.pass_after(pass, ctx);
         if self.pass.is_none() && self.calls_left == 0 {
             self.dual.iterate_mut().end_pass();
@@ -217,6 +222,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     /// Leaves the outer iteration in hand.
     pub(super) fn leave_iteration(&mut self) {
         (self.pass, self.visited, self.calls_left) = (None, 0, 0);
+        self.batch.end();
         self.given.clear();
         self.pace.forget_pass();
         self.batch_step.iter_mut().for_each(BatchStep::forget);
@@ -245,11 +251,30 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pace.count_step();
     }
 
+    /// Calls the oracle for `block`: at the present weights, or at those of the batch in hand.
+    fn call<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> OracleResult {
+        if self.batch.is_over() {
+            let visits = self.length - self.visited;
+            self.batch.begin(self.calls_at_once(ctx).min(visits), self.dual.weights());
+        }
+        let others = self.order.settled().iter().map(|&other| other as usize);
+        let others = others.take(self.length - self.visited - 1).filter(|&other| !self.given.has(other, self.iterations));
+        self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
+    }
+
+    /// Returns how many calls are made at one w.
+    fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
+        match &self.config.planes {
+            Planes::MultiPlane(planes) if !self.order.settled().is_empty() => {
+                planes.interleave.calls_at_once(self.gaps.blocks(), self.dual.weights().len(), ctx.call_seconds())
+            }
+            _ => 1,
+        }
+    }
+
     /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
     fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
-        // An answer counts for the pass during which it came, and for the next.
-        let given = self.given.get_mut(block).map_or(0, std::mem::take);
-        let is_given = given > 0 && given + 1 >= self.iterations;
+        let is_given = self.given.take(block, self.iterations);
         if is_given {
             ctx.charge_planes(self.dual.sets().len(block));
             let step = {
@@ -395,6 +420,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         ensure(same_regularizer, "the regulariser")?;
         self.order.check(n)?;
         ensure(batch, "the corners of a gap pass")?;
-        ensure(self.given.is_empty() || self.given.len() == n, "the answers that an evaluation brought")
+        ensure(self.batch.is_sound(n, dim), "the calls at one w")?;
+        ensure(self.given.is_sound(n), "the answers that an evaluation brought")
     }
 }
