@@ -67,6 +67,7 @@ impl<W: Worker> Crew<W> {
         let own = hire(0)?;
         let idle = (1..first).map(|place| hire(place)).collect::<Result<Vec<W>, String>>()?;
         desk.enter();
+        desk.arrive();
         ledger.staffed(first);
         Ok(Crew {
             desk,
@@ -87,7 +88,10 @@ impl<W: Worker> Crew<W> {
         let desk = self.desk.clone();
         desk.enter();
         let spawned = Builder::new().spawn(move || match make() {
-            Ok(worker) => desk.serve(worker),
+            Ok(worker) => {
+                desk.arrive();
+                desk.serve(worker);
+            }
             Err(reason) => desk.leave(reason),
         });
         match spawned {

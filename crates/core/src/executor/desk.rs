@@ -42,8 +42,9 @@ struct State {
     open: usize,
     /// Batches before this one were taken back.
     valid_from: u64,
-    /// Workers that are left.
+    /// Workers that are left, or on the way; and all that have come.
     workers: usize,
+    arrived: usize,
     /// Mean seconds of a call, and the seconds of all.
     call: Option<f64>,
     busy: f64,
@@ -79,6 +80,7 @@ impl Desk {
             open: 0,
             valid_from: 0,
             workers: 0,
+            arrived: 0,
             call: None,
             busy: 0.0,
             reason: None,
@@ -91,11 +93,16 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a new worker in.
+    /// Counts a worker in who is on the way.
     pub(super) fn enter(&self) {
+        self.lock().workers += 1;
+    }
+
+    /// Notes that one has come.
+    pub(super) fn arrive(&self) {
         let mut state = self.lock();
-        state.workers += 1;
-        self.ledger.staffed(state.workers);
+        state.arrived += 1;
+        self.ledger.staffed(state.arrived);
     }
 
     /// Counts a worker out that has not come to work.
