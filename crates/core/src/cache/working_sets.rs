@@ -13,9 +13,6 @@ use crate::regularizer::Constraint;
 use crate::rounding::Seen;
 use crate::state::{StateError, ensure, finite};
 
-/// Planes that an example with inner products gets room for when it keeps its first.
-const USUAL_PLANES: usize = 16;
-
 /// Bytes of a plane beside its numbers, code and inner products.
 const PLANE_BYTES: usize = std::mem::size_of::<Kept>() + 8;
 
@@ -25,7 +22,7 @@ pub struct WorkingSets {
     sets: Vec<Set>,
     store: PlaneStore,
     planes: usize,
-    /// Of all planes: numbers, codes and inner products.
+    /// Of all planes: numbers, codes, what is compiled of these, and inner products.
     bytes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
     spread: Option<Spread>,
@@ -72,12 +69,13 @@ impl WorkingSets {
             self.touch(block, k, now);
             return Some(k);
         }
+        self.sets[block].reserve(self.spread.is_some(), plane.code().len());
         self.take_inner_products(block, plane.view(), constraints, source);
-        let kept = self.store.insert(plane.view(), now);
         let set = &mut self.sets[block];
+        self.store.insert(set, plane.view(), now);
         set.codes.extend_from_slice(plane.code());
-        set.kept.push(kept);
         set.alphas.push(0.0);
+        set.forget_compiled();
         let k = set.kept.len() - 1;
         self.planes += 1;
         self.bytes += self.bytes_of(block, k);
@@ -94,11 +92,6 @@ impl WorkingSets {
     ) {
         let Some(Spread(image)) = &mut self.spread else { return };
         let set = &mut self.sets[block];
-        if set.kept.capacity() == 0 {
-            set.kept.reserve(USUAL_PLANES);
-            set.alphas.reserve(USUAL_PLANES);
-            set.gram.reserve(USUAL_PLANES * (USUAL_PLANES + 1) / 2);
-        }
         self.metric.add(1.0, plane.star, image);
         if let Some(constraints) = constraints {
             leave_out(plane.star, constraints, image);
@@ -146,7 +139,7 @@ impl WorkingSets {
         let set = &mut self.sets[block];
         let code = set.codes.len() / set.kept.len();
         set.codes.drain(k * code..(k + 1) * code);
-        let kept = set.kept.remove(k);
+        self.store.remove(set, k);
         set.alphas.remove(k);
         if !set.gram.is_empty() {
             let mut at = (0, 0);
@@ -156,7 +149,7 @@ impl WorkingSets {
                 i != k && j != k
             });
         }
-        self.store.release(kept);
+        self.bytes -= set.forget_compiled();
         self.planes -= 1;
     }
 
@@ -165,7 +158,7 @@ impl WorkingSets {
         let set = &self.sets[block];
         let planes = set.kept.len();
         let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
-        PlaneStore::bytes(&set.kept[k]) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
+        PlaneStore::bytes(set, k) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
     }
 
     /// Returns the number of planes stored over all examples.
@@ -200,7 +193,7 @@ impl WorkingSets {
 
     /// Returns plane `k` of example `block` as it is stored: without a linear part where it is known by code.
     pub fn plane(&self, block: usize, k: usize) -> PlaneView<'_> {
-        self.store.view(&self.sets[block].kept[k])
+        self.store.view(&self.sets[block], k)
     }
 
     /// Returns the constant part of plane `k` of example `block`.
@@ -242,8 +235,9 @@ impl WorkingSets {
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.
-    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
-        let set = &self.sets[block];
+    pub fn scores(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
+        let set = &mut self.sets[block];
+        self.bytes = self.bytes.saturating_add_signed(self.store.compile(block, set, source));
         out.clear();
         self.store.products(block, set, w, source, out);
         out.iter_mut().zip(&set.kept).for_each(|(score, kept)| *score += kept.circ);
@@ -261,15 +255,16 @@ impl WorkingSets {
         let set = &self.sets[block];
         before.iter_mut().zip(&set.alphas).for_each(|(before, now)| *before = now - *before);
         if !self.store.by_code() {
-            for (kept, &change) in set.kept.iter().zip(before.iter()).filter(|(_, change)| **change != 0.0) {
-                iterate.add(change, self.store.view(kept).star, change * kept.circ);
+            for (k, &change) in before.iter().enumerate().filter(|(_, change)| **change != 0.0) {
+                let plane = self.store.view(set, k);
+                iterate.add(change, plane.star, change * plane.circ);
             }
             return;
         }
         let Some(coded) = source.coded_planes() else { return };
         let circ = set.kept.iter().zip(before.iter()).map(|(kept, change)| change * kept.circ).sum();
         let additions = code_len(set) * set.kept.len() as f64;
-        iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, &set.codes, before, scale, target));
+        iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, set.coded(), before, scale, target));
     }
 
     /// Adds the linear parts of all planes, each times its mass, to `sum` and returns the sum of the constant parts.
@@ -278,13 +273,14 @@ impl WorkingSets {
         for (block, set) in self.sets.iter().enumerate() {
             let coded = if self.store.by_code() { source.coded_planes() } else { None };
             if let Some(coded) = coded {
-                coded.add_planes(block, &set.codes, &set.alphas, 1.0, sum);
+                coded.add_planes(block, set.coded(), &set.alphas, 1.0, sum);
                 circ += set.kept.iter().zip(&set.alphas).map(|(kept, alpha)| alpha * kept.circ).sum::<f64>();
                 continue;
             }
-            for (kept, &alpha) in set.kept.iter().zip(&set.alphas).filter(|(_, alpha)| **alpha != 0.0) {
-                self.store.view(kept).star.add_to(alpha, sum);
-                circ += alpha * kept.circ;
+            for (k, &alpha) in set.alphas.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
+                let plane = self.store.view(set, k);
+                plane.star.add_to(alpha, sum);
+                circ += alpha * plane.circ;
             }
         }
         circ
@@ -306,8 +302,8 @@ impl WorkingSets {
     pub fn seen(&self, w: &[f64]) -> Seen {
         let mut seen = Seen::default();
         for set in &self.sets {
-            let kept = set.kept.iter().zip(&set.alphas);
-            kept.for_each(|(kept, &alpha)| seen.add(alpha, self.store.view(kept), w));
+            let masses = set.alphas.iter().enumerate();
+            masses.for_each(|(k, &alpha)| seen.add(alpha, self.store.view(set, k), w));
         }
         seen
     }
@@ -341,7 +337,8 @@ impl WorkingSets {
             && set.alphas.len() == planes
             && finite(&set.alphas)
             && finite(&set.gram)
-            && set.kept.iter().all(|kept| kept.circ.is_finite() && self.store.has(kept, dim))
+            && set.kept.iter().all(|kept| kept.circ.is_finite())
+            && self.store.has(set, dim)
     }
 }
 
@@ -353,8 +350,8 @@ fn code_len(set: &Set) -> f64 {
 /// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row of the triangle.
 fn bytes_of_set(set: &Set) -> usize {
     let planes = set.kept.len();
-    let numbers: usize = set.kept.iter().map(PlaneStore::bytes).sum();
-    numbers + 8 * set.gram.len() + 4 * set.codes.len() + planes * PLANE_BYTES
+    let numbers: usize = (0..planes).map(|k| PlaneStore::bytes(set, k)).sum();
+    numbers + 8 * set.gram.len() + 4 * (set.codes.len() + set.compiled_len as usize) + planes * PLANE_BYTES
 }
 
 /// Sets the coordinates of `image` to 0 that `plane` touches and whose weights must stay `>= 0`.

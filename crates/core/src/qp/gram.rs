@@ -18,4 +18,17 @@ impl Gram<'_> {
             _ => 0.0,
         }
     }
+
+    /// Adds `factor` times the inner products of all planes with `vertex` to `out`; those with the truth are zero.
+    pub(super) fn add_row(&self, vertex: Option<usize>, factor: f64, out: &mut [f64]) {
+        let Some(vertex) = vertex else { return };
+        let start = vertex * (vertex + 1) / 2;
+        let (row, column) = out.split_at_mut(vertex + 1);
+        row.iter_mut().zip(&self.0[start..]).for_each(|(out, product)| *out += factor * product);
+        let mut at = start + vertex;
+        for (below, out) in column.iter_mut().enumerate() {
+            at += vertex + 1 + below;
+            *out += factor * self.0[at];
+        }
+    }
 }

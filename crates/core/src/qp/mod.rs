@@ -16,4 +16,3 @@ mod tests;
 pub use constrained::ConstrainedPart;
 pub use gram::Gram;
 pub use simplex::SimplexQp;
-pub use solve::SolveBuffers;

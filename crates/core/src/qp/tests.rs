@@ -40,7 +40,7 @@ fn tiny_masses_are_kept() {
         let mut qp =
             SimplexQp { lambda, gram, scores: &mut scores, alphas: &mut alphas, truth: &mut truth, constrained };
         match rule {
-            0 => _ = qp.solve(1e-15, 1000, &mut SolveBuffers::default()),
+            0 => _ = qp.solve(1e-15, 1000),
             _ => (0..40).for_each(|_| _ = qp.pairwise(qp.best(), qp.worst())),
         }
         assert!(qp.gap() < 1e-12, "rule {rule}: the gap is {}", qp.gap());
@@ -62,7 +62,6 @@ fn steps_keep_every_promise() {
         let mut alphas = vec![0.0; problem.planes.len()];
         let mut truth = 1.0;
         let mut scores = problem.circs.clone();
-        let mut work = SolveBuffers::default();
         for round in 0..60 {
             let before = value(&problem, &alphas, lambda);
             let mut qp = SimplexQp {
@@ -78,7 +77,7 @@ fn steps_keep_every_promise() {
                 0 => qp.toward(to),
                 1 => qp.away(from),
                 2 => qp.pairwise(to, from),
-                _ => qp.solve(1e-13, 3, &mut work),
+                _ => qp.solve(1e-13, 3),
             };
             let gained = value(&problem, &alphas, lambda) - before;
             assert!(step.gain >= 0.0 && (gained - step.gain).abs() < 1e-12, "seed {seed}: {gained} {step:?}");
@@ -91,7 +90,7 @@ fn steps_keep_every_promise() {
         }
         let (gram, scores, alphas, truth) = (Gram(&problem.gram), &mut scores, &mut alphas, &mut truth);
         let mut qp = SimplexQp { lambda, gram, scores, alphas, truth, constrained: None };
-        qp.solve(1e-12, 100_000, &mut work);
+        qp.solve(1e-12, 100_000);
         assert!(qp.gap() <= 1e-9, "seed {seed}: gap {}", qp.gap());
     }
 }
