@@ -21,7 +21,7 @@ pub(super) struct Place {
     values: Slot,
 }
 
-/// Planes that a set gets more room for at a time, at least.
+/// Planes that a set gets more room for at a time, at least: an AVX2 register of inner products.
 const MORE_PLANES: usize = 4;
 
 /// The planes kept of one example.
@@ -32,8 +32,9 @@ pub(super) struct Set {
     pub(super) places: Vec<Place>,
     /// Mass on each plane, for solvers that remember what a block consists of.
     pub(super) alphas: Vec<f64>,
-    /// Inner products, lower triangle by rows; only where they are asked for.
+    /// Inner products: a square matrix of `room` rows, so that steps work on it where it is. Only where they are asked for.
     pub(super) gram: Vec<f64>,
+    pub(super) room: u32,
     /// What the oracle attached to the planes, one after the other, all of one length.
     pub(super) codes: Vec<u32>,
     /// What the oracle compiled of these codes, unless they have changed since.
@@ -57,16 +58,40 @@ impl Set {
     /// grow by a little.
     pub(super) fn reserve(&mut self, inner_products: bool, code: usize) {
         let planes = self.kept.len();
-        if planes < self.kept.capacity() {
+        if planes < self.kept.capacity() && (!inner_products || planes < self.room as usize) {
             return;
         }
-        let more = MORE_PLANES.max(planes / 4);
-        let room = planes + more;
-        self.kept.reserve_exact(more);
-        self.alphas.reserve_exact(room - self.alphas.len());
+        let room = (planes + MORE_PLANES.max(planes / 4)).next_multiple_of(MORE_PLANES);
+        self.kept.reserve_exact(room - planes);
+        self.alphas.reserve_exact(room - planes);
         self.codes.reserve_exact(room * code - self.codes.len());
-        if inner_products {
-            self.gram.reserve_exact(room * (room + 1) / 2 - self.gram.len());
+        if inner_products && room > self.room as usize {
+            let mut gram = vec![0.0; room * room];
+            let rows = self.gram.chunks_exact((self.room as usize).max(1));
+            gram.chunks_exact_mut(room).zip(rows).for_each(|(new, old)| new[..old.len()].copy_from_slice(old));
+            (self.gram, self.room) = (gram, room as u32);
+        }
+    }
+
+    /// Writes the inner products of the plane that comes next with the planes and with itself.
+    pub(super) fn add_products(&mut self, products: &[f64]) {
+        let (room, plane) = (self.room as usize, products.len() - 1);
+        for (other, &product) in products.iter().enumerate() {
+            self.gram[plane * room + other] = product;
+            self.gram[other * room + plane] = product;
+        }
+    }
+
+    /// Takes the inner products of plane `k` out; there are `planes` with it.
+    pub(super) fn remove_products(&mut self, k: usize, planes: usize) {
+        let room = self.room as usize;
+        if room == 0 {
+            return;
+        }
+        for row in 0..planes - 1 {
+            let (from, first) = if row < k { (row, k) } else { (row + 1, 0) };
+            self.gram.copy_within(from * room + first..from * room + k.max(first), row * room + first);
+            self.gram.copy_within(from * room + k + 1..from * room + planes, row * room + k);
         }
     }
 

@@ -27,6 +27,8 @@ pub struct WorkingSets {
     /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
     spread: Option<Spread>,
     metric: Metric,
+    #[serde(skip)]
+    products: Vec<f64>,
 }
 
 /// Room for one plane at all coordinates; zero between uses.
@@ -37,7 +39,15 @@ impl WorkingSets {
     /// Returns empty sets (but for the truth) of `blocks` examples.
     pub fn new(blocks: usize) -> Self {
         let sets = vec![Set::default(); blocks];
-        WorkingSets { sets, store: PlaneStore::new(), planes: 0, bytes: 0, spread: None, metric: Metric }
+        WorkingSets {
+            sets,
+            store: PlaneStore::new(),
+            planes: 0,
+            bytes: 0,
+            spread: None,
+            metric: Metric,
+            products: Vec::new(),
+        }
     }
 
     /// Returns empty sets that also keep all inner products of an example's planes, in dimension `dim`.
@@ -96,10 +106,10 @@ impl WorkingSets {
         if let Some(constraints) = constraints {
             leave_out(plane.star, constraints, image);
         }
-        let mut gram = std::mem::take(&mut set.gram);
-        self.store.products(block, set, image, source, &mut gram);
-        gram.push(self.metric.inner(plane.star, image));
-        set.gram = gram;
+        self.products.clear();
+        self.store.products(block, set, image, source, &mut self.products);
+        self.products.push(self.metric.inner(plane.star, image));
+        set.add_products(&self.products);
         plane.star.clear_in(image);
     }
 
@@ -141,14 +151,7 @@ impl WorkingSets {
         set.codes.drain(k * code..(k + 1) * code);
         self.store.remove(set, k);
         set.alphas.remove(k);
-        if !set.gram.is_empty() {
-            let mut at = (0, 0);
-            set.gram.retain(|_| {
-                let (i, j) = at;
-                at = if j == i { (i + 1, 0) } else { (i, j + 1) };
-                i != k && j != k
-            });
-        }
+        set.remove_products(k, set.kept.len() + 1);
         self.bytes -= set.forget_compiled();
         self.planes -= 1;
     }
@@ -157,7 +160,7 @@ impl WorkingSets {
     fn bytes_of(&self, block: usize, k: usize) -> usize {
         let set = &self.sets[block];
         let planes = set.kept.len();
-        let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
+        let gram = if set.gram.is_empty() { 0 } else { 8 * (2 * planes - 1) };
         PlaneStore::bytes(set, k) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
     }
 
@@ -219,7 +222,7 @@ impl WorkingSets {
     /// Returns inner products and masses of an example's planes.
     pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
         let set = &mut self.sets[block];
-        (Gram(&set.gram), &mut set.alphas)
+        (Gram::new(&set.gram, set.room as usize), &mut set.alphas)
     }
 
     /// Marks plane `k` active now.
@@ -227,11 +230,11 @@ impl WorkingSets {
         self.sets[block].kept[k].last_active = now;
     }
 
-    /// Brings the planes of a block nearer that is about to be visited; returns whether their numbers are with the
-    /// oracle, which may do so too.
+    /// Brings the planes of a block nearer that is about to be visited; returns whether there are planes
+    /// whose numbers are with the oracle, which may do so too.
     pub fn prefetch(&self, block: usize) -> bool {
         self.store.prefetch(&self.sets[block]);
-        self.store.by_code()
+        self.store.by_code() && !self.is_empty(block)
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.
@@ -327,8 +330,9 @@ impl WorkingSets {
     }
 
     fn is_sound(&self, set: &Set, dim: usize) -> bool {
-        let (planes, products) = (set.kept.len(), set.gram.len());
-        let whole = products == if self.spread.is_some() { planes * (planes + 1) / 2 } else { 0 };
+        let (planes, room) = (set.kept.len(), set.room as usize);
+        let least = if self.spread.is_some() { planes } else { 0 };
+        let whole = room.checked_mul(room) == Some(set.gram.len()) && room >= least;
         let codes = if planes == 0 { set.codes.is_empty() } else { set.codes.len().is_multiple_of(planes) };
         let known = self.spread.is_some() && (planes == 0 || !set.codes.is_empty());
         whole
@@ -347,11 +351,12 @@ fn code_len(set: &Set) -> f64 {
     (set.codes.len() / set.kept.len().max(1)).max(1) as f64
 }
 
-/// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row of the triangle.
+/// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row and a column.
 fn bytes_of_set(set: &Set) -> usize {
     let planes = set.kept.len();
     let numbers: usize = (0..planes).map(|k| PlaneStore::bytes(set, k)).sum();
-    numbers + 8 * set.gram.len() + 4 * (set.codes.len() + set.compiled_len as usize) + planes * PLANE_BYTES
+    let gram = if set.gram.is_empty() { 0 } else { 8 * planes * planes };
+    numbers + gram + 4 * (set.codes.len() + set.compiled_len as usize) + planes * PLANE_BYTES
 }
 
 /// Sets the coordinates of `image` to 0 that `plane` touches and whose weights must stay `>= 0`.

@@ -104,8 +104,7 @@ impl SimplexQp<'_> {
             self.add_mass(from, -gamma);
         }
         let scale = gamma / self.lambda;
-        gram.add_row(to, -scale, self.scores);
-        gram.add_row(from, scale, self.scores);
+        gram.follow(to, from, scale, self.scores);
         let surplus = self.follow_constrained(gamma);
         Step { gap: slope, gamma, gain: gamma * slope - 0.5 * gamma * gamma * curvature + surplus }
     }

@@ -24,18 +24,21 @@ impl SimplexQp<'_> {
     }
 
     /// The vertex of the highest score, and that of the lowest among those with mass, in one look; ties as in
-    /// [`best`](SimplexQp::best).
+    /// [`best`](SimplexQp::best). No branch depends on a score: which plane is best is as good as chance.
     fn extremes(&self) -> (Option<usize>, Option<usize>) {
-        let (mut best, mut best_score) = (None, 0.0);
-        let (mut worst, mut worst_score) = (None, if *self.truth > 0.0 { 0.0 } else { f64::INFINITY });
+        let truth = self.scores.len();
+        let (mut best, mut best_score) = (truth, 0.0);
+        let (mut worst, mut worst_score) = (truth, if *self.truth > 0.0 { 0.0 } else { f64::INFINITY });
         for (p, (&score, &alpha)) in self.scores.iter().zip(self.alphas.iter()).enumerate() {
-            if score > best_score {
-                (best, best_score) = (Some(p), score);
-            }
-            if alpha > 0.0 && score < worst_score {
-                (worst, worst_score) = (Some(p), score);
-            }
+            let is_best = score > best_score;
+            best = if is_best { p } else { best };
+            best_score = if is_best { score } else { best_score };
+            let of_active = if alpha > 0.0 { score } else { f64::INFINITY };
+            let is_worst = of_active < worst_score;
+            worst = if is_worst { p } else { worst };
+            worst_score = if is_worst { of_active } else { worst_score };
         }
-        (best, worst)
+        let vertex = |p: usize| (p < truth).then_some(p);
+        (vertex(best), vertex(worst))
     }
 }
