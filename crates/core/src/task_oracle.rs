@@ -102,6 +102,9 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
     fn prefetch(&self, block: usize) {
         self.task.prefetch(&self.examples.inputs[block]);
     }
+    fn prefetch_early(&self, block: usize) {
+        linalg::prefetch(std::slice::from_ref(&self.examples.inputs[block]));
+    }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         Some(self)
     }

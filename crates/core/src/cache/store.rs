@@ -223,7 +223,7 @@ impl PlaneStore {
     pub(super) fn prefetch(&self, set: &Set) {
         linalg::prefetch(&set.kept);
         linalg::prefetch(&set.alphas);
-        linalg::prefetch(&set.gram);
+        linalg::prefetch(&set.gram[..set.kept.len() * set.room as usize]);
         linalg::prefetch(&set.compiled);
         for place in &set.places {
             if let Some(slot) = place.indices {

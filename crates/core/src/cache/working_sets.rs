@@ -5,6 +5,7 @@
 
 use super::store::{Kept, PlaneStore, Set};
 use crate::iterate::Iterate;
+use crate::linalg;
 use crate::metric::Metric;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView, Star};
@@ -235,6 +236,11 @@ impl WorkingSets {
     pub fn prefetch(&self, block: usize) -> bool {
         self.store.prefetch(&self.sets[block]);
         self.store.by_code() && !self.is_empty(block)
+    }
+
+    /// Brings what finds the planes of a block nearer.
+    pub fn prefetch_early(&self, block: usize) {
+        linalg::prefetch(std::slice::from_ref(&self.sets[block]));
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.

@@ -33,7 +33,9 @@ pub fn prefetch<T>(items: &[T]) {
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         let start = items.as_ptr().cast::<i8>();
-        for offset in (0..std::mem::size_of_val(items)).step_by(CACHE_LINE) {
+        let bytes = std::mem::size_of_val(items);
+        let last = bytes.checked_sub(1); // in a line of its own where `items` does not begin with one
+        for offset in (0..bytes).step_by(CACHE_LINE).chain(last) {
             // SAFETY: a prefetch reads nothing and cannot fault; the address lies inside `items`.
             #[allow(unsafe_code)]
             unsafe {

@@ -57,8 +57,8 @@ pub trait BlockVisits: Clone + Serialize + DeserializeOwned {
     /// Returns the next block of the pass, of `blocks`.
     fn next(&mut self, rng: &mut Rng, blocks: usize) -> usize;
 
-    /// Returns the block that [`next`](BlockVisits::next) will return, where that is settled already.
-    fn upcoming(&self) -> Option<usize> {
+    /// Returns the block that [`next`](BlockVisits::next) will return after so many others, where that is settled already.
+    fn upcoming(&self, _after: usize) -> Option<usize> {
         None
     }
 

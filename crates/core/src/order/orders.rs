@@ -111,9 +111,9 @@ macro_rules! orders {
             }
 
             /// Returns the block that the next call of [`next`](BlockOrder::next) will return, where that is settled.
-            pub fn upcoming(&self) -> Option<usize> {
+            pub fn upcoming(&self, after: usize) -> Option<usize> {
                 match &self.visits {
-                    $(Visits::$name(visits) => $crate::order::BlockVisits::upcoming(visits),)*
+                    $(Visits::$name(visits) => $crate::order::BlockVisits::upcoming(visits, after),)*
                 }
             }
 

@@ -69,8 +69,8 @@ impl BlockVisits for PermutationVisits {
         block as usize
     }
 
-    fn upcoming(&self) -> Option<usize> {
-        self.blocks[..self.length].get(self.cursor).map(|&block| block as usize)
+    fn upcoming(&self, after: usize) -> Option<usize> {
+        self.blocks[..self.length].get(self.cursor + after).map(|&block| block as usize)
     }
 
     fn is_sound(&self, blocks: usize) -> bool {

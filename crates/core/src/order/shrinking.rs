@@ -63,8 +63,8 @@ impl BlockVisits for ShrinkingVisits {
         self.permutation.next(rng, blocks)
     }
 
-    fn upcoming(&self) -> Option<usize> {
-        self.permutation.upcoming()
+    fn upcoming(&self, after: usize) -> Option<usize> {
+        self.permutation.upcoming(after)
     }
 
     fn is_sound(&self, blocks: usize) -> bool {

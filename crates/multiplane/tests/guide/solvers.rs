@@ -67,7 +67,7 @@ fn the_order_of_the_guide_works() {
         visits.observe(0, &gaps, 1.0);
         assert!(visits.check(7).is_ok() && visits.check(8).is_err());
     }
-    assert!(!visits.is_adaptive() && visits.upcoming().is_none() && !order.wants_gap_passes());
+    assert!(!visits.is_adaptive() && visits.upcoming(0).is_none() && !order.wants_gap_passes());
     let error = Order::Cyclic(cyclic::Cyclic { stride: 0 }).validate().unwrap_err();
     assert_eq!(error.to_string(), "stride = 0: must be at least 1");
 }

@@ -211,7 +211,11 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Brings the block after the one in hand nearer, where it is settled.
     fn prefetch<O: MaxOracle + ?Sized>(&self, pass: Pass, ctx: &Ctx<'_, O>) {
-        if let Some(next) = self.order.upcoming() {
+        if let Some(soon) = self.order.upcoming(1) {
+            self.dual.prefetch_early(soon);
+            ctx.prefetch_early(soon);
+        }
+        if let Some(next) = self.order.upcoming(0) {
             let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
             if self.dual.prefetch(next, scored) || pass == Pass::Exact {
                 ctx.prefetch(next);
