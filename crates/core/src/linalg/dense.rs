@@ -5,9 +5,11 @@ use multiversion::multiversion;
 /// Accumulators of a dense reduction: two AVX-512 registers.
 const LANES: usize = 16;
 
-/// Adds the accumulators pairwise, halves first.
-#[inline(always)]
-pub(super) fn fold<const N: usize>(mut sums: [f64; N]) -> f64 {
+/// Adds the accumulators pairwise, halves first. By itself, so that what fills them is compiled for whole registers: next
+/// to these sums the compiler prefers halves of them, or single numbers.
+#[inline(never)]
+pub(super) fn fold<const N: usize>(sums: &[f64; N]) -> f64 {
+    let mut sums = *sums;
     let mut width = N / 2;
     while width > 0 {
         for k in 0..width {
@@ -22,18 +24,8 @@ pub(super) fn fold<const N: usize>(mut sums: [f64; N]) -> f64 {
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
-    let mut sums = [0.0; LANES];
-    let (a_chunks, a_rest) = a.as_chunks::<LANES>();
-    let (b_chunks, b_rest) = b.as_chunks::<LANES>();
-    for (x, y) in a_chunks.iter().zip(b_chunks) {
-        for k in 0..LANES {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    for (k, (x, y)) in a_rest.iter().zip(b_rest).enumerate() {
-        sums[k] += x * y;
-    }
-    fold(sums)
+    let [product] = dots(a, [b]);
+    product
 }
 
 /// Squared Euclidean norm.
@@ -58,7 +50,7 @@ pub fn scale(alpha: f64, y: &mut [f64]) {
 }
 
 /// Dense rows scored together: more would not leave the accumulators in AVX2 registers.
-const DENSE_ROWS: usize = 3;
+const DENSE_ROWS: usize = 2;
 
 /// `out[k] = <row, matrix_k>`, each with the bits of [`dot`]; a few rows at a time share what is read of `row`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
@@ -81,7 +73,6 @@ pub(super) fn some_dense_row_scores(row: &[f64], matrix: &[f64], rows: &[u32], o
     let at = |number: u32| &matrix[number as usize * width..][..width];
     for (rows, out) in rows.chunks(DENSE_ROWS).zip(out.chunks_mut(DENSE_ROWS)) {
         match (rows, out) {
-            (&[a, b, c], out) => out.copy_from_slice(&dots(row, [at(a), at(b), at(c)])),
             (&[a, b], out) => out.copy_from_slice(&dots(row, [at(a), at(b)])),
             (rows, out) => rows.iter().zip(out).for_each(|(&number, out)| [*out] = dots(row, [at(number)])),
         }
@@ -96,17 +87,32 @@ fn dots<const N: usize>(row: &[f64], vectors: [&[f64]; N]) -> [f64; N] {
     let mut sums = [[0.0; LANES]; N];
     for (c, x) in chunks.iter().enumerate() {
         for r in 0..N {
-            for k in 0..LANES {
-                sums[r][k] += x[k] * parts[r].0[c][k];
-            }
+            sums[r] = multiply_add(sums[r], x, &parts[r].0[c]);
         }
     }
-    for r in 0..N {
-        for (k, (x, y)) in rest.iter().zip(parts[r].1).enumerate() {
-            sums[r][k] += x * y;
+    if !rest.is_empty() {
+        let x = padded(rest);
+        for r in 0..N {
+            sums[r] = multiply_add(sums[r], &x, &padded(parts[r].1)); // zeros change no bit of a sum that began with +0
         }
     }
-    sums.map(fold)
+    std::array::from_fn(|r| fold(&sums[r]))
+}
+
+/// By value, so that the sums stay in registers.
+#[inline(always)]
+fn multiply_add(mut sums: [f64; LANES], x: &[f64; LANES], y: &[f64; LANES]) -> [f64; LANES] {
+    for k in 0..LANES {
+        sums[k] += x[k] * y[k];
+    }
+    sums
+}
+
+/// The end of a vector.
+fn padded(rest: &[f64]) -> [f64; LANES] {
+    let mut padded = [0.0; LANES];
+    padded[..rest.len()].copy_from_slice(rest);
+    padded
 }
 
 #[cfg(test)]

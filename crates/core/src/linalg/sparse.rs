@@ -19,7 +19,7 @@ pub fn sparse_dot(indices: &[u32], values: &[f64], w: &[f64]) -> f64 {
     for (k, (i, v)) in index_rest.iter().zip(value_rest).enumerate() {
         sums[k] += v * w[*i as usize];
     }
-    fold(sums)
+    fold(&sums)
 }
 
 /// `y[indices[k]] += alpha * values[k]`; panics if an index is out of range.
@@ -55,7 +55,7 @@ pub fn sparse_row_score(indices: &[u32], values: Option<&[f64]>, w: &[f64]) -> f
             for (k, i) in rest.iter().enumerate() {
                 sums[k] += w[*i as usize];
             }
-            fold(sums)
+            fold(&sums)
         }
     }
 }
