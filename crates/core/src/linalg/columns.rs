@@ -75,10 +75,10 @@ fn sums<const N: usize>(
 pub fn add_to_rows(indices: &[u32], values: Option<&[f64]>, columns: &[(u32, f64)], width: usize, table: &mut [f64]) {
     for columns in columns.chunks(COLUMNS) {
         match columns {
-            &[a] => add_columns([a], indices, values, width, table),
-            &[a, b] => add_columns([a, b], indices, values, width, table),
-            &[a, b, c] => add_columns([a, b, c], indices, values, width, table),
-            &[a, b, c, d] => add_columns([a, b, c, d], indices, values, width, table),
+            [a] => add_columns([*a], indices, values, width, table),
+            [a, b] => add_columns([*a, *b], indices, values, width, table),
+            [a, b, c] => add_columns([*a, *b, *c], indices, values, width, table),
+            [a, b, c, d] => add_columns([*a, *b, *c, *d], indices, values, width, table),
             _ => unreachable!("chunks hold at most {COLUMNS} columns"),
         }
     }
