@@ -61,7 +61,7 @@ impl Set {
         if planes < self.kept.capacity() && (!inner_products || planes < self.room as usize) {
             return;
         }
-        let room = (planes + MORE_PLANES.max(planes / 4)).next_multiple_of(MORE_PLANES);
+        let room = (planes + MORE_PLANES.max(planes / 2)).next_multiple_of(MORE_PLANES);
         self.kept.reserve_exact(room - planes);
         self.alphas.reserve_exact(room - planes);
         self.codes.reserve_exact(room * code - self.codes.len());
@@ -191,7 +191,6 @@ impl PlaneStore {
         let Some(coded) = source.coded_planes() else { return 0 };
         coded.compile(block, &set.codes, &mut self.scratch);
         set.compiled.clear();
-        set.compiled.reserve_exact(self.scratch.len());
         set.compiled.extend_from_slice(&self.scratch);
         let before = std::mem::replace(&mut set.compiled_len, self.scratch.len() as u32);
         set.is_compiled = true;

@@ -10,7 +10,7 @@ const COLUMNS: usize = 4;
 const LANES: usize = 2;
 
 /// `out[k] = sum_i values[i] * table[indices[i] * width + columns[k]]`: a few columns of rows of a row-major table, added
-/// up; `values` is `None` where all are 1. Each sum has [`LANES`] accumulators, entries in turn. Panics if a place is out
+/// up; `values` is `None` where all are 1. Each sum has two accumulators, entries in turn. Panics if a place is out
 /// of range.
 pub fn column_sums(
     indices: &[u32],
