@@ -55,13 +55,13 @@ impl Set {
     }
 
     /// Makes room for one more plane, so that it needs no other allocation: sets are many and mostly small, so that they
-    /// grow by a little.
+    /// begin with little.
     pub(super) fn reserve(&mut self, inner_products: bool, code: usize) {
         let planes = self.kept.len();
         if planes < self.kept.capacity() && (!inner_products || planes < self.room as usize) {
             return;
         }
-        let room = (planes + MORE_PLANES.max(planes / 2)).next_multiple_of(MORE_PLANES);
+        let room = planes + MORE_PLANES.max(planes);
         self.kept.reserve_exact(room - planes);
         self.alphas.reserve_exact(room - planes);
         self.codes.reserve_exact(room * code - self.codes.len());
