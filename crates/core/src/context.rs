@@ -160,6 +160,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.oracle.prefetch(block);
     }
 
+    /// Tells the oracle which block comes soon; see [`MaxOracle::prefetch_early`].
+    pub fn prefetch_early(&self, block: usize) {
+        self.oracle.prefetch_early(block);
+    }
+
     fn timed_call(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
         let calls = self.counts.oracle_calls;
         let mean = self.counts.oracle_seconds / calls as f64;

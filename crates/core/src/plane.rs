@@ -127,7 +127,7 @@ impl Plane {
 
     /// Sorts the indices and adds up repeated ones. Costs one look at each entry if they are sorted already.
     pub fn seal(&mut self) {
-        if self.dense || self.indices.windows(2).all(|pair| pair[0] < pair[1]) {
+        if self.dense || linalg::is_ascending(&self.indices) {
             return;
         }
         self.sorter.clear();
@@ -174,7 +174,7 @@ impl Plane {
             let len = self.values.len();
             return (len != dim).then(|| format!("it is dense with {len} coefficients, expected {dim}"));
         }
-        if !self.indices.windows(2).all(|pair| pair[0] < pair[1]) {
+        if !linalg::is_ascending(&self.indices) {
             return Some("its indices are not sorted: seal() was not called".into());
         }
         match self.indices.last() {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::example::{Example, Examples, Memory, Question, Workspace};
-use crate::oracle::{Prices, Quality};
+use crate::oracle::{Coded, Prices, Quality};
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
 
@@ -159,22 +159,25 @@ pub trait RecombineLabels<T: Task + ?Sized> {
 /// Scores and adds planes from encoded labellings, so that solvers need not store them: pays where the planes of an
 /// example share its features. Needs [`LabelCodes`] as well.
 pub trait CodedFeatures<T: Task + ?Sized> {
-    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`, one after the other in `codes`.
+    /// Writes into `compiled` (empty) what makes the methods below faster for these encoded labellings, one after the other
+    /// in `codes`: a function of example and codes, which is handed back with them.
+    fn compile(&self, _: ExampleOf<'_, T>, _codes: &[u32], _: &mut T::Scratch, _compiled: &mut Vec<u32>) {}
+
+    /// Writes `out[k] = <w, phi(x, y_k) - phi(x, truth)>` for encoded labellings `y_k`; nothing may be compiled of them.
     fn linear_scores(
         &self,
         example: ExampleOf<'_, T>,
         w: &[f64],
-        codes: &[u32],
+        planes: Coded<'_>,
         scratch: &mut T::Scratch,
         out: &mut [f64],
     );
 
-    /// Adds `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))` to `target`; codes as in
-    /// [`linear_scores`](CodedFeatures::linear_scores).
+    /// Adds `sum_k scale amounts[k] (phi(x, y_k) - phi(x, truth))` to `target`; nothing may be compiled of the planes.
     fn add_planes(
         &self,
         example: ExampleOf<'_, T>,
-        codes: &[u32],
+        planes: Coded<'_>,
         amounts: &[f64],
         scale: f64,
         scratch: &mut T::Scratch,

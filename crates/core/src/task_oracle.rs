@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
-use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Prices, Quality, Recombination};
+use crate::oracle::{
+    Capabilities, Coded, CodedPlanes, MaxOracle, OracleError, OracleResult, Prices, Quality, Recombination,
+};
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
 use crate::task::{Task, WorkspaceOf};
@@ -100,6 +102,9 @@ impl<T: Task> MaxOracle for TaskOracle<T> {
     fn prefetch(&self, block: usize) {
         self.task.prefetch(&self.examples.inputs[block]);
     }
+    fn prefetch_early(&self, block: usize) {
+        linalg::prefetch(std::slice::from_ref(&self.examples.inputs[block]));
+    }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         Some(self)
     }
@@ -140,17 +145,23 @@ impl<T: Task> Recombination for TaskOracle<T> {
 }
 
 impl<T: Task> CodedPlanes for TaskOracle<T> {
-    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]) {
+    fn compile(&mut self, block: usize, codes: &[u32], compiled: &mut Vec<u32>) {
+        compiled.clear();
+        if let Some(coded) = self.task.capabilities().coded_planes {
+            coded.compile(self.examples.get(block), codes, &mut self.scratch, compiled);
+        }
+    }
+    fn linear_scores(&mut self, block: usize, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
         let scale = self.scale();
         if let Some(coded) = self.task.capabilities().coded_planes {
-            coded.linear_scores(self.examples.get(block), w, codes, &mut self.scratch, out);
+            coded.linear_scores(self.examples.get(block), w, planes, &mut self.scratch, out);
             linalg::scale(scale, out);
         }
     }
-    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]) {
+    fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]) {
         let scale = scale / self.examples.labels.len() as f64;
         if let Some(coded) = self.task.capabilities().coded_planes {
-            coded.add_planes(self.examples.get(block), codes, amounts, scale, &mut self.scratch, target);
+            coded.add_planes(self.examples.get(block), planes, amounts, scale, &mut self.scratch, target);
         }
     }
 }

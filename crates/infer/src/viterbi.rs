@@ -6,16 +6,18 @@
 use crate::chain::ChainView;
 use multiversion::multiversion;
 
-/// Next labels treated at once: four AVX-512 registers.
+/// Next labels treated at once: eight AVX2 registers.
 const WIDTH: usize = 32;
+
+/// What their number is rounded up to: an AVX2 register.
+const REGISTER: usize = 4;
 
 /// The engine with its working memory.
 #[derive(Clone, Debug, Default)]
 pub struct Viterbi {
-    /// `[len][padded]`: best score of a prefix that ends in each label.
+    /// `[len][padded]`: best score of a prefix that ends in each label; rows are padded to a multiple of
+    /// [`REGISTER`], with numbers that mean nothing.
     forward: Vec<f64>,
-    /// The pair table with rows padded to a multiple of [`WIDTH`].
-    pair: Vec<f64>,
 }
 
 impl Viterbi {
@@ -35,24 +37,14 @@ impl Viterbi {
             return 0.0;
         }
         let (len, labels) = (chain.len(), chain.labels);
-        let padded = labels.next_multiple_of(WIDTH);
-        self.pad_pair(chain, padded);
-        self.forward.clear();
-        self.forward.resize(len * padded, f64::NEG_INFINITY);
+        let padded = labels.next_multiple_of(REGISTER);
+        self.forward.resize(len * padded, 0.0);
         self.forward[..labels].copy_from_slice(&chain.unary[..labels]);
         for t in 1..len {
             let (before, now) = self.forward[(t - 1) * padded..(t + 1) * padded].split_at_mut(padded);
-            forward_step(&before[..labels], &self.pair, &chain.unary[t * labels..(t + 1) * labels], now);
+            forward_step(&before[..labels], chain.pair, &chain.unary[t * labels..(t + 1) * labels], now);
         }
         self.trace_back(chain, padded, path)
-    }
-
-    fn pad_pair(&mut self, chain: ChainView<'_>, padded: usize) {
-        self.pair.clear();
-        for row in chain.pair.chunks_exact(chain.labels) {
-            self.pair.extend_from_slice(row);
-            self.pair.resize(self.pair.len() + padded - chain.labels, f64::NEG_INFINITY);
-        }
     }
 
     /// Follows the best scores from the end; returns the best of all.
@@ -84,24 +76,57 @@ fn first_best(scores: impl Iterator<Item = f64>) -> usize {
     best.0
 }
 
-/// Computes `now[y] = max_x (before[x] + pair[x][y]) + unary[y]`; `pair` and `now` are padded.
+/// Computes `now[y] = max_x (before[x] + pair[x][y]) + unary[y]`; `now` is padded. Rows of `pair` are read in whole
+/// registers, beyond their end where the table goes on: what that gives lands in the padding.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn forward_step(before: &[f64], pair: &[f64], unary: &[f64], now: &mut [f64]) {
-    let padded = now.len();
-    for (block, out) in now.chunks_exact_mut(WIDTH).enumerate() {
-        let mut best = [f64::NEG_INFINITY; WIDTH];
-        for (&score, row) in before.iter().zip(pair.chunks_exact(padded)) {
-            let row = &row[block * WIDTH..][..WIDTH];
-            for k in 0..WIDTH {
-                let value = score + row[k];
-                best[k] = if value > best[k] { value } else { best[k] };
-            }
+    for (block, out) in now.chunks_mut(WIDTH).enumerate() {
+        let start = block * WIDTH;
+        match out.len() / REGISTER {
+            1 => best_before::<4>(before, pair, start, out),
+            2 => best_before::<8>(before, pair, start, out),
+            3 => best_before::<12>(before, pair, start, out),
+            4 => best_before::<16>(before, pair, start, out),
+            5 => best_before::<20>(before, pair, start, out),
+            6 => best_before::<24>(before, pair, start, out),
+            7 => best_before::<28>(before, pair, start, out),
+            _ => best_before::<WIDTH>(before, pair, start, out),
         }
-        out.copy_from_slice(&best);
     }
     for (out, unary) in now.iter_mut().zip(unary) {
         *out += unary;
     }
+}
+
+/// Writes `max_x (before[x] + pair[x][y])` for the `N` labels y from `start` on, the number of labels in `out`.
+#[inline(always)]
+fn best_before<const N: usize>(before: &[f64], pair: &[f64], start: usize, out: &mut [f64]) {
+    let mut best = [f64::NEG_INFINITY; N];
+    for (x, &score) in before.iter().enumerate() {
+        let row = &pair[x * before.len() + start..];
+        best = match row.first_chunk::<N>() {
+            Some(row) => better(best, score, row),
+            None => better(best, score, &padded(row)),
+        };
+    }
+    out.copy_from_slice(&best);
+}
+
+#[inline(always)]
+fn better<const N: usize>(mut best: [f64; N], score: f64, row: &[f64; N]) -> [f64; N] {
+    for k in 0..N {
+        let value = score + row[k];
+        best[k] = if value > best[k] { value } else { best[k] };
+    }
+    best
+}
+
+/// The end of the table.
+#[cold]
+fn padded<const N: usize>(row: &[f64]) -> [f64; N] {
+    let mut padded = [0.0; N];
+    padded[..row.len()].copy_from_slice(row);
+    padded
 }
 
 #[cfg(test)]
@@ -134,17 +159,18 @@ mod tests {
         }
     }
 
-    /// More labels than one vector block.
+    /// Every number of registers, and more labels than one block.
     #[test]
     fn wide_label_sets() {
-        let labels = 70;
-        let mut state = 9;
-        let unary: Vec<f64> = (0..2 * labels).map(|_| next(&mut state)).collect();
-        let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
-        let chain = ChainView { labels, unary: &unary, pair: &pair };
-        let mut path = Vec::new();
-        let score = Viterbi::default().solve(chain, &mut path);
-        let best = brute::best(2, labels, |y| chain.score(y)).1;
-        assert!((score - best).abs() < 1e-12);
+        for labels in (1..40).chain([70]) {
+            let mut state = labels as u64;
+            let unary: Vec<f64> = (0..2 * labels).map(|_| next(&mut state)).collect();
+            let pair: Vec<f64> = (0..labels * labels).map(|_| next(&mut state)).collect();
+            let chain = ChainView { labels, unary: &unary, pair: &pair };
+            let mut path = Vec::new();
+            let score = Viterbi::default().solve(chain, &mut path);
+            let best = brute::best(2, labels, |y| chain.score(y)).1;
+            assert!((score - best).abs() < 1e-12, "{labels} labels");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::clock::ClockKind;
 use multiplane_core::linalg;
-use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::oracle::{BoxedOracle, Coded, MaxOracle};
 use multiplane_core::plane::{PlaneView, Star};
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Run, Stop};
@@ -123,7 +123,7 @@ fn mixed(
             None => {
                 let mut coordinates = vec![0.0; problem.dim];
                 let coded = oracle.capabilities().and_then(|has| has.coded_planes()).unwrap();
-                coded.add_planes(block, plane.code, &[1.0], 1.0, &mut coordinates);
+                coded.add_planes(block, Coded::new(plane.code), &[1.0], 1.0, &mut coordinates);
                 (coordinates, plane.circ)
             }
         };

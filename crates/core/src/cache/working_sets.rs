@@ -5,6 +5,7 @@
 
 use super::store::{Kept, PlaneStore, Set};
 use crate::iterate::Iterate;
+use crate::linalg;
 use crate::metric::Metric;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView, Star};
@@ -12,9 +13,6 @@ use crate::qp::Gram;
 use crate::regularizer::Constraint;
 use crate::rounding::Seen;
 use crate::state::{StateError, ensure, finite};
-
-/// Planes that an example with inner products gets room for when it keeps its first.
-const USUAL_PLANES: usize = 16;
 
 /// Bytes of a plane beside its numbers, code and inner products.
 const PLANE_BYTES: usize = std::mem::size_of::<Kept>() + 8;
@@ -25,11 +23,13 @@ pub struct WorkingSets {
     sets: Vec<Set>,
     store: PlaneStore,
     planes: usize,
-    /// Of all planes: numbers, codes and inner products.
+    /// Of all planes: numbers, codes, what is compiled of these, and inner products.
     bytes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
     spread: Option<Spread>,
     metric: Metric,
+    #[serde(skip)]
+    products: Vec<f64>,
 }
 
 /// Room for one plane at all coordinates; zero between uses.
@@ -40,7 +40,15 @@ impl WorkingSets {
     /// Returns empty sets (but for the truth) of `blocks` examples.
     pub fn new(blocks: usize) -> Self {
         let sets = vec![Set::default(); blocks];
-        WorkingSets { sets, store: PlaneStore::new(), planes: 0, bytes: 0, spread: None, metric: Metric }
+        WorkingSets {
+            sets,
+            store: PlaneStore::new(),
+            planes: 0,
+            bytes: 0,
+            spread: None,
+            metric: Metric,
+            products: Vec::new(),
+        }
     }
 
     /// Returns empty sets that also keep all inner products of an example's planes, in dimension `dim`.
@@ -72,12 +80,13 @@ impl WorkingSets {
             self.touch(block, k, now);
             return Some(k);
         }
+        self.sets[block].reserve(self.spread.is_some(), plane.code().len());
         self.take_inner_products(block, plane.view(), constraints, source);
-        let kept = self.store.insert(plane.view(), now);
         let set = &mut self.sets[block];
+        self.store.insert(set, plane.view(), now);
         set.codes.extend_from_slice(plane.code());
-        set.kept.push(kept);
         set.alphas.push(0.0);
+        set.forget_compiled();
         let k = set.kept.len() - 1;
         self.planes += 1;
         self.bytes += self.bytes_of(block, k);
@@ -94,19 +103,14 @@ impl WorkingSets {
     ) {
         let Some(Spread(image)) = &mut self.spread else { return };
         let set = &mut self.sets[block];
-        if set.kept.capacity() == 0 {
-            set.kept.reserve(USUAL_PLANES);
-            set.alphas.reserve(USUAL_PLANES);
-            set.gram.reserve(USUAL_PLANES * (USUAL_PLANES + 1) / 2);
-        }
         self.metric.add(1.0, plane.star, image);
         if let Some(constraints) = constraints {
             leave_out(plane.star, constraints, image);
         }
-        let mut gram = std::mem::take(&mut set.gram);
-        self.store.products(block, set, image, source, &mut gram);
-        gram.push(self.metric.inner(plane.star, image));
-        set.gram = gram;
+        self.products.clear();
+        self.store.products(block, set, image, source, &mut self.products);
+        self.products.push(self.metric.inner(plane.star, image));
+        set.add_products(&self.products);
         plane.star.clear_in(image);
     }
 
@@ -146,17 +150,10 @@ impl WorkingSets {
         let set = &mut self.sets[block];
         let code = set.codes.len() / set.kept.len();
         set.codes.drain(k * code..(k + 1) * code);
-        let kept = set.kept.remove(k);
+        self.store.remove(set, k);
         set.alphas.remove(k);
-        if !set.gram.is_empty() {
-            let mut at = (0, 0);
-            set.gram.retain(|_| {
-                let (i, j) = at;
-                at = if j == i { (i + 1, 0) } else { (i, j + 1) };
-                i != k && j != k
-            });
-        }
-        self.store.release(kept);
+        set.remove_products(k, set.kept.len() + 1);
+        self.bytes -= set.forget_compiled();
         self.planes -= 1;
     }
 
@@ -164,8 +161,8 @@ impl WorkingSets {
     fn bytes_of(&self, block: usize, k: usize) -> usize {
         let set = &self.sets[block];
         let planes = set.kept.len();
-        let gram = if set.gram.is_empty() { 0 } else { 8 * planes };
-        PlaneStore::bytes(&set.kept[k]) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
+        let gram = if set.gram.is_empty() { 0 } else { 8 * (2 * planes - 1) };
+        PlaneStore::bytes(set, k) + gram + 4 * (set.codes.len() / planes) + PLANE_BYTES
     }
 
     /// Returns the number of planes stored over all examples.
@@ -200,7 +197,7 @@ impl WorkingSets {
 
     /// Returns plane `k` of example `block` as it is stored: without a linear part where it is known by code.
     pub fn plane(&self, block: usize, k: usize) -> PlaneView<'_> {
-        self.store.view(&self.sets[block].kept[k])
+        self.store.view(&self.sets[block], k)
     }
 
     /// Returns the constant part of plane `k` of example `block`.
@@ -226,7 +223,7 @@ impl WorkingSets {
     /// Returns inner products and masses of an example's planes.
     pub fn gram_and_alphas(&mut self, block: usize) -> (Gram<'_>, &mut [f64]) {
         let set = &mut self.sets[block];
-        (Gram(&set.gram), &mut set.alphas)
+        (Gram::new(&set.gram, set.room as usize), &mut set.alphas)
     }
 
     /// Marks plane `k` active now.
@@ -234,16 +231,22 @@ impl WorkingSets {
         self.sets[block].kept[k].last_active = now;
     }
 
-    /// Brings the planes of a block nearer that is about to be visited; returns whether their numbers are with the
-    /// oracle, which may do so too.
+    /// Brings the planes of a block nearer that is about to be visited; returns whether there are planes
+    /// whose numbers are with the oracle, which may do so too.
     pub fn prefetch(&self, block: usize) -> bool {
         self.store.prefetch(&self.sets[block]);
-        self.store.by_code()
+        self.store.by_code() && !self.is_empty(block)
+    }
+
+    /// Brings what finds the planes of a block nearer.
+    pub fn prefetch_early(&self, block: usize) {
+        linalg::prefetch(std::slice::from_ref(&self.sets[block]));
     }
 
     /// Writes the scores of an example's planes at `w` into `out`.
-    pub fn scores(&self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
-        let set = &self.sets[block];
+    pub fn scores(&mut self, block: usize, w: &[f64], source: &mut impl Capabilities, out: &mut Vec<f64>) {
+        let set = &mut self.sets[block];
+        self.bytes = self.bytes.saturating_add_signed(self.store.compile(block, set, source));
         out.clear();
         self.store.products(block, set, w, source, out);
         out.iter_mut().zip(&set.kept).for_each(|(score, kept)| *score += kept.circ);
@@ -261,15 +264,16 @@ impl WorkingSets {
         let set = &self.sets[block];
         before.iter_mut().zip(&set.alphas).for_each(|(before, now)| *before = now - *before);
         if !self.store.by_code() {
-            for (kept, &change) in set.kept.iter().zip(before.iter()).filter(|(_, change)| **change != 0.0) {
-                iterate.add(change, self.store.view(kept).star, change * kept.circ);
+            for (k, &change) in before.iter().enumerate().filter(|(_, change)| **change != 0.0) {
+                let plane = self.store.view(set, k);
+                iterate.add(change, plane.star, change * plane.circ);
             }
             return;
         }
         let Some(coded) = source.coded_planes() else { return };
         let circ = set.kept.iter().zip(before.iter()).map(|(kept, change)| change * kept.circ).sum();
         let additions = code_len(set) * set.kept.len() as f64;
-        iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, &set.codes, before, scale, target));
+        iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, set.coded(), before, scale, target));
     }
 
     /// Adds the linear parts of all planes, each times its mass, to `sum` and returns the sum of the constant parts.
@@ -278,13 +282,14 @@ impl WorkingSets {
         for (block, set) in self.sets.iter().enumerate() {
             let coded = if self.store.by_code() { source.coded_planes() } else { None };
             if let Some(coded) = coded {
-                coded.add_planes(block, &set.codes, &set.alphas, 1.0, sum);
+                coded.add_planes(block, set.coded(), &set.alphas, 1.0, sum);
                 circ += set.kept.iter().zip(&set.alphas).map(|(kept, alpha)| alpha * kept.circ).sum::<f64>();
                 continue;
             }
-            for (kept, &alpha) in set.kept.iter().zip(&set.alphas).filter(|(_, alpha)| **alpha != 0.0) {
-                self.store.view(kept).star.add_to(alpha, sum);
-                circ += alpha * kept.circ;
+            for (k, &alpha) in set.alphas.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
+                let plane = self.store.view(set, k);
+                plane.star.add_to(alpha, sum);
+                circ += alpha * plane.circ;
             }
         }
         circ
@@ -306,8 +311,8 @@ impl WorkingSets {
     pub fn seen(&self, w: &[f64]) -> Seen {
         let mut seen = Seen::default();
         for set in &self.sets {
-            let kept = set.kept.iter().zip(&set.alphas);
-            kept.for_each(|(kept, &alpha)| seen.add(alpha, self.store.view(kept), w));
+            let masses = set.alphas.iter().enumerate();
+            masses.for_each(|(k, &alpha)| seen.add(alpha, self.store.view(set, k), w));
         }
         seen
     }
@@ -331,8 +336,9 @@ impl WorkingSets {
     }
 
     fn is_sound(&self, set: &Set, dim: usize) -> bool {
-        let (planes, products) = (set.kept.len(), set.gram.len());
-        let whole = products == if self.spread.is_some() { planes * (planes + 1) / 2 } else { 0 };
+        let (planes, room) = (set.kept.len(), set.room as usize);
+        let least = if self.spread.is_some() { planes } else { 0 };
+        let whole = room.checked_mul(room) == Some(set.gram.len()) && room >= least;
         let codes = if planes == 0 { set.codes.is_empty() } else { set.codes.len().is_multiple_of(planes) };
         let known = self.spread.is_some() && (planes == 0 || !set.codes.is_empty());
         whole
@@ -341,7 +347,8 @@ impl WorkingSets {
             && set.alphas.len() == planes
             && finite(&set.alphas)
             && finite(&set.gram)
-            && set.kept.iter().all(|kept| kept.circ.is_finite() && self.store.has(kept, dim))
+            && set.kept.iter().all(|kept| kept.circ.is_finite())
+            && self.store.has(set, dim)
     }
 }
 
@@ -350,11 +357,12 @@ fn code_len(set: &Set) -> f64 {
     (set.codes.len() / set.kept.len().max(1)).max(1) as f64
 }
 
-/// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row of the triangle.
+/// Bytes of all planes of a set, as they were counted when they came: a plane's inner products are a row and a column.
 fn bytes_of_set(set: &Set) -> usize {
     let planes = set.kept.len();
-    let numbers: usize = set.kept.iter().map(PlaneStore::bytes).sum();
-    numbers + 8 * set.gram.len() + 4 * set.codes.len() + planes * PLANE_BYTES
+    let numbers: usize = (0..planes).map(|k| PlaneStore::bytes(set, k)).sum();
+    let gram = if set.gram.is_empty() { 0 } else { 8 * planes * planes };
+    numbers + gram + 4 * (set.codes.len() + set.compiled_len as usize) + planes * PLANE_BYTES
 }
 
 /// Sets the coordinates of `image` to 0 that `plane` touches and whose weights must stay `>= 0`.

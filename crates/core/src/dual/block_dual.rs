@@ -79,6 +79,9 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
     /// oracle may do so too.
     fn prefetch(&self, block: usize, planes: bool) -> bool;
 
+    /// Brings what finds a block's planes nearer, for a [`prefetch`](BlockDual::prefetch) to come.
+    fn prefetch_early(&self, block: usize);
+
     /// Returns the iterate.
     fn iterate(&self) -> &Iterate;
 

@@ -109,6 +109,9 @@ impl BlockDual for VectorDual {
         self.state.prefetch(block);
         planes && self.sets.prefetch(block)
     }
+    fn prefetch_early(&self, block: usize) {
+        self.sets.prefetch_early(block);
+    }
     fn iterate(&self) -> &Iterate {
         self.state.iterate()
     }

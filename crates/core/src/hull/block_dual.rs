@@ -102,6 +102,9 @@ impl BlockDual for HullState {
     fn prefetch(&self, block: usize, _planes: bool) -> bool {
         self.sets.prefetch(block)
     }
+    fn prefetch_early(&self, block: usize) {
+        self.sets.prefetch_early(block);
+    }
     fn iterate(&self) -> &Iterate {
         &self.iterate
     }

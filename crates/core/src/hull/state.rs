@@ -5,7 +5,7 @@ use crate::average::Averaging;
 use crate::cache::WorkingSets;
 use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
-use crate::qp::{ConstrainedPart, SimplexQp, SolveBuffers};
+use crate::qp::{ConstrainedPart, SimplexQp};
 use crate::regularizer::Regularizer;
 
 /// Weights, and what every block consists of.
@@ -33,7 +33,6 @@ pub(super) struct Buffers {
     pub(super) scores: Vec<f64>,
     pub(super) alphas: Vec<f64>,
     pub(super) free: Vec<f64>,
-    pub(super) solve: SolveBuffers,
 }
 
 impl HullState {

@@ -75,12 +75,9 @@ impl<'a> HullVisit<'a> {
     }
 
     fn solve(&mut self, tolerance: f64) -> Step {
-        let mut buffers = std::mem::take(&mut self.hull.work.solve);
         let mut qp = self.hull.qp(self.block);
         let steps = SOLVE_STEPS_PER_PLANE * (qp.scores.len() + 1);
-        let step = qp.solve(tolerance, steps, &mut buffers);
-        self.hull.work.solve = buffers;
-        step
+        qp.solve(tolerance, steps)
     }
 }
 

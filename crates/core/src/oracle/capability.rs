@@ -90,16 +90,35 @@ pub trait Recombination {
     fn recombine(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut Plane) -> Result<(), OracleError>;
 }
 
+/// Planes of one block that the oracle knows by their codes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coded<'a> {
+    /// Their codes, one after the other, all of one length.
+    pub codes: &'a [u32],
+    /// What the oracle has [compiled](CodedPlanes::compile) of these very codes; empty where it was not asked to, or needs
+    /// nothing.
+    pub compiled: &'a [u32],
+}
+
+impl<'a> Coded<'a> {
+    /// Returns planes of which nothing is compiled.
+    pub fn new(codes: &'a [u32]) -> Self {
+        Coded { codes, compiled: &[] }
+    }
+}
+
 /// Knows planes by their codes, so that solvers need not store their numbers: pays where the planes of an example
 /// share its features.
 pub trait CodedPlanes {
-    /// Writes the scores `<star, w>` of some planes of one block into `out`, one for each; `codes` are theirs, one
-    /// after the other.
-    fn linear_scores(&mut self, block: usize, w: &[f64], codes: &[u32], out: &mut [f64]);
+    /// Writes into `compiled` what makes the methods below faster for the planes of `block` with these `codes`: a function
+    /// of block and codes. It is no part of a saved state, and may be left empty.
+    fn compile(&mut self, block: usize, codes: &[u32], compiled: &mut Vec<u32>);
 
-    /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k; codes as in
-    /// [`linear_scores`](CodedPlanes::linear_scores).
-    fn add_planes(&mut self, block: usize, codes: &[u32], amounts: &[f64], scale: f64, target: &mut [f64]);
+    /// Writes the scores `<star, w>` of some planes of one block into `out`, one for each.
+    fn linear_scores(&mut self, block: usize, w: &[f64], planes: Coded<'_>, out: &mut [f64]);
+
+    /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k.
+    fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]);
 }
 
 /// Gives several planes in one call: the M best labellings, or M diverse ones. No solver asks for it yet.

@@ -30,6 +30,10 @@ pub trait MaxOracle {
     /// Takes the hint that `block` will be asked for next. Its data may be brought nearer; no answer may depend on it.
     fn prefetch(&self, _block: usize) {}
 
+    /// Takes the hint that `block` will be asked for soon, after another one: what finds its data may be brought nearer, so
+    /// that [`prefetch`](MaxOracle::prefetch) need not wait for it.
+    fn prefetch_early(&self, _block: usize) {}
+
     /// Returns what calls and planes of this problem cost.
     fn prices(&self) -> Prices {
         Prices::UNKNOWN
@@ -56,6 +60,9 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     }
     fn prefetch(&self, block: usize) {
         (**self).prefetch(block);
+    }
+    fn prefetch_early(&self, block: usize) {
+        (**self).prefetch_early(block);
     }
     fn prices(&self) -> Prices {
         (**self).prices()

@@ -12,7 +12,7 @@ mod prices;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
-pub use capability::{Capabilities, CodedPlanes, Marginals, NoCapabilities, Recombination, TopPlanes};
+pub use capability::{Capabilities, Coded, CodedPlanes, Marginals, NoCapabilities, Recombination, TopPlanes};
 pub use delayed::{Delay, Delayed};
 pub use max_oracle::{BoxedOracle, MaxOracle};
 pub use prices::Prices;

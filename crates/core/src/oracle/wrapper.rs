@@ -51,6 +51,9 @@ impl<O: MaxOracle, W: Wrapper> MaxOracle for Wrapped<O, W> {
     fn prefetch(&self, block: usize) {
         self.inner.prefetch(block);
     }
+    fn prefetch_early(&self, block: usize) {
+        self.inner.prefetch_early(block);
+    }
     fn prices(&self) -> Prices {
         self.wrapper.prices(self.inner.prices())
     }

@@ -1,14 +1,21 @@
 //! Inner products of the planes of one block.
 
-/// Inner products of planes, lower triangle by rows: entry (i, j), j <= i, at `i (i + 1) / 2 + j`.
+/// Inner products of planes: a square matrix, of which the first rows and columns are in use.
 #[derive(Clone, Copy, Debug)]
-pub struct Gram<'a>(pub &'a [f64]);
+pub struct Gram<'a> {
+    products: &'a [f64],
+    stride: usize,
+}
 
-impl Gram<'_> {
-    /// The inner product of planes `i` and `j`.
+impl<'a> Gram<'a> {
+    /// Returns the matrix whose entry (i, j) stands at `i * stride + j`.
+    pub fn new(products: &'a [f64], stride: usize) -> Self {
+        Gram { products, stride }
+    }
+
+    /// Returns the inner product of planes `i` and `j`.
     pub fn at(&self, i: usize, j: usize) -> f64 {
-        let (i, j) = if i >= j { (i, j) } else { (j, i) };
-        self.0[i * (i + 1) / 2 + j]
+        self.products[i * self.stride + j]
     }
 
     /// The same with `None` for the truth's zero plane.
@@ -16,6 +23,20 @@ impl Gram<'_> {
         match (p, q) {
             (Some(p), Some(q)) => self.at(p, q),
             _ => 0.0,
+        }
+    }
+
+    /// Subtracts `scale (<p, to> - <p, from>)` from the score of every plane p.
+    pub(super) fn follow(&self, to: Option<usize>, from: Option<usize>, scale: f64, scores: &mut [f64]) {
+        let row = |vertex: usize| &self.products[vertex * self.stride..][..self.stride];
+        let scores = scores.iter_mut();
+        match (to.map(row), from.map(row)) {
+            (Some(to), Some(from)) => {
+                scores.zip(to).zip(from).for_each(|((score, to), from)| *score -= scale * (to - from));
+            }
+            (Some(to), None) => scores.zip(to).for_each(|(score, to)| *score -= scale * to),
+            (None, Some(from)) => scores.zip(from).for_each(|(score, from)| *score += scale * from),
+            (None, None) => {}
         }
     }
 }

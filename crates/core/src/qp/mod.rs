@@ -2,8 +2,8 @@
 //! line search on cached inner products. A pairwise step costs O(planes), one toward or away from a vertex O(planes^2),
 //! whatever the dimension.
 //!
-//! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with packed
-//! inner products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
+//! One vertex is the ground truth, whose plane is zero; it has no row in G. The others are planes with their inner
+//! products. Kept up to date instead of b: the scores `a = b - G alpha / lambda`, which at a block are the
 //! planes' scores at the present w. Coordinates whose weights must stay `>= 0` are carried beside G.
 
 mod constrained;
@@ -16,4 +16,3 @@ mod tests;
 pub use constrained::ConstrainedPart;
 pub use gram::Gram;
 pub use simplex::SimplexQp;
-pub use solve::SolveBuffers;

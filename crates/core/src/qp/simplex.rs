@@ -24,7 +24,7 @@ pub struct SimplexQp<'a> {
 
 /// Of `a + b - 2ab` this share of `a + b` is rounding. Curvature is taken no smaller, so that a gain never exceeds the
 /// true one: F stays a lower bound.
-pub(super) const ROUNDING: f64 = 4.0 * f64::EPSILON;
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Mass below this is rounding where planes have masses of order 1.
 const NO_MASS: f64 = 1e-14;
@@ -34,7 +34,7 @@ const NO_SHARE: f64 = 1e-8;
 
 /// Whether a mass is what rounding left: then its vertex leaves the active set. Where the planes of a block are long
 /// (`|p|^2 / lambda` beyond 1e14) all their masses are tiny, so the largest of them is the measure.
-pub(super) fn is_rounding(mass: f64, planes: &[f64]) -> bool {
+fn is_rounding(mass: f64, planes: &[f64]) -> bool {
     mass <= NO_MASS && mass <= NO_SHARE * planes.iter().copied().fold(0.0, f64::max)
 }
 
@@ -104,9 +104,7 @@ impl SimplexQp<'_> {
             self.add_mass(from, -gamma);
         }
         let scale = gamma / self.lambda;
-        for p in 0..self.scores.len() {
-            self.scores[p] -= scale * (gram.between(Some(p), to) - gram.between(Some(p), from));
-        }
+        gram.follow(to, from, scale, self.scores);
         let surplus = self.follow_constrained(gamma);
         Step { gap: slope, gamma, gain: gamma * slope - 0.5 * gamma * gamma * curvature + surplus }
     }

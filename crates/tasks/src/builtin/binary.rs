@@ -4,11 +4,14 @@
 //! Eq. 1.12-1.15).
 
 use multiplane_core::example::Examples;
-use multiplane_core::oracle::{Prices, Quality};
+use multiplane_core::linalg;
+use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::{Layout, Magnitudes};
-use multiplane_core::task::{ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf};
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +106,7 @@ impl Task for Binary {
     ) -> Result<Quality, String> {
         let mut score = [0.0];
         let row = question.input.row(0);
-        multiplane_core::linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
         let mut scores = [-0.5 * score[0], 0.5 * score[0]];
         if let Some(&truth) = question.truth {
             for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
@@ -128,7 +131,12 @@ impl Task for Binary {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
-        TaskCapabilities { codes: Some(self), magnitudes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities {
+            codes: Some(self),
+            coded_planes: Some(self),
+            magnitudes: Some(self),
+            ..TaskCapabilities::none()
+        }
     }
 }
 
@@ -140,6 +148,34 @@ impl LabelCodes<Binary> for Binary {
 
     fn is_code(&self, _truth: &u32, code: &[u32]) -> bool {
         matches!(code, [0..=1])
+    }
+}
+
+/// `phi(x, y) - phi(x, truth)` is x times half the difference of signs: 0 or -1 or 1.
+impl CodedFeatures<Binary> for Binary {
+    fn linear_scores(&self, example: ExampleOf<'_, Self>, w: &[f64], planes: Coded<'_>, _: &mut (), out: &mut [f64]) {
+        let row = example.input.row(0);
+        let score = linalg::sparse_row_score(row.indices, row.values, w);
+        for (out, &label) in out.iter_mut().zip(planes.codes) {
+            *out = 0.5 * (sign(label) - sign(*example.truth)) * score;
+        }
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        planes: Coded<'_>,
+        amounts: &[f64],
+        scale: f64,
+        _: &mut (),
+        target: &mut [f64],
+    ) {
+        let of_plane = |(&label, amount): (&u32, &f64)| 0.5 * (sign(label) - sign(*example.truth)) * amount;
+        let amount: f64 = planes.codes.iter().zip(amounts).map(of_plane).sum();
+        if amount != 0.0 {
+            let row = example.input.row(0);
+            linalg::add_sparse_row(scale * amount, row.indices, row.values, target);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use multiplane_core::example::Examples;
 use multiplane_core::linalg;
-use multiplane_core::oracle::{Prices, Quality};
+use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::{Layout, Magnitudes};
@@ -65,10 +65,18 @@ impl Multiclass {
     }
 }
 
+/// Working memory of decoder and planes by code.
+#[derive(Debug, Default)]
+pub struct MulticlassScratch {
+    scores: Vec<f64>,
+    /// The truth and the classes of planes.
+    classes: Vec<u32>,
+}
+
 impl Task for Multiclass {
     type Input = SparseRows;
     type Label = u32;
-    type Scratch = Vec<f64>;
+    type Scratch = MulticlassScratch;
     type Memory = ();
 
     fn dim(&self) -> usize {
@@ -100,7 +108,7 @@ impl Task for Multiclass {
         work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let scores = work.scratch;
+        let scores = &mut work.scratch.scores;
         scores.clear();
         scores.resize(self.classes, 0.0);
         let row = question.input.row(0);
@@ -157,23 +165,32 @@ impl LabelCodes<Multiclass> for Multiclass {
 }
 
 impl CodedFeatures<Multiclass> for Multiclass {
-    fn linear_scores(&self, example: ExampleOf<'_, Self>, w: &[f64], codes: &[u32], _: &mut Vec<f64>, out: &mut [f64]) {
+    fn linear_scores(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        planes: Coded<'_>,
+        scratch: &mut MulticlassScratch,
+        out: &mut [f64],
+    ) {
         let row = example.input.row(0);
-        let score = |class: u32| {
-            let weights = &w[class as usize * self.features..][..self.features];
-            linalg::sparse_row_score(row.indices, row.values, weights)
-        };
-        let here = score(*example.truth);
-        out.iter_mut().zip(codes).for_each(|(out, &class)| *out = score(class) - here);
+        let (classes, scores) = (&mut scratch.classes, &mut scratch.scores);
+        classes.clear();
+        classes.push(*example.truth);
+        classes.extend_from_slice(planes.codes);
+        scores.clear();
+        scores.resize(classes.len(), 0.0);
+        linalg::some_row_scores(row.indices, row.values, w, self.features, classes, scores);
+        out.iter_mut().zip(&scores[1..]).for_each(|(out, score)| *out = score - scores[0]);
     }
 
     fn add_planes(
         &self,
         example: ExampleOf<'_, Self>,
-        codes: &[u32],
+        planes: Coded<'_>,
         amounts: &[f64],
         scale: f64,
-        _: &mut Vec<f64>,
+        _: &mut MulticlassScratch,
         target: &mut [f64],
     ) {
         let row = example.input.row(0);
@@ -183,7 +200,7 @@ impl CodedFeatures<Multiclass> for Multiclass {
                 linalg::add_sparse_row(scale * amount, row.indices, row.values, weights);
             }
         };
-        codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
+        planes.codes.iter().zip(amounts).for_each(|(&class, &amount)| add(class, amount));
         add(*example.truth, -amounts.iter().sum::<f64>());
     }
 }

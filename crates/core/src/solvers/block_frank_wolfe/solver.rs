@@ -236,8 +236,13 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Brings the block after the one in hand nearer, where it is settled.
     fn prefetch<O: MaxOracle + ?Sized>(&self, pass: Pass, ctx: &Ctx<'_, O>) {
-        if let Some(&next) = self.order.settled().first() {
-            let next = next as usize;
+        let mut settled = self.order.settled().iter().map(|&block| block as usize);
+        let (next, soon) = (settled.next(), settled.next());
+        if let Some(soon) = soon {
+            self.dual.prefetch_early(soon);
+            ctx.prefetch_early(soon);
+        }
+        if let Some(next) = next {
             let scored = pass == Pass::Approximate || matches!(self.config.planes, Planes::GapCache(_));
             if self.dual.prefetch(next, scored) || pass == Pass::Exact {
                 ctx.prefetch(next);

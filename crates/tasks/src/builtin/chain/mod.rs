@@ -2,7 +2,7 @@
 //! (MP-BCFW paper, Eq. 9). The oracle is Viterbi.
 
 mod builtin;
-mod labellings;
+mod compiled;
 mod layout;
 mod spec;
 mod task;

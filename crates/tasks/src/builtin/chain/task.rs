@@ -2,7 +2,7 @@
 //! from the truth.
 
 use multiplane_core::example::Examples;
-use multiplane_core::oracle::{Prices, Quality};
+use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::{Layout, Magnitudes};
 use multiplane_core::task::{
@@ -13,7 +13,7 @@ use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 
-use crate::builtin::chain::labellings::MoveBuffers;
+use crate::builtin::chain::compiled::CodedScratch;
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::difference::Difference;
 use crate::builtin::magnitudes::sizes;
@@ -27,9 +27,7 @@ pub struct ChainScratch {
     viterbi: Viterbi,
     lattice: Lattice,
     difference: Difference,
-    /// Scores of each position and label.
-    memo: Vec<f64>,
-    moves: MoveBuffers,
+    coded: CodedScratch,
 }
 
 impl Task for Chain {
@@ -182,26 +180,36 @@ impl RecombineLabels<Chain> for Chain {
 }
 
 impl CodedFeatures<Chain> for Chain {
+    fn compile(
+        &self,
+        example: ExampleOf<'_, Self>,
+        codes: &[u32],
+        scratch: &mut ChainScratch,
+        compiled: &mut Vec<u32>,
+    ) {
+        self.compile_labellings(example.truth, codes, &mut scratch.coded, compiled);
+    }
+
     fn linear_scores(
         &self,
         example: ExampleOf<'_, Self>,
         w: &[f64],
-        codes: &[u32],
+        planes: Coded<'_>,
         scratch: &mut ChainScratch,
         out: &mut [f64],
     ) {
-        self.score_labellings(example.input, example.truth, w, codes, &mut scratch.memo, out);
+        self.score_labellings(example.input, example.truth, w, planes, &mut scratch.coded, out);
     }
 
     fn add_planes(
         &self,
         example: ExampleOf<'_, Self>,
-        codes: &[u32],
+        planes: Coded<'_>,
         amounts: &[f64],
         scale: f64,
         scratch: &mut ChainScratch,
         target: &mut [f64],
     ) {
-        self.add_labellings(example.input, example.truth, codes, amounts, scale, &mut scratch.moves, target);
+        self.add_labellings(example.input, example.truth, planes, amounts, scale, &mut scratch.coded, target);
     }
 }

@@ -1,9 +1,10 @@
 //! The chain's layouts and answers against plain code.
 
 use multiplane_core::example::{Question, Workspace};
+use multiplane_core::oracle::Coded;
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::Task;
+use multiplane_core::task::{CodedFeatures, ExampleOf, Task};
 use multiplane_infer::brute;
 
 use super::*;
@@ -64,5 +65,46 @@ fn decoding_equals_enumeration() {
         let hinge = score(&found, true) - score(&truth, true);
         let reference = chain.reference_hinge(&x, &truth, &chain.to_file_layout(&w));
         assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
+    }
+}
+
+/// Planes known by their labellings alone, compiled or not, score and add up like differences of feature vectors.
+#[test]
+fn planes_by_code_are_feature_differences() {
+    let mut scratch = ChainScratch::default(); // reused, so stale buffers would show
+    for seed in 0..400 {
+        let (chain, x, w, mut rng) = random(seed);
+        let mut labelling = || (0..x.len()).map(|_| rng.below(chain.labels as u64) as u32).collect::<Vec<u32>>();
+        let truth = labelling();
+        let planes: Vec<Vec<u32>> = (0..if x.is_empty() { 0 } else { seed % 6 }).map(|_| labelling()).collect();
+        let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
+        let difference = |y: &Vec<u32>| {
+            let mut plane = Plane::new();
+            chain.features(&x, y, 1.0, &mut plane);
+            chain.features(&x, &truth, -1.0, &mut plane);
+            plane.seal();
+            plane
+        };
+        let mut expected = vec![0.25; chain.dim()];
+        for (y, amount) in planes.iter().zip(&amounts) {
+            difference(y).view().star.add_to(3.0 * amount, &mut expected);
+        }
+        let (codes, mut compiled) = (planes.concat(), Vec::new());
+        let example = ExampleOf::<Chain> { index: 0, input: &x, truth: &truth };
+        chain.compile(example, &codes, &mut scratch, &mut compiled);
+        let mut bits: Vec<u64> = Vec::new();
+        for coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
+            let mut scores = vec![f64::NAN; planes.len()];
+            chain.linear_scores(example, &w, coded, &mut scratch, &mut scores);
+            for (y, score) in planes.iter().zip(&scores) {
+                assert!((score - difference(y).view().score(&w)).abs() < 1e-12, "seed {seed}: {y:?}, truth {truth:?}");
+            }
+            let mut sum = vec![0.25; chain.dim()];
+            chain.add_planes(example, coded, &amounts, 3.0, &mut scratch, &mut sum);
+            assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
+            let found: Vec<u64> = scores.iter().chain(&sum).map(|value| value.to_bits()).collect();
+            assert!(bits.is_empty() || bits == found, "seed {seed}: compiling changed bits");
+            bits = found;
+        }
     }
 }

@@ -249,13 +249,21 @@ fn read_pixels(
     values: &mut Vec<f64>,
 ) -> Result<(), DataError> {
     let mut at = start;
-    for (pixel, field) in text.split('\t').enumerate() {
+    let (mut rest, mut pixel) = (Some(text), 0);
+    while let Some(text) = rest {
+        // Nearly all are digits: no search for the tab.
+        let field = match text.as_bytes() {
+            [digit, b'\t', ..] if digit.is_ascii_digit() => &text[..1],
+            _ => text.split('\t').next().unwrap_or_default(),
+        };
+        rest = text.get(field.len() + 1..);
         let value = line.finite(at, field, "pixel")?;
         if value != 0.0 {
-            indices.push(pixel as u32); // fits: a line has at most 2^24 columns
+            indices.push(pixel); // fits: a line has at most 2^24 columns
             values.push(value);
         }
         at += field.len() + 1;
+        pixel += 1;
     }
     Ok(())
 }

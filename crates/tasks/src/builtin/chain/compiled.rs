@@ -1,0 +1,268 @@
+//! The labellings kept of one example, compiled: the labels and transitions in which any of them differs from the truth,
+//! each once, and which of these every labelling has.
+//!
+//! A row is scored once for a label, however many labellings give it that label, and moved once. Scores and sums of
+//! planes then cost an addition for each place where a labelling differs. Compiling costs O(labellings x positions).
+
+use multiplane_core::linalg;
+use multiplane_core::oracle::Coded;
+
+use crate::builtin::chain::layout::Chain;
+use crate::data::SparseRows;
+
+/// Numbers before everything else: positions, unary terms, single terms.
+const HEADER: usize = 3;
+
+/// Below this share of the labels, the scores of some labels at a position cost less than those of all together.
+const FEW_LABELS: usize = 4;
+
+/// Working memory for planes by code.
+#[derive(Debug, Default)]
+pub(super) struct CodedScratch {
+    /// What is compiled of planes that came without.
+    compiled: Vec<u32>,
+    compiler: Compiler,
+    /// Scores of terms, or their amounts.
+    terms: Vec<f64>,
+    /// Scores of labels at a position.
+    labels: Vec<f64>,
+    /// Labels of a position with their amounts.
+    moved: Vec<(u32, f64)>,
+}
+
+/// Working memory of compiling.
+#[derive(Debug, Default)]
+struct Compiler {
+    /// Labels other than the truth's, position after position, and where those of each position begin.
+    labels: Vec<u32>,
+    starts: Vec<usize>,
+    /// Weights of transitions and ends that a labelling gains, with those that it loses for them; where each place begins.
+    singles: Vec<[u32; 2]>,
+    single_starts: Vec<usize>,
+}
+
+/// What [`Chain::compile_labellings`] writes, in parts: everything is a number of 32 bits.
+///
+/// A term is a label at a position (unary), or a weight of its own that takes the place of the truth's (single); terms
+/// are numbered, unary ones first.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    /// For every position where a labelling differs: position, number of labels, the truth's label, the others.
+    positions: &'a [u32],
+    /// Weights gained and lost.
+    singles: &'a [[u32; 2]],
+    /// For every labelling: number of terms, the terms.
+    labellings: &'a [u32],
+    unary: usize,
+}
+
+impl<'a> Terms<'a> {
+    fn new(compiled: &'a [u32]) -> Self {
+        let [positions, unary, singles] = [compiled[0], compiled[1], compiled[2]].map(|size| size as usize);
+        let (positions, rest) = compiled[HEADER..].split_at(positions);
+        let (singles, labellings) = rest.split_at(2 * singles);
+        Terms { positions, singles: singles.as_chunks().0, labellings, unary }
+    }
+
+    /// All terms.
+    fn len(&self) -> usize {
+        self.unary + self.singles.len()
+    }
+
+    /// Positions with the truth's label and the others.
+    fn positions(&self) -> impl Iterator<Item = (usize, &'a [u32])> {
+        let mut words = self.positions;
+        std::iter::from_fn(move || {
+            let (&[t, count], rest) = words.split_first_chunk()?;
+            let (labels, rest) = rest.split_at(count as usize);
+            words = rest;
+            Some((t as usize, labels))
+        })
+    }
+
+    /// The terms of each labelling.
+    fn labellings(&self) -> impl Iterator<Item = &'a [u32]> {
+        let mut words = self.labellings;
+        std::iter::from_fn(move || {
+            let (&count, rest) = words.split_first()?;
+            let (terms, rest) = rest.split_at(count as usize);
+            words = rest;
+            Some(terms)
+        })
+    }
+}
+
+impl Chain {
+    /// Writes into `out` what `codes` come to.
+    pub(super) fn compile_labellings(
+        &self,
+        truth: &[u32],
+        codes: &[u32],
+        scratch: &mut CodedScratch,
+        out: &mut Vec<u32>,
+    ) {
+        self.compile_with(&mut scratch.compiler, truth, codes, out);
+    }
+
+    fn compile_with(&self, compiler: &mut Compiler, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
+        let len = truth.len();
+        out.clear();
+        compiler.collect(self, truth, codes);
+        let Compiler { labels, starts, singles, single_starts } = compiler;
+        out.extend([0, labels.len() as u32, singles.len() as u32]);
+        for (t, &right) in truth.iter().enumerate() {
+            let others = &labels[starts[t]..starts[t + 1]];
+            if !others.is_empty() {
+                out.extend([t as u32, 1 + others.len() as u32, right]);
+                out.extend_from_slice(others);
+            }
+        }
+        out[0] = (out.len() - HEADER) as u32;
+        out.extend_from_slice(singles.as_flattened());
+        for y in codes.chunks_exact(len.max(1)) {
+            let count = out.len();
+            out.push(0);
+            for (t, label) in y.iter().enumerate() {
+                let others = &labels[starts[t]..starts[t + 1]];
+                out.extend(others.iter().position(|other| other == label).map(|at| (starts[t] + at) as u32));
+            }
+            for place in 0..self.single_places(len) {
+                let (gained, lost) = (self.single(y, place), self.single(truth, place));
+                if gained != lost {
+                    let start = single_starts[place];
+                    let known = singles[start..single_starts[place + 1]].iter().position(|single| single[0] == gained);
+                    out.extend(known.map(|at| (labels.len() + start + at) as u32));
+                }
+            }
+            out[count] = (out.len() - count - 1) as u32;
+        }
+    }
+
+    /// Writes `<w, phi(x, y) - phi(x, truth)>` of every labelling.
+    pub(super) fn score_labellings(
+        &self,
+        x: &SparseRows,
+        truth: &[u32],
+        w: &[f64],
+        planes: Coded<'_>,
+        scratch: &mut CodedScratch,
+        out: &mut [f64],
+    ) {
+        let CodedScratch { compiled, compiler, terms, labels, .. } = scratch;
+        let all = self.terms(truth, planes, compiler, compiled);
+        terms.clear();
+        terms.resize(all.unary, 0.0);
+        let mut unary = &mut terms[..];
+        for (t, some) in all.positions() {
+            let (row, others) = (x.row(t), some.len() - 1);
+            let (here, rest) = unary.split_at_mut(others);
+            labels.clear();
+            if FEW_LABELS * some.len() <= self.labels {
+                labels.resize(some.len(), 0.0);
+                linalg::column_sums(row.indices, row.values, some, self.labels, w, labels);
+                here.iter_mut().zip(&labels[1..]).for_each(|(here, score)| *here = score - labels[0]);
+            } else {
+                labels.resize(self.labels, 0.0);
+                linalg::add_rows(row.indices, row.values, w, labels);
+                let right = labels[some[0] as usize];
+                here.iter_mut().zip(&some[1..]).for_each(|(here, &label)| *here = labels[label as usize] - right);
+            }
+            unary = rest;
+        }
+        terms.extend(all.singles.iter().map(|&[gained, lost]| w[gained as usize] - w[lost as usize]));
+        for (out, own) in out.iter_mut().zip(all.labellings()) {
+            *out = own.iter().map(|&term| terms[term as usize]).sum();
+        }
+    }
+
+    /// Adds `scale * amount` times the plane of each labelling to `target`, term by term.
+    #[allow(clippy::too_many_arguments)] // those of the trait
+    pub(super) fn add_labellings(
+        &self,
+        x: &SparseRows,
+        truth: &[u32],
+        planes: Coded<'_>,
+        amounts: &[f64],
+        scale: f64,
+        scratch: &mut CodedScratch,
+        target: &mut [f64],
+    ) {
+        let CodedScratch { compiled, compiler, terms, moved, .. } = scratch;
+        let all = self.terms(truth, planes, compiler, compiled);
+        terms.clear();
+        terms.resize(all.len(), 0.0);
+        for (own, &amount) in all.labellings().zip(amounts) {
+            if amount != 0.0 {
+                own.iter().for_each(|&term| terms[term as usize] += amount);
+            }
+        }
+        let mut unary = &terms[..];
+        for (t, some) in all.positions() {
+            let (here, rest) = unary.split_at(some.len() - 1);
+            unary = rest;
+            moved.clear();
+            let mut total = 0.0;
+            for (&label, &amount) in some[1..].iter().zip(here).filter(|(_, amount)| **amount != 0.0) {
+                total += amount;
+                moved.push((label, scale * amount));
+            }
+            if !moved.is_empty() {
+                moved.push((some[0], -scale * total));
+                let row = x.row(t);
+                linalg::add_to_rows(row.indices, row.values, moved, self.labels, target);
+            }
+        }
+        for (&[gained, lost], &amount) in all.singles.iter().zip(&terms[all.unary..]) {
+            target[gained as usize] += scale * amount;
+            target[lost as usize] -= scale * amount;
+        }
+    }
+
+    /// What the planes were compiled to, or are now.
+    fn terms<'a>(
+        &self,
+        truth: &[u32],
+        planes: Coded<'a>,
+        compiler: &mut Compiler,
+        compiled: &'a mut Vec<u32>,
+    ) -> Terms<'a> {
+        if !planes.compiled.is_empty() {
+            return Terms::new(planes.compiled);
+        }
+        self.compile_with(compiler, truth, planes.codes, compiled);
+        Terms::new(compiled)
+    }
+}
+
+impl Compiler {
+    /// Lists every label and every single weight in which a labelling differs from the truth, once.
+    fn collect(&mut self, chain: &Chain, truth: &[u32], codes: &[u32]) {
+        let len = truth.len();
+        let labellings = || codes.chunks_exact(len.max(1));
+        self.labels.clear();
+        self.starts.clear();
+        for (t, &right) in truth.iter().enumerate() {
+            let start = self.labels.len();
+            self.starts.push(start);
+            for label in labellings().map(|y| y[t]) {
+                if label != right && !self.labels[start..].contains(&label) {
+                    self.labels.push(label);
+                }
+            }
+        }
+        self.starts.push(self.labels.len());
+        self.singles.clear();
+        self.single_starts.clear();
+        for place in 0..chain.single_places(len) {
+            let start = self.singles.len();
+            self.single_starts.push(start);
+            let lost = chain.single(truth, place);
+            for gained in labellings().map(|y| chain.single(y, place)) {
+                if gained != lost && !self.singles[start..].iter().any(|single| single[0] == gained) {
+                    self.singles.push([gained, lost]);
+                }
+            }
+        }
+        self.single_starts.push(self.singles.len());
+    }
+}
