@@ -113,7 +113,15 @@ impl Default for MultiPlane {
     fn default() -> Self {
         let recombine = Recombine::Never;
         let (max_megabytes, interleave) = (4096, Interleave::default());
-        MultiPlane { max_planes: 1000, max_passes: 1000, max_idle: 10, max_megabytes, slope_rule: true, interleave, recombine }
+        MultiPlane {
+            max_planes: 1000,
+            max_passes: 1000,
+            max_idle: 10,
+            max_megabytes,
+            slope_rule: true,
+            interleave,
+            recombine,
+        }
     }
 }
 

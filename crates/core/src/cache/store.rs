@@ -21,8 +21,10 @@ pub(super) struct Place {
     values: Slot,
 }
 
-/// Planes that a set gets more room for at a time, at least: an AVX2 register of inner products.
-const MORE_PLANES: usize = 4;
+/// Planes that a set gets room for when it keeps its first, and more room at a time, at least, when that is taken: sets are
+/// many, and most of them small.
+const FIRST_PLANES: usize = 4;
+const MORE_PLANES: usize = 12;
 
 /// The planes kept of one example.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -54,14 +56,13 @@ impl Set {
         &self.codes[k * size..(k + 1) * size]
     }
 
-    /// Makes room for one more plane, so that it needs no other allocation: sets are many and mostly small, so that they
-    /// begin with little.
+    /// Makes room for one more plane, so that it needs no other allocation.
     pub(super) fn reserve(&mut self, inner_products: bool, code: usize) {
         let planes = self.kept.len();
         if planes < self.kept.capacity() && (!inner_products || planes < self.room as usize) {
             return;
         }
-        let room = planes + MORE_PLANES.max(planes);
+        let room = if planes == 0 { FIRST_PLANES } else { planes + MORE_PLANES.max(planes) };
         self.kept.reserve_exact(room - planes);
         self.alphas.reserve_exact(room - planes);
         self.codes.reserve_exact(room * code - self.codes.len());

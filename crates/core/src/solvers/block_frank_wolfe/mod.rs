@@ -26,6 +26,7 @@
 mod batch_step;
 mod call_batch;
 mod config;
+mod corners;
 mod given;
 mod interface;
 mod pace;

@@ -10,9 +10,9 @@ use super::pace::Pace;
 use crate::average::UpdateKind;
 use crate::cache::Planes;
 use crate::context::Ctx;
-use crate::dual::{BlockDual, BlockVisit, StepRule};
+use crate::dual::{BlockDual, BlockVisit};
 use crate::gaps::GapTable;
-use crate::oracle::{MaxOracle, OracleError, OracleResult};
+use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
@@ -51,11 +51,11 @@ pub struct BlockFrankWolfeSolver<D> {
     pub(super) pass: Option<Pass>,
     /// Visits made of the pass in hand, or of the part of an exact one, and all that it makes.
     pub(super) visited: usize,
-    length: usize,
+    pub(super) length: usize,
     /// Visits that the exact pass makes after its part in hand.
-    calls_left: usize,
+    pub(super) calls_left: usize,
     /// Calls at one w.
-    batch: CallBatch,
+    pub(super) batch: CallBatch,
     pub(super) iterations: u64,
     pub(super) approximate_passes: u64,
     /// Answers that an evaluation has brought.
@@ -256,87 +256,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pace.count_step();
     }
 
-    /// Calls the oracle for `block`: at the present weights, or at those of the batch in hand.
-    fn call<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> OracleResult {
-        if self.batch.is_over() {
-            let visits = self.length - self.visited;
-            self.batch.begin(self.calls_at_once(ctx).min(visits), self.dual.weights());
-        }
-        let others = self.order.settled().iter().map(|&other| other as usize);
-        let others = others.take(self.length - self.visited - 1).filter(|&other| !self.given.has(other, self.iterations));
-        self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
-    }
-
-    /// Returns how many calls are made at one w.
-    fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
-        match &self.config.planes {
-            Planes::MultiPlane(planes) if !self.order.settled().is_empty() => {
-                planes.interleave.calls_at_once(self.gaps.blocks(), self.dual.weights().len(), ctx.call_seconds())
-            }
-            _ => 1,
-        }
-    }
-
-    /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
-    fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
-        let is_given = self.given.take(block, self.iterations);
-        if is_given {
-            ctx.charge_planes(self.dual.sets().len(block));
-            let step = {
-                let mut visit = self.dual.visit(block, ctx);
-                visit.touch(self.iterations as u32);
-                visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Exact, ctx)
-            };
-            self.gaps.visit(block, step.gap);
-            self.prune_idle(block);
-        }
-        is_given
-    }
-
-    /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
-    fn step_to_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
-        let Planes::GapCache(cache) = self.config.planes else { return false };
-        if !self.gaps.exact(block).is_finite() {
-            return false;
-        }
-        ctx.charge_planes(self.dual.sets().len(block));
-        let mut visit = self.dual.visit(block, ctx);
-        let hit = cache.is_hit(visit.gap(), self.gaps.exact(block), self.gaps.mean_exact());
-        if hit {
-            ctx.count_cached();
-            visit.touch(self.iterations as u32);
-            visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Approximate, ctx);
-        }
-        hit
-    }
-
-    /// Returns the gap below which an approximate pass leaves a block out: its planes fit already.
-    fn wait_below(&self) -> f64 {
-        match self.config.step {
-            StepRule::Solve(solve) => solve.skip_below * self.gaps.mean_visited(),
-            _ => f64::NEG_INFINITY,
-        }
-    }
-
-    /// Whether labellings are recombined before the steps of the approximate pass in hand: not between the parts of an
-    /// exact pass, where w moves little.
-    fn recombines(&self) -> bool {
-        self.pace.recombines() && self.calls_left == 0
-    }
-
-    /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
-    /// was tried.
-    fn recombine<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
-        if !self.recombines() || self.dual.sets().len(block) < 2 {
-            return Ok(false);
-        }
-        if ctx.recombine(block, self.dual.weights(), self.dual.sets().codes(block), &mut self.corner)? {
-            self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
-            self.dual.insert(block, &self.corner, self.iterations as u32, ctx);
-        }
-        Ok(true)
-    }
-
     /// Remembers what a call of the oracle, whose answer is the corner, taught about a block.
     pub(super) fn learn(&mut self, block: usize, gap: f64) {
         let corner = self.corner.view();
@@ -399,7 +318,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     }
 
     /// Drops the planes of a block that were last active before `oldest`, and down to the limit, where they go by age.
-    fn prune_older(&mut self, block: usize, oldest: u32) {
+    pub(super) fn prune_older(&mut self, block: usize, oldest: u32) {
         let limit = match self.config.planes {
             Planes::None => 0,
             Planes::MultiPlane(planes) => planes.max_planes as usize,

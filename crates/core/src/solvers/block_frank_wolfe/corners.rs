@@ -1,0 +1,96 @@
+//! Where a visit takes its corner from: a call, an answer that an evaluation brought, a plane kept, or one put together.
+
+use super::solver::BlockFrankWolfeSolver;
+use crate::average::UpdateKind;
+use crate::cache::Planes;
+use crate::context::Ctx;
+use crate::dual::{BlockDual, BlockVisit, StepRule};
+use crate::oracle::{MaxOracle, OracleError, OracleResult};
+
+impl<D: BlockDual> BlockFrankWolfeSolver<D> {
+    /// Calls the oracle for `block`: at the present weights, or at those of the batch in hand.
+    pub(super) fn call<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> OracleResult {
+        if self.batch.is_over() {
+            let visits = self.length - self.visited;
+            self.batch.begin(self.calls_at_once(ctx).min(visits), self.dual.weights());
+        }
+        let others = self.order.settled().iter().map(|&other| other as usize);
+        let others =
+            others.take(self.length - self.visited - 1).filter(|&other| !self.given.has(other, self.iterations));
+        self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
+    }
+
+    /// Returns how many calls are made at one w.
+    fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
+        match &self.config.planes {
+            Planes::MultiPlane(planes) if !self.order.settled().is_empty() => {
+                planes.interleave.calls_at_once(self.gaps.blocks(), self.dual.weights().len(), ctx.call_seconds())
+            }
+            _ => 1,
+        }
+    }
+
+    /// Steps toward the best plane kept in the place of a call that an evaluation has made already.
+    pub(super) fn step_to_given<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
+        let is_given = self.given.take(block, self.iterations);
+        if is_given {
+            ctx.charge_planes(self.dual.sets().len(block));
+            let step = {
+                let mut visit = self.dual.visit(block, ctx);
+                visit.touch(self.iterations as u32);
+                visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Exact, ctx)
+            };
+            self.gaps.visit(block, step.gap);
+            self.prune_idle(block);
+        }
+        is_given
+    }
+
+    /// Steps toward the best plane kept in the place of a call, where its gap is good enough (Osokin et al. 2016, 3.2).
+    pub(super) fn step_to_cached<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> bool {
+        let Planes::GapCache(cache) = self.config.planes else { return false };
+        if !self.gaps.exact(block).is_finite() {
+            return false;
+        }
+        ctx.charge_planes(self.dual.sets().len(block));
+        let mut visit = self.dual.visit(block, ctx);
+        let hit = cache.is_hit(visit.gap(), self.gaps.exact(block), self.gaps.mean_exact());
+        if hit {
+            ctx.count_cached();
+            visit.touch(self.iterations as u32);
+            visit.step(self.config.step, self.gaps.mean_visited(), UpdateKind::Approximate, ctx);
+        }
+        hit
+    }
+
+    /// Returns the gap below which an approximate pass leaves a block out: its planes fit already.
+    pub(super) fn wait_below(&self) -> f64 {
+        match self.config.step {
+            StepRule::Solve(solve) => solve.skip_below * self.gaps.mean_visited(),
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Whether labellings are recombined before the steps of the approximate pass in hand: not between the parts of an
+    /// exact pass, where w moves little.
+    pub(super) fn recombines(&self) -> bool {
+        self.pace.recombines() && self.calls_left == 0
+    }
+
+    /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it
+    /// was tried.
+    pub(super) fn recombine<O: MaxOracle + ?Sized>(
+        &mut self,
+        block: usize,
+        ctx: &mut Ctx<'_, O>,
+    ) -> Result<bool, OracleError> {
+        if !self.recombines() || self.dual.sets().len(block) < 2 {
+            return Ok(false);
+        }
+        if ctx.recombine(block, self.dual.weights(), self.dual.sets().codes(block), &mut self.corner)? {
+            self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
+            self.dual.insert(block, &self.corner, self.iterations as u32, ctx);
+        }
+        Ok(true)
+    }
+}
