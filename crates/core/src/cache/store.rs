@@ -21,10 +21,8 @@ pub(super) struct Place {
     values: Slot,
 }
 
-/// Planes that a set gets room for when it keeps its first, and more room at a time, at least, when that is taken: sets are
-/// many, and most of them small.
-const FIRST_PLANES: usize = 4;
-const MORE_PLANES: usize = 12;
+/// Planes that a set gets more room for at a time, at least: an AVX2 register of inner products.
+const MORE_PLANES: usize = 4;
 
 /// The planes kept of one example.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -62,7 +60,7 @@ impl Set {
         if planes < self.kept.capacity() && (!inner_products || planes < self.room as usize) {
             return;
         }
-        let room = if planes == 0 { FIRST_PLANES } else { planes + MORE_PLANES.max(planes) };
+        let room = planes + MORE_PLANES.max(planes);
         self.kept.reserve_exact(room - planes);
         self.alphas.reserve_exact(room - planes);
         self.codes.reserve_exact(room * code - self.codes.len());
