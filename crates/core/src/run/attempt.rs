@@ -37,6 +37,7 @@ impl<O: MaxOracle> Run<O> {
             self.least_gap = Some(floor - dual);
             self.candidate = candidate.w;
             let spent = self.read(&meter, 0);
+            self.forecast.looked(spent.seconds);
             self.book(spent, 0);
             return Ok(());
         }
@@ -56,6 +57,7 @@ impl<O: MaxOracle> Run<O> {
             spent: Spent::default(),
         };
         self.book_part(&mut attempt, &meter, 0);
+        self.forecast.looked(attempt.spent.seconds);
         self.attempt = Some(attempt);
         self.go_on_with_attempt()
     }
@@ -79,7 +81,7 @@ impl<O: MaxOracle> Run<O> {
     /// work is charged call by call, so nothing depends on where batches end.
     fn ask_until_look(&mut self, attempt: &mut Attempt, order: &[u32]) -> Result<(), RunError> {
         let meter = self.meter();
-        let room = if attempt.keeps { self.training_calls_left() } else { usize::MAX };
+        let room = if attempt.keeps { self.training_calls_left() } else { usize::MAX }.min(self.calls_in_time());
         let done = attempt.asked.calls;
         let look = attempt.next_look.min(order.len());
         let next = &order[done..look.min(done + self.batch_size().min(room).max(1))];
@@ -172,6 +174,7 @@ impl<O: MaxOracle> Run<O> {
             self.forecast.learn_least(seen, least);
         }
         let spent = self.read(&meter, 0);
+        self.forecast.looked(spent.seconds);
         self.book(spent, 0);
         least <= gap
     }

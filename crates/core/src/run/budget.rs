@@ -61,8 +61,24 @@ impl<O: MaxOracle> Run<O> {
         limit.map_or(usize::MAX, |limit| limit.saturating_sub(self.counts.oracle_calls) as usize)
     }
 
-    /// Returns what an evaluation will take, by the calls so far; `None` where there were none.
+    /// Returns the calls after which a budget of seconds will be spent; there is no limit without one.
+    pub(super) fn calls_in_time(&self) -> usize {
+        let Some(seconds) = self.stop.seconds else { return usize::MAX };
+        let call = match self.clock.kind() {
+            ClockKind::Work => Some(self.evaluation_oracle.prices().call),
+            ClockKind::Wall => self.latency.mean(),
+        };
+        let left = (seconds - self.seconds_to_pay(seconds)).max(0.0);
+        call.filter(|call| *call > 0.0).map_or(usize::MAX, |call| (left / call).ceil() as usize)
+    }
+
+    /// Returns what ending now will take, by the calls and the looks over planes kept so far: an evaluation, which begins
+    /// with a look, and the look with which the next step may end. `None` where there were no calls.
     fn seconds_of_evaluation(&self) -> Option<f64> {
+        Some(self.seconds_of_calls()? + 2.0 * self.forecast.seconds_of_look())
+    }
+
+    fn seconds_of_calls(&self) -> Option<f64> {
         let calls = calls_of_evaluation(self.oracle.blocks()) as u64;
         if self.clock.kind() == ClockKind::Work {
             // Work is the same on any number of threads.

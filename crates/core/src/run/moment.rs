@@ -37,12 +37,14 @@ pub(super) struct Forecast {
     least: f64,
     /// The pass of the last attempt; below zero before the first.
     tried: f64,
+    /// Seconds that the last look over the planes kept took.
+    look: f64,
 }
 
 impl Forecast {
     /// Nothing learned yet.
     pub(super) fn new() -> Self {
-        Forecast { share: USUAL_SHARE, least: 0.0, tried: -ATTEMPTS_APART }
+        Forecast { share: USUAL_SHARE, least: 0.0, tried: -ATTEMPTS_APART, look: 0.0 }
     }
 
     /// Returns the gap to expect where the visits met gaps that sum to `seen`.
@@ -69,6 +71,16 @@ impl Forecast {
         }
     }
 
+    /// Learns what a look over the planes kept takes.
+    pub(super) fn looked(&mut self, seconds: f64) {
+        self.look = seconds;
+    }
+
+    /// Returns the seconds that a look over the planes kept took the last time; 0 before the first.
+    pub(super) fn seconds_of_look(&self) -> f64 {
+        self.look
+    }
+
     /// Learns that an attempt was made.
     pub(super) fn tried(&mut self, pass: f64) {
         self.tried = pass;
@@ -81,7 +93,7 @@ impl Forecast {
 
     /// Refuses a forecast that was restored and makes no sense.
     pub(super) fn is_sound(&self) -> bool {
-        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite() && self.tried.is_finite()
+        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite() && self.tried.is_finite() && self.look >= 0.0
     }
 }
 
