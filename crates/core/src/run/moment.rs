@@ -93,7 +93,11 @@ impl Forecast {
 
     /// Refuses a forecast that was restored and makes no sense.
     pub(super) fn is_sound(&self) -> bool {
-        self.share.is_finite() && self.share >= 0.0 && self.least.is_finite() && self.tried.is_finite() && self.look >= 0.0
+        self.share.is_finite()
+            && self.share >= 0.0
+            && self.least.is_finite()
+            && self.tried.is_finite()
+            && self.look >= 0.0
     }
 }
 
