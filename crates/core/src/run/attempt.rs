@@ -37,7 +37,7 @@ impl<O: MaxOracle> Run<O> {
             self.least_gap = Some(floor - dual);
             self.candidate = candidate.w;
             let spent = self.read(&meter, 0);
-            self.forecast.looked(spent.seconds);
+            self.forecast.looked(spent, self.clock.pace());
             self.book(spent, 0);
             return Ok(());
         }
@@ -51,13 +51,15 @@ impl<O: MaxOracle> Run<O> {
             dual,
             floor,
             least: floor,
+            is_probe: self.forecast.is_unlearned(),
+            expected: floor,
             excess: 0.0,
             next_look: self.calls_between_looks(),
             keeps: self.keeps_evaluations(),
             spent: Spent::default(),
         };
         self.book_part(&mut attempt, &meter, 0);
-        self.forecast.looked(attempt.spent.seconds);
+        self.forecast.looked(attempt.spent, self.clock.pace());
         self.attempt = Some(attempt);
         self.go_on_with_attempt()
     }
@@ -98,6 +100,7 @@ impl<O: MaxOracle> Run<O> {
         self.batch = batch;
         if attempt.asked.calls == look {
             attempt.least = attempt.floor + attempt.excess;
+            attempt.expected = attempt.floor + attempt.expected_excess();
             attempt.next_look = look + self.calls_between_looks();
         }
         let spent = self.time_passed(&meter, attempt.keeps);
@@ -147,9 +150,7 @@ impl<O: MaxOracle> Run<O> {
         if attempt.asked.calls == 0 {
             return;
         }
-        let all = attempt.asked.calls == attempt.asked.hinges.len();
-        let share = if all || attempt.seen_of_asked <= 0.0 { 1.0 } else { seen / attempt.seen_of_asked };
-        self.forecast.learn(seen, attempt.floor - attempt.dual + attempt.excess * share.max(1.0));
+        self.forecast.learn(seen, attempt.floor - attempt.dual + attempt.expected_excess());
     }
 
     /// Whether the gap of the present point, no average, may be as small as this: worth a call for every example.
@@ -160,7 +161,7 @@ impl<O: MaxOracle> Run<O> {
         }
         let progress = self.solver.progress();
         self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
-        let near = progress.gap_seen.is_none_or(|seen| self.forecast.is_near(seen, gap));
+        let near = progress.gap_seen.is_none_or(|seen| self.forecast.is_near(seen, gap, self.clock.pace()));
         let Some(dual) = progress.dual.filter(|_| near) else { return false };
         let meter = self.meter();
         let mut w = std::mem::take(&mut self.candidate);
@@ -174,7 +175,7 @@ impl<O: MaxOracle> Run<O> {
             self.forecast.learn_least(seen, least);
         }
         let spent = self.read(&meter, 0);
-        self.forecast.looked(spent.seconds);
+        self.forecast.looked(spent, self.clock.pace());
         self.book(spent, 0);
         least <= gap
     }

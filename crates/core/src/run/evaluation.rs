@@ -90,7 +90,8 @@ impl<O: MaxOracle> Run<O> {
             return None;
         }
         let seen = self.solver.progress().gap_seen;
-        let near = seen.is_none_or(|seen| self.forecast.is_near(seen, target.at(dual + self.forecast.gap(seen))));
+        let (forecast, pace) = (&self.forecast, self.clock.pace());
+        let near = seen.is_none_or(|seen| forecast.is_near(seen, target.at(dual + forecast.gap(seen)), pace));
         near.then_some(target)
     }
 

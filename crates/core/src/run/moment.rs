@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::under_way::Spent;
+
 /// When bounds are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -19,12 +21,15 @@ pub enum Evaluate {
 /// it lay between 0.25 and 1.
 const USUAL_SHARE: f64 = 0.5;
 
-/// An evaluation is tried where the gap forecast is at most this many times the target: gaps go up and down from one
-/// iteration to the next, and an attempt that fails is broken off early.
+/// Before anything was learned, an evaluation is tried where the gap forecast is at most this many times the target: it
+/// is broken off early as soon as it lets expect a larger gap, and then the share is known.
 const SLACK: f64 = 2.0;
 
 /// The same of the part of the gap that planes kept show, which goes up and down less.
 const SLACK_OF_LEAST: f64 = 1.2;
+
+/// What the planes kept show is looked at anew, whatever they showed before, after so many times what a look costs.
+const LOOKS_APART: f64 = 16.0;
 
 /// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and down.
 const ATTEMPTS_APART: f64 = 0.25;
@@ -33,18 +38,31 @@ const ATTEMPTS_APART: f64 = 0.25;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Forecast {
     share: f64,
+    /// Whether the share was learned, from a proven gap or from a part of the blocks.
+    learned: bool,
     /// The share that the planes kept showed to be left at least, when that was last looked at.
     least: f64,
     /// The pass of the last attempt; below zero before the first.
     tried: f64,
-    /// Seconds that the last look over the planes kept took.
-    look: f64,
+    /// What the last look over the planes kept took, in seconds and as decisions go by it.
+    look_seconds: f64,
+    look_pace: f64,
+    /// Training until then, as decisions go by it.
+    looked_at: f64,
 }
 
 impl Forecast {
     /// Nothing learned yet.
     pub(super) fn new() -> Self {
-        Forecast { share: USUAL_SHARE, least: 0.0, tried: -ATTEMPTS_APART, look: 0.0 }
+        Forecast {
+            share: USUAL_SHARE,
+            learned: false,
+            least: 0.0,
+            tried: -ATTEMPTS_APART,
+            look_seconds: 0.0,
+            look_pace: 0.0,
+            looked_at: 0.0,
+        }
     }
 
     /// Returns the gap to expect where the visits met gaps that sum to `seen`.
@@ -52,9 +70,17 @@ impl Forecast {
         self.share * seen.max(0.0)
     }
 
-    /// Returns whether a target is near enough for an attempt.
-    pub(super) fn is_near(&self, seen: f64, target: f64) -> bool {
-        self.gap(seen) <= SLACK * target && self.least * seen.max(0.0) <= SLACK_OF_LEAST * target
+    /// Returns whether a target is near enough for an attempt after `pace` of training. What the planes kept showed of the
+    /// gap counts as long as another look would cost much.
+    pub(super) fn is_near(&self, seen: f64, target: f64, pace: f64) -> bool {
+        let slack = if self.learned { 1.0 } else { SLACK };
+        let may_look = pace >= self.looked_at + LOOKS_APART * self.look_pace;
+        self.gap(seen) <= slack * target && (may_look || self.least * seen.max(0.0) <= SLACK_OF_LEAST * target)
+    }
+
+    /// Returns whether an attempt would be the first that teaches anything.
+    pub(super) fn is_unlearned(&self) -> bool {
+        !self.learned
     }
 
     /// Learns from what the planes kept leave of the gap at least.
@@ -68,17 +94,18 @@ impl Forecast {
     pub(super) fn learn(&mut self, seen: f64, gap: f64) {
         if seen > 0.0 && seen.is_finite() && gap >= 0.0 && gap.is_finite() {
             self.share = gap / seen;
+            self.learned = true;
         }
     }
 
-    /// Learns what a look over the planes kept takes.
-    pub(super) fn looked(&mut self, seconds: f64) {
-        self.look = seconds;
+    /// Learns what a look over the planes kept took, after `pace` of training.
+    pub(super) fn looked(&mut self, spent: Spent, pace: f64) {
+        (self.look_seconds, self.look_pace, self.looked_at) = (spent.seconds, spent.pace, pace);
     }
 
     /// Returns the seconds that a look over the planes kept took the last time; 0 before the first.
     pub(super) fn seconds_of_look(&self) -> f64 {
-        self.look
+        self.look_seconds
     }
 
     /// Learns that an attempt was made.
@@ -97,7 +124,9 @@ impl Forecast {
             && self.share >= 0.0
             && self.least.is_finite()
             && self.tried.is_finite()
-            && self.look >= 0.0
+            && self.look_seconds >= 0.0
+            && self.look_pace >= 0.0
+            && self.looked_at.is_finite()
     }
 }
 
@@ -118,8 +147,22 @@ mod tests {
             assert_eq!(forecast, before, "{seen} {gap}");
         }
         forecast = Forecast::new();
-        assert!(forecast.is_near(0.03, 0.01) && !forecast.is_near(0.05, 0.01));
+        assert!(forecast.is_near(0.03, 0.01, 0.0) && !forecast.is_near(0.05, 0.01, 0.0));
+        forecast.learn(0.03, 0.015);
+        assert!(
+            !forecast.is_near(0.03, 0.01, 0.0) && forecast.is_near(0.02, 0.01, 0.0),
+            "what was learned has no slack"
+        );
+    }
+
+    /// What the planes kept showed counts until another look is cheap.
+    #[test]
+    fn looks_are_not_repeated_at_once() {
+        let mut forecast = Forecast::new();
         forecast.learn_least(0.03, 0.015);
-        assert!(!forecast.is_near(0.03, 0.01) && forecast.is_near(0.02, 0.01));
+        forecast.looked(Spent { seconds: 0.1, pace: 0.1, ..Spent::default() }, 1.0);
+        assert!(!forecast.is_near(0.03, 0.01, 1.0) && forecast.is_near(0.02, 0.01, 1.0));
+        assert!(!forecast.is_near(0.03, 0.01, 2.5) && forecast.is_near(0.03, 0.01, 2.7));
+        assert_eq!(forecast.seconds_of_look(), 0.1);
     }
 }

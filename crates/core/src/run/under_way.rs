@@ -99,6 +99,10 @@ pub(super) struct Attempt {
     pub(super) dual: f64,
     pub(super) floor: f64,
     pub(super) least: f64,
+    /// What `P` is expected to be, as of the last look.
+    pub(super) expected: f64,
+    /// Whether it is broken off where it is expected to fail: before anything was learned of the gap, that is worth knowing.
+    pub(super) is_probe: bool,
     /// Hinges beyond their floors, in sum.
     pub(super) excess: f64,
     /// Calls at which it is looked at next.
@@ -118,8 +122,18 @@ impl Attempt {
         order
     }
 
+    /// Hinges beyond their floors to expect of all blocks: of those that were not asked for, in the proportion of the gaps
+    /// last seen. The largest of these were asked for first, and shrink most, so it is rather too little.
+    pub(super) fn expected_excess(&self) -> f64 {
+        let all = self.asked.calls == self.asked.hinges.len();
+        let seen = self.seen.filter(|_| !all && self.seen_of_asked > 0.0);
+        self.excess * seen.map_or(1.0, |seen| (seen / self.seen_of_asked).max(1.0))
+    }
+
+    /// Whether it cannot succeed any more, or as a probe is not expected to.
     pub(super) fn is_out_of_reach(&self) -> bool {
-        self.least - self.dual > self.target.at(self.least)
+        let least = if self.is_probe { self.least.max(self.expected) } else { self.least };
+        least - self.dual > self.target.at(least)
     }
 
     /// Refuses an attempt that was restored and does not fit.
