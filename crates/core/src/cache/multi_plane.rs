@@ -90,7 +90,7 @@ pub enum Recombine {
     Never,
     /// Before every approximate step.
     Always,
-    /// While an oracle call costs much more than an approximate step.
+    /// While an oracle call costs much more than an approximate step, and then in one of 16 approximate passes.
     WhenCheap,
 }
 

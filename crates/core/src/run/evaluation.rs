@@ -30,7 +30,10 @@ impl<O: MaxOracle> Run<O> {
                     self.prove_dual();
                     self.book_proof(&meter);
                 }
-                if let Some(target) = self.target_in_reach() {
+                // Where F alone has closed the gap to the best P so far, there is nothing left to try.
+                if !self.gap_reached()
+                    && let Some(target) = self.target_in_reach()
+                {
                     self.attempt(target)?;
                 }
                 self.end_look()

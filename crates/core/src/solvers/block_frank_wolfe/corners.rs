@@ -71,10 +71,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
     }
 
-    /// Whether labellings are recombined before the steps of the approximate pass in hand: not between the parts of an
-    /// exact pass, where w moves little.
+    /// Whether labellings are recombined before the steps of the approximate pass in hand.
     pub(super) fn recombines(&self) -> bool {
-        self.pace.recombines() && self.calls_left == 0
+        self.pace.recombines(self.config.recombine())
     }
 
     /// Has the oracle put a plane together from parts of those kept, where that pays, and keeps it; returns whether it

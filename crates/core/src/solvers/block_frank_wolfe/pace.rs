@@ -5,8 +5,12 @@ use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Decisions;
 
-/// Plain approximate steps that one with recombination costs, about.
-const RECOMBINING: f64 = 3.0;
+/// Plain approximate steps that one with recombination costs, about; it counts until a plain one was measured.
+const RECOMBINING: f64 = 16.0;
+
+/// Where recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
+/// (`docs/adr/0030-parts-of-exact-passes.md`).
+const PASSES_PER_RECOMBINATION: u32 = 16;
 
 /// Planes of a block that an approximate step scores, before any was made.
 const USUAL_PLANES: usize = 4;
@@ -39,9 +43,10 @@ impl Pace {
         planes.interleave.calls(blocks, ctx.call_seconds(), measured.unwrap_or(ctx.planes_seconds(USUAL_PLANES)))
     }
 
-    /// Whether approximate steps recombine labellings first.
-    pub(super) fn recombines(&self) -> bool {
-        self.decisions.recombine
+    /// Whether the steps of the approximate pass in hand recombine labellings first.
+    pub(super) fn recombines(&self, recombine: Recombine) -> bool {
+        let in_turn = recombine == Recombine::Always || self.passes % PASSES_PER_RECOMBINATION == 1;
+        self.decisions.recombine && in_turn
     }
 
     pub(super) fn begin_iteration(&mut self, now: f64, value: f64) {
@@ -87,10 +92,14 @@ impl Pace {
             decisions.exact_visits = visits;
         } else if self.steps > 0 {
             // A step that recombines costs several that do not; what is compared is the plain step.
-            let share = if recombined { 1.0 / RECOMBINING } else { 1.0 };
-            let mean = share * (ctx.now() - self.pass_start) / self.steps as f64;
-            let old = if decisions.step_seconds > 0.0 { decisions.step_seconds } else { mean };
-            decisions.step_seconds = 0.9 * old + 0.1 * mean;
+            let mean = (ctx.now() - self.pass_start) / self.steps as f64;
+            let old = decisions.step_seconds;
+            decisions.step_seconds = match (old > 0.0, recombined) {
+                (true, true) => old,
+                (true, false) => 0.9 * old + 0.1 * mean,
+                (false, true) => mean / RECOMBINING,
+                (false, false) => mean,
+            };
         }
         decisions.kept_bytes = kept_bytes;
         decisions.approximate_passes = self.passes;
