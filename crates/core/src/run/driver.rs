@@ -117,8 +117,7 @@ impl<O: MaxOracle> Run<O> {
                 return Ok(None);
             }
         }
-        let at_start = self.steps == 0 || self.evaluated_at == Some(self.steps);
-        if at_start && self.gap_reached() {
+        if self.gap_reached() {
             return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
         }
         if self.step()? {

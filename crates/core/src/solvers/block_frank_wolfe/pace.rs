@@ -5,8 +5,9 @@ use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Decisions;
 
-/// Plain approximate steps that one with recombination costs, about; it counts until a plain one was measured.
-const RECOMBINING: f64 = 16.0;
+/// Plain approximate steps that one with recombination costs in the first pass, when there are few planes: it counts until
+/// a plain one was measured.
+const RECOMBINING: f64 = 3.0;
 
 /// Where recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
 /// (`docs/adr/0030-parts-of-exact-passes.md`).
@@ -93,13 +94,12 @@ impl Pace {
         } else if self.steps > 0 {
             // A step that recombines costs several that do not; what is compared is the plain step.
             let mean = (ctx.now() - self.pass_start) / self.steps as f64;
-            let old = decisions.step_seconds;
-            decisions.step_seconds = match (old > 0.0, recombined) {
-                (true, true) => old,
-                (true, false) => 0.9 * old + 0.1 * mean,
-                (false, true) => mean / RECOMBINING,
-                (false, false) => mean,
-            };
+            let known = decisions.step_seconds > 0.0;
+            if !(known && recombined) {
+                let mean = if recombined { (1.0 / RECOMBINING) * mean } else { mean };
+                let old = if known { decisions.step_seconds } else { mean };
+                decisions.step_seconds = 0.9 * old + 0.1 * mean;
+            }
         }
         decisions.kept_bytes = kept_bytes;
         decisions.approximate_passes = self.passes;
