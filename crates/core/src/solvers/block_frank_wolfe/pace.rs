@@ -93,10 +93,10 @@ impl Pace {
             decisions.exact_visits = visits;
         } else if self.steps > 0 {
             // A step that recombines costs several that do not; what is compared is the plain step.
-            let mean = (ctx.now() - self.pass_start) / self.steps as f64;
             let known = decisions.step_seconds > 0.0;
             if !(known && recombined) {
-                let mean = if recombined { (1.0 / RECOMBINING) * mean } else { mean };
+                let share = if recombined { 1.0 / RECOMBINING } else { 1.0 };
+                let mean = share * (ctx.now() - self.pass_start) / self.steps as f64;
                 let old = if known { decisions.step_seconds } else { mean };
                 decisions.step_seconds = 0.9 * old + 0.1 * mean;
             }
