@@ -36,6 +36,8 @@ pub struct Clock {
     kind: ClockKind,
     elapsed: f64,
     work: f64,
+    /// Seconds that calls took while the run did not wait for them.
+    hidden: f64,
     decides_by_work: bool,
     #[serde(skip)]
     running_since: Option<Instant>,
@@ -44,7 +46,7 @@ pub struct Clock {
 impl Clock {
     /// A stopped clock that shows zero.
     pub fn new(kind: ClockKind) -> Self {
-        Clock { kind, elapsed: 0.0, work: 0.0, decides_by_work: kind == ClockKind::Work, running_since: None }
+        Clock { kind, elapsed: 0.0, work: 0.0, hidden: 0.0, decides_by_work: kind == ClockKind::Work, running_since: None }
     }
 
     /// The same, but decisions go by work where `priced` says that work has known prices.
@@ -82,9 +84,16 @@ impl Clock {
         }
     }
 
-    /// Training seconds as decisions go by them: work where it has known prices, else what the clock shows.
+    /// Training seconds as decisions go by them: work where it has known prices, else what the clock shows and what calls
+    /// took beside that. So what is decided does not go by how many workers there are.
     pub fn pace(&self) -> f64 {
-        if self.decides_by_work { self.work } else { self.now() }
+        if self.decides_by_work { self.work } else { self.now() + self.hidden }
+    }
+
+    /// Counts seconds that calls took while the run did something else, or waited for others of them. Below zero where it
+    /// waited longer than they took.
+    pub fn count_hidden(&mut self, seconds: f64) {
+        self.hidden += seconds;
     }
 
     /// Returns whether decisions go by work.

@@ -17,31 +17,29 @@ pub struct Counts {
     pub cached_steps: u64,
     /// Seconds inside the oracle; under the wall clock an estimate where calls are too short to time each.
     pub oracle_seconds: f64,
-    /// Of these, calls and seconds of answers to batches, which several workers may have shared.
-    batched: (u64, f64),
+    /// Seconds that calls took beside these: other workers had them in hand while the run did something else.
+    hidden_seconds: f64,
 }
 
 impl Counts {
-    /// Counts calls that were answered in a batch, and the seconds that the run waited for them.
-    pub(crate) fn book_batch(&mut self, calls: u64, seconds: f64) {
+    /// Counts calls, the seconds that the run waited for them, and those that they took beside.
+    pub(crate) fn book(&mut self, calls: u64, waited: f64, hidden: f64) {
         self.oracle_calls += calls;
-        self.oracle_seconds += seconds;
-        self.batched = (self.batched.0 + calls, self.batched.1 + seconds);
+        self.oracle_seconds += waited;
+        self.hidden_seconds += hidden;
     }
 
-    /// Takes back what was counted of a batch.
-    pub(crate) fn unbook_batch(&mut self, calls: u64, seconds: f64) {
+    /// Takes back what was counted.
+    pub(crate) fn take_back(&mut self, calls: u64, waited: f64, hidden: f64) {
         self.oracle_calls -= calls;
-        self.oracle_seconds -= seconds;
-        self.batched = (self.batched.0 - calls, self.batched.1 - seconds);
+        self.oracle_seconds -= waited;
+        self.hidden_seconds -= hidden;
     }
 
-    /// Returns the mean seconds of the calls that one worker answered; of all, where there were none of these; `None`
-    /// before the first.
+    /// Returns the mean seconds that a call took whoever answered it; `None` before the first.
     pub(crate) fn single_call(&self) -> Option<f64> {
-        let single = (self.oracle_calls - self.batched.0, self.oracle_seconds - self.batched.1);
-        let (calls, seconds) = if single.0 > 0 { single } else { (self.oracle_calls, self.oracle_seconds) };
-        (calls > 0).then(|| seconds.max(0.0) / calls as f64)
+        let seconds = self.oracle_seconds + self.hidden_seconds;
+        (self.oracle_calls > 0).then(|| seconds.max(0.0) / self.oracle_calls as f64)
     }
 }
 
@@ -120,15 +118,26 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         let nothing = || OracleError { block: 0, reason: "no example was asked for".into() };
         let first = blocks.next().ok_or_else(nothing)?;
         let Some(lookahead) = &mut self.lookahead else { return self.maximize(first, w, out) };
-        self.counts.oracle_calls += 1;
-        let (seconds, answered) = lookahead.answer(first, blocks, w, out);
+        let (answered, time) = lookahead.answer(first, blocks, w, out);
         let work = self.oracle.prices().call;
         self.clock.charge(work);
         match self.clock.kind() {
-            ClockKind::Work => self.counts.oracle_seconds += work,
-            ClockKind::Wall => self.counts.oracle_seconds += seconds,
+            ClockKind::Work => self.counts.book(1, work, 0.0),
+            ClockKind::Wall => {
+                let hidden = time.taken - time.waited;
+                self.counts.book(1, time.waited, hidden);
+                self.clock.count_hidden(hidden);
+            }
         }
         answered
+    }
+
+    /// Has other workers, where there are any, begin to answer for `blocks` at `w`: they will be asked for by
+    /// [`maximize_ahead`](Ctx::maximize_ahead), at this very w and in this order, before any other call.
+    pub fn ask_ahead(&mut self, blocks: impl IntoIterator<Item = usize>, w: &[f64]) {
+        if let Some(lookahead) = &mut self.lookahead {
+            lookahead.ask(blocks.into_iter(), w);
+        }
     }
 
     /// Drops answers that were fetched ahead and will not be asked for: the next ones are wanted at another w.

@@ -30,6 +30,15 @@ struct Expected {
     answer: Option<(BatchItem, Result<(), OracleError>)>,
 }
 
+/// What time an answer took, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnswerTime {
+    /// The run waited so long for it.
+    pub waited: f64,
+    /// Whoever answered worked so long on it.
+    pub taken: f64,
+}
+
 /// An executor with the answers that it owes, and those that no step has taken yet.
 pub struct Lookahead {
     executor: Box<dyn Executor>,
@@ -69,36 +78,42 @@ impl Lookahead {
         }
     }
 
+    /// Begins to ask for `blocks` at `w`, and drops what was fetched before.
+    pub fn ask(&mut self, blocks: impl Iterator<Item = usize>, w: &[f64]) {
+        self.forget();
+        self.version = self.executor.publish(w);
+        self.first = 0;
+        self.submit(blocks);
+    }
+
     /// Hands out the answer for `first` at `w`; `others` are the blocks that will be asked for next, in their order.
-    /// Returns beside it the seconds that it took to get it.
+    /// Returns beside it what time it took.
     pub fn answer(
         &mut self,
         first: usize,
         others: impl Iterator<Item = usize>,
         w: &[f64],
         out: &mut Plane,
-    ) -> (f64, OracleResult) {
-        let mut seconds = 0.0;
+    ) -> (OracleResult, AnswerTime) {
+        let mut waited = 0.0;
         if self.expected.front().is_none_or(|front| front.block != first) {
             let stopwatch = Stopwatch::start();
-            self.forget();
-            self.version = self.executor.publish(w);
-            self.first = 0;
-            self.submit(std::iter::once(first).chain(others).take(self.window));
-            seconds += stopwatch.seconds();
+            self.ask(std::iter::once(first).chain(others).take(self.window), w);
+            waited += stopwatch.seconds();
         } else if 2 * self.expected.len() <= self.window {
             let stopwatch = Stopwatch::start();
             self.resize();
             let count = self.expected.len();
             self.submit(others.skip(count - 1).take(self.window.saturating_sub(count)));
-            seconds += stopwatch.seconds();
+            waited += stopwatch.seconds();
         }
         if self.expected.front().is_some_and(|front| front.answer.is_none()) {
             let stopwatch = Stopwatch::start();
             self.wait();
-            seconds += stopwatch.seconds();
+            waited += stopwatch.seconds();
         }
-        (seconds, self.take(first, out))
+        let (answered, taken) = self.take(first, out);
+        (answered, AnswerTime { waited, taken: taken.unwrap_or(waited) })
     }
 
     fn submit(&mut self, blocks: impl Iterator<Item = usize>) {
@@ -133,16 +148,18 @@ impl Lookahead {
         }
     }
 
-    fn take(&mut self, block: usize, out: &mut Plane) -> OracleResult {
+    /// Takes the first answer, with the seconds that it took whoever gave it.
+    fn take(&mut self, block: usize, out: &mut Plane) -> (OracleResult, Option<f64>) {
         self.first += 1;
-        let lost = || OracleError { block, reason: "its answer was lost".into() };
-        let (mut item, result) = self.expected.pop_front().and_then(|front| front.answer).ok_or_else(lost)?;
+        let Some((mut item, result)) = self.expected.pop_front().and_then(|front| front.answer) else {
+            return (Err(OracleError { block, reason: "its answer was lost".into() }), None);
+        };
         std::mem::swap(out, &mut item.plane);
         self.coefficients += out.view().star.values().len();
         if self.spare.len() < self.window {
             self.spare.push(item.plane);
         }
-        result.map(|()| item.quality)
+        (result.map(|()| item.quality), item.seconds)
     }
 
     /// Chooses how many questions are out from now on. It decides how long things take, and nothing else.

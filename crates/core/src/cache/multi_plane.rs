@@ -14,38 +14,33 @@ pub struct MultiPlane {
     /// Most megabytes for all planes with their inner products; at the limit, planes without mass go as soon as they
     /// are idle (those with mass always stay).
     pub max_megabytes: u32,
-    /// Stop the approximate passes when the last one gained less per second than the outer iteration so far;
-    /// without it all `max_passes` run unless nothing is gained.
+    /// Stop the approximate passes when the last one gained less per second than the outer iteration so far (between
+    /// batches of calls: than the run of late); without it all run that there is room for, unless nothing is gained.
     pub slope_rule: bool,
-    /// After which part of an exact pass the approximate passes follow.
+    /// What approximate passes follow: whole exact passes, or batches of calls.
     pub interleave: Interleave,
     /// Whether, before an approximate step, the oracle puts together the best labelling from parts of those kept;
     /// only where the task offers it.
     pub recombine: Recombine,
 }
 
-/// After which part of an exact pass approximate passes follow.
+/// What approximate passes follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interleave {
-    /// After all of it (Alg. 3).
+    /// A whole exact pass (Alg. 3).
     #[default]
     Pass,
-    /// After calls that cost as much as many approximate passes: the dearer a call, the fresher the weights it is made at.
+    /// A batch of calls at one w where calls are dear, else a whole exact pass. The calls of the next batch are made at the
+    /// weights from which the approximate passes set out, so other workers can answer them meanwhile.
     ByCost,
 }
 
-/// Calls between approximate passes cost at least as much as this many of these (`docs/adr/0030-parts-of-exact-passes.md`).
-const CALLS_PER_PASS: f64 = 16.0;
-
-/// Most parts of an exact pass.
-const PARTS: usize = 4;
-
-/// Calls at one w are at most this share of the blocks: what w has moved since makes their planes worth a little less.
+/// Calls at one w are at most this share of the blocks (`docs/adr/0030-calls-in-batches.md`).
 const SHARE_AT_ONCE: usize = 128;
 
-/// Most calls at one w.
-const MOST_AT_ONCE: usize = 64;
+/// Calls at one w: so many at least, as two workers can share them, and so many at most.
+const AT_ONCE: (usize, usize) = (2, 64);
 
 /// A call that takes less is not handed to another thread, in seconds.
 const WORTH_HANDING_OVER: f64 = 1e-4;
@@ -57,27 +52,15 @@ const PUBLISHING: f64 = 2e-9;
 const SHARE_OF_PUBLISHING: f64 = 0.05;
 
 impl Interleave {
-    /// Returns after how many calls approximate passes over `blocks` blocks follow, where a call takes `call` seconds
-    /// and an approximate step `step`. Calls of which nothing is known yet may be dear.
-    pub fn calls(self, blocks: usize, call: f64, step: f64) -> usize {
-        match self {
-            Interleave::Pass => blocks,
-            Interleave::ByCost => {
-                let by_cost = if call > 0.0 { CALLS_PER_PASS * blocks as f64 * step / call } else { 0.0 };
-                (by_cost as usize).clamp(blocks.div_ceil(PARTS), blocks)
-            }
-        }
-    }
-}
-
-impl Interleave {
-    /// Returns how many calls of an exact pass over `blocks` blocks are made at one w of length `dim`, where one takes
-    /// `call` seconds, so that several workers can share them. Never by how many there are: no bit may depend on that.
-    pub fn calls_at_once(self, blocks: usize, dim: usize, call: f64) -> usize {
-        let batch = (blocks / SHARE_AT_ONCE).clamp(1, MOST_AT_ONCE);
+    /// Returns how many calls over `blocks` blocks are made at one w of length `dim`, where one takes `call` seconds (0 where
+    /// nothing is known yet: they may be dear); `None` where approximate passes follow whole passes. Never by how many
+    /// workers there are: no bit may depend on that.
+    pub fn calls_at_once(self, blocks: usize, dim: usize, call: f64) -> Option<usize> {
+        let batch = (blocks / SHARE_AT_ONCE).clamp(AT_ONCE.0, AT_ONCE.1).min(blocks);
         let publishing = PUBLISHING * dim as f64;
-        let pays = call >= WORTH_HANDING_OVER && publishing <= SHARE_OF_PUBLISHING * batch as f64 * call;
-        if self == Interleave::ByCost && pays { batch } else { 1 }
+        let dear = call >= WORTH_HANDING_OVER && publishing <= SHARE_OF_PUBLISHING * batch as f64 * call;
+        let pays = dear || call == 0.0;
+        (self == Interleave::ByCost && pays).then_some(batch)
     }
 }
 

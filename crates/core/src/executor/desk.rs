@@ -209,6 +209,8 @@ impl Desk {
         let call = AssertUnwindSafe(|| worker.answer(&chunk.weights, chunk.wanted, &mut chunk.asked));
         let answered = catch_unwind(call).unwrap_or_else(|panic| Err(Lost(message(&*panic))));
         let seconds = stopwatch.seconds();
+        let calls = chunk.asked.len().max(1) as f64;
+        chunk.asked.iter_mut().for_each(|asked| asked.item.seconds = Some(seconds / calls));
         let lost = match answered {
             Ok(version) if version == chunk.weights.version => None,
             Ok(version) => {
@@ -219,7 +221,6 @@ impl Desk {
             Err(lost) => Some(lost),
         };
         let mut state = self.lock();
-        let calls = chunk.asked.len().max(1) as f64;
         state.busy += seconds;
         if lost.is_none() {
             let call = state.call.unwrap_or(seconds / calls);

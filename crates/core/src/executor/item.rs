@@ -17,12 +17,14 @@ pub struct BatchItem {
     pub score: f64,
     /// The terms of that score, where they are wanted.
     pub seen: Seen,
+    /// What the call took whoever answered it, in seconds, where that was measured.
+    pub seconds: Option<f64>,
 }
 
 impl BatchItem {
     /// A question about `block`.
     pub fn new(block: usize) -> Self {
-        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0, seen: Seen::default() }
+        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0, seen: Seen::default(), seconds: None }
     }
 
     /// Hands out the question, and with it the buffer for its answer.

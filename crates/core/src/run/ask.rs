@@ -56,7 +56,10 @@ impl<O: MaxOracle> Run<O> {
             None => Sequential::new(&mut self.evaluation_oracle, &mut self.plane).answer(w, wanted, batch),
         };
         answered.map_err(crate::oracle::OracleError::from)?;
-        self.latency.seconds += stopwatch.seconds();
+        let waited = stopwatch.seconds();
+        let taken = batch.iter().map(|item| item.seconds).sum::<Option<f64>>().unwrap_or(waited);
+        self.latency.seconds += waited;
+        self.latency.hidden += taken - waited;
         self.latency.calls += next.len() as u64;
         for item in batch {
             let (score, proven) = hinge(item);

@@ -1,6 +1,7 @@
 //! What evaluation takes, in seconds as they are reported and as decisions go by them, and on which side it is booked.
 
 use super::driver::Run;
+use super::under_way::Latency;
 pub(crate) use super::under_way::Spent;
 use crate::clock::{ClockKind, Stopwatch};
 use crate::oracle::MaxOracle;
@@ -8,14 +9,14 @@ use crate::oracle::MaxOracle;
 /// Times an attempt, on either clock.
 pub(crate) struct Meter {
     stopwatch: Stopwatch,
-    answers: f64,
+    latency: Latency,
     work: f64,
 }
 
 impl<O: MaxOracle> Run<O> {
     /// Begins to time what evaluation takes.
     pub(crate) fn meter(&self) -> Meter {
-        Meter { stopwatch: Stopwatch::start(), answers: self.latency.seconds(), work: self.clock.work() }
+        Meter { stopwatch: Stopwatch::start(), latency: self.latency, work: self.clock.work() }
     }
 
     /// Returns what was spent since, with `calls` of the evaluation oracle; work on planes goes off the training clock.
@@ -24,11 +25,19 @@ impl<O: MaxOracle> Run<O> {
         self.clock.charge(-on_planes);
         let of_calls = calls as f64 * self.evaluation_oracle.prices().call;
         let work = on_planes + of_calls;
-        let (seconds, answers) = match self.clock.kind() {
-            ClockKind::Wall => (meter.stopwatch.seconds(), self.latency.seconds() - meter.answers),
-            ClockKind::Work => (work, of_calls),
-        };
-        Spent { seconds, answers, pace: if self.clock.decides_by_work() { work } else { seconds }, work }
+        match self.clock.kind() {
+            ClockKind::Wall => {
+                let timed = self.timed(meter);
+                Spent { pace: if self.clock.decides_by_work() { work } else { timed.pace }, work, ..timed }
+            }
+            ClockKind::Work => Spent { seconds: work, answers: of_calls, hidden: 0.0, pace: work, work },
+        }
+    }
+
+    /// Returns what time has passed since, as far as it is measured.
+    fn timed(&self, meter: &Meter) -> Spent {
+        let (seconds, since) = (meter.stopwatch.seconds(), self.latency.since(meter.latency));
+        Spent { seconds, answers: since.seconds, hidden: since.hidden, pace: seconds + since.hidden, work: 0.0 }
     }
 
     /// Books calls and what they took as evaluation.
@@ -40,8 +49,9 @@ impl<O: MaxOracle> Run<O> {
 
     /// Books calls and what they took as training.
     pub(crate) fn book_training(&mut self, spent: Spent, calls: u64) {
-        self.counts.book_batch(calls, spent.answers);
+        self.counts.book(calls, spent.answers, spent.hidden);
         self.clock.credit(spent.seconds);
+        self.clock.count_hidden(spent.hidden);
         self.clock.charge(spent.work);
     }
 
@@ -53,14 +63,14 @@ impl<O: MaxOracle> Run<O> {
         let shown = if self.clock.kind() == ClockKind::Work { (work, price) } else { (0.0, 0.0) };
         let pace = if self.clock.decides_by_work() { work } else { 0.0 };
         if training {
-            self.counts.book_batch(1, shown.1);
+            self.counts.book(1, shown.1, 0.0);
             self.clock.charge(price);
         } else {
             self.evaluation_calls += 1;
             self.evaluation_seconds += shown.0;
             self.evaluation_pace += pace;
         }
-        Spent { seconds: shown.0, answers: shown.1, pace, work }
+        Spent { seconds: shown.0, answers: shown.1, hidden: 0.0, pace, work }
     }
 
     /// Books the time of a part of an evaluation, as far as that is measured.
@@ -68,22 +78,21 @@ impl<O: MaxOracle> Run<O> {
         if self.clock.kind() == ClockKind::Work {
             return Spent::default();
         }
-        let (seconds, answers) = (meter.stopwatch.seconds(), self.latency.seconds() - meter.answers);
-        let pace = if self.clock.decides_by_work() { 0.0 } else { seconds };
+        let timed = self.timed(meter);
+        let spent = Spent { pace: if self.clock.decides_by_work() { 0.0 } else { timed.pace }, ..timed };
         if training {
-            self.counts.book_batch(0, answers);
-            self.clock.credit(seconds);
+            self.book_training(spent, 0);
         } else {
-            self.evaluation_seconds += seconds;
-            self.evaluation_pace += pace;
+            self.book(spent, 0);
         }
-        Spent { seconds, answers, pace, work: 0.0 }
+        spent
     }
 
     /// Moves calls that were booked as training to evaluation.
     pub(super) fn move_to_evaluation(&mut self, spent: Spent, calls: u64) {
-        self.counts.unbook_batch(calls, spent.answers);
+        self.counts.take_back(calls, spent.answers, spent.hidden);
         self.clock.credit(-spent.seconds);
+        self.clock.count_hidden(-spent.hidden);
         self.clock.charge(-spent.work);
         self.book(spent, calls);
     }

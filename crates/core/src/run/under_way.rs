@@ -48,14 +48,21 @@ impl Asked {
 pub(super) struct Latency {
     pub(super) calls: u64,
     pub(super) seconds: f64,
+    /// Seconds that the calls took beside these: several workers had some in hand.
+    pub(super) hidden: f64,
     /// Coefficients of the planes that came back.
     pub(super) coefficients: u64,
 }
 
 impl Latency {
-    /// Returns the seconds of all.
-    pub(super) fn seconds(self) -> f64 {
-        self.seconds
+    /// Returns what has come to it since it was `before`.
+    pub(super) fn since(self, before: Latency) -> Latency {
+        Latency {
+            calls: self.calls - before.calls,
+            seconds: self.seconds - before.seconds,
+            hidden: self.hidden - before.hidden,
+            coefficients: self.coefficients - before.coefficients,
+        }
     }
 
     /// Returns the mean seconds of a call, where there were any.
@@ -64,12 +71,14 @@ impl Latency {
     }
 }
 
-/// What an evaluation took: seconds as they are reported, as decisions go by them, and work.
+/// What an evaluation took: seconds as they are reported, those of them that went into answers, what these took beside
+/// (`hidden`), seconds as decisions go by them, and work.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Spent {
     pub(super) seconds: f64,
     /// Of these, those that the run waited for answers.
     pub(super) answers: f64,
+    pub(super) hidden: f64,
     pub(super) pace: f64,
     pub(super) work: f64,
 }
@@ -79,6 +88,7 @@ impl Spent {
     pub(crate) fn add(&mut self, more: Spent) {
         self.seconds += more.seconds;
         self.answers += more.answers;
+        self.hidden += more.hidden;
         self.pace += more.pace;
         self.work += more.work;
     }

@@ -10,23 +10,32 @@ use crate::oracle::{MaxOracle, OracleError, OracleResult};
 impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     /// Calls the oracle for `block`: at the present weights, or at those of the batch in hand.
     pub(super) fn call<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> OracleResult {
-        if self.batch.is_over() {
-            let visits = self.length - self.visited;
-            self.batch.begin(self.calls_at_once(ctx).min(visits), self.dual.weights());
-        }
-        let others = self.order.settled().iter().map(|&other| other as usize);
-        let others =
-            others.take(self.length - self.visited - 1).filter(|&other| !self.given.has(other, self.iterations));
+        let others = self.order.settled().iter().map(|&other| other as usize).take(self.length - self.visited - 1);
+        let others = others.filter(|&other| !self.given.has(other, self.iterations));
         self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
     }
 
-    /// Returns how many calls are made at one w.
-    fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
+    /// Begins the next batch of the exact pass in hand, if it has one: its calls are made at the present weights, so that
+    /// they can be answered while approximate passes move on from there.
+    pub(super) fn begin_batch<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        ctx.forget_ahead();
+        let calls = self.calls_at_once(ctx).map_or(0, |calls| calls.min(self.calls_left));
+        if calls > 0 {
+            let blocks = self.order.settled().iter().map(|&block| block as usize).take(calls);
+            let blocks = blocks.filter(|&block| !self.given.has(block, self.iterations));
+            ctx.ask_ahead(blocks, self.dual.weights());
+            self.batch.begin(calls, self.dual.weights());
+        }
+    }
+
+    /// Returns how many calls are made at one w, where approximate passes follow batches of calls: which blocks come next
+    /// has to be settled for that.
+    pub(super) fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> Option<usize> {
         match &self.config.planes {
             Planes::MultiPlane(planes) if !self.order.settled().is_empty() => {
                 planes.interleave.calls_at_once(self.gaps.blocks(), self.dual.weights().len(), ctx.call_seconds())
             }
-            _ => 1,
+            _ => None,
         }
     }
 

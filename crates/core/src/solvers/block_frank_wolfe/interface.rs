@@ -120,7 +120,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         };
         self.dual.rescale(lambda, scale, ctx);
         self.order = BlockOrder::new(self.config.order, self.gaps.blocks()); // all are seen before any is favoured
-        self.leave_iteration();
+        self.leave_iteration(ctx);
     }
 
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {

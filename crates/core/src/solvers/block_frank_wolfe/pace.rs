@@ -1,6 +1,6 @@
 //! How long an outer iteration goes on, and what is decided by costs that were measured.
 
-use crate::cache::{MultiPlane, Recombine, Slope};
+use crate::cache::{Balance, MultiPlane, Recombine, Slope};
 use crate::context::Ctx;
 use crate::oracle::MaxOracle;
 use crate::solver::Decisions;
@@ -10,18 +10,19 @@ use crate::solver::Decisions;
 const RECOMBINING: f64 = 3.0;
 
 /// Where recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
-/// (`docs/adr/0030-parts-of-exact-passes.md`).
+/// (`docs/adr/0030-calls-in-batches.md`).
 const PASSES_PER_RECOMBINATION: u32 = 16;
 
-/// Planes of a block that an approximate step scores, before any was made.
-const USUAL_PLANES: usize = 4;
-
-/// What the outer iteration in hand has cost and gained so far, and what follows from it.
+/// What the exact pass in hand has cost and gained so far, and what follows from it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pace {
     slope: Slope,
-    /// Approximate passes of the outer iteration in hand.
+    balance: Balance,
+    /// The share of the blocks that is called for between approximate passes; `None` where these follow whole passes.
+    batch: Option<f64>,
+    /// Approximate passes of the exact pass in hand, and since the last that recombined.
     passes: u32,
+    turn: u32,
     /// Approximate steps of the pass in hand, without blocks left out, and when the pass began.
     steps: usize,
     pass_start: f64,
@@ -31,34 +32,46 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn new(recombine: Recombine) -> Self {
         let decisions = Decisions { recombine: recombine == Recombine::Always, ..Decisions::default() };
-        Pace { slope: Slope::default(), passes: 0, steps: 0, pass_start: 0.0, decisions }
+        let (slope, balance) = (Slope::default(), Balance::default());
+        Pace { slope, balance, batch: None, passes: 0, turn: 0, steps: 0, pass_start: 0.0, decisions }
     }
 
     pub(super) fn decisions(&self) -> Decisions {
         self.decisions
     }
 
-    /// Returns after how many calls of the exact pass approximate passes follow, of `blocks` blocks.
-    pub(super) fn calls<O: MaxOracle + ?Sized>(&self, planes: &MultiPlane, blocks: usize, ctx: &Ctx<'_, O>) -> usize {
-        let measured = Some(self.decisions.step_seconds).filter(|&step| step > 0.0);
-        planes.interleave.calls(blocks, ctx.call_seconds(), measured.unwrap_or(ctx.planes_seconds(USUAL_PLANES)))
-    }
-
     /// Whether the steps of the approximate pass in hand recombine labellings first.
     pub(super) fn recombines(&self, recombine: Recombine) -> bool {
-        let in_turn = recombine == Recombine::Always || self.passes % PASSES_PER_RECOMBINATION == 1;
+        let in_turn = recombine == Recombine::Always || self.turn % PASSES_PER_RECOMBINATION == 1;
         self.decisions.recombine && in_turn
     }
 
-    pub(super) fn begin_iteration(&mut self, now: f64, value: f64) {
-        self.passes = 0;
+    /// Begins an exact pass, or goes on with it.
+    pub(super) fn begin_calls(&mut self, now: f64, value: f64) {
         self.slope.begin_iteration(now, value);
+        self.balance.begin(now, value);
+    }
+
+    /// Learns that the calls that begin are the first of an exact pass of so many visits.
+    pub(super) fn begin_exact_pass(&mut self, visits: usize) {
+        self.passes = 0;
+        self.decisions.exact_visits = visits;
+    }
+
+    /// Learns what approximate passes follow: a batch with calls for this share of the blocks, or the whole pass.
+    pub(super) fn follow(&mut self, batch: Option<f64>) {
+        self.batch = batch;
+        if batch.is_none() {
+            self.turn = 0; // there are new planes everywhere
+        }
     }
 
     /// Begins an approximate pass.
     pub(super) fn begin_pass(&mut self, now: f64, value: f64) {
         self.passes += 1;
+        self.turn += 1;
         self.slope.begin_pass(now, value);
+        self.balance.begin(now, value);
     }
 
     /// Counts an approximate step.
@@ -71,17 +84,25 @@ impl Pace {
         self.steps = 0;
     }
 
-    /// Returns whether a further approximate pass follows the pass that just ended.
-    pub(super) fn another_pass(&self, planes: &MultiPlane, after_exact: bool, now: f64, value: f64) -> bool {
-        let within = self.passes < planes.pass_limit();
-        within && (after_exact || self.slope.go_on(now, value, planes.slope_rule))
+    /// Returns whether a further approximate pass follows the calls or the pass that just ended.
+    pub(super) fn another_pass(&mut self, planes: &MultiPlane, after_calls: bool, now: f64, value: f64) -> bool {
+        let goes_on = match self.batch {
+            Some(share) => {
+                match after_calls {
+                    true => self.balance.end_calls(now, value, share),
+                    false => self.balance.end_pass(now, value, planes.slope_rule),
+                }
+                self.balance.goes_on()
+            }
+            None => after_calls || self.slope.go_on(now, value, planes.slope_rule),
+        };
+        goes_on && self.passes < planes.pass_limit()
     }
 
-    /// Ends a pass of `visits` visits: measures what calls and approximate steps cost, and decides by it.
+    /// Ends calls or a pass: measures what calls and approximate steps cost, and decides by it.
     pub(super) fn end_pass<O: MaxOracle + ?Sized>(
         &mut self,
         exact: bool,
-        visits: usize,
         kept_bytes: usize,
         recombined: bool,
         recombine: Recombine,
@@ -89,9 +110,7 @@ impl Pace {
     ) {
         let decisions = &mut self.decisions;
         decisions.call_seconds = ctx.call_seconds();
-        if exact {
-            decisions.exact_visits = visits;
-        } else if self.steps > 0 {
+        if !exact && self.steps > 0 {
             // A step that recombines costs several that do not; what is compared is the plain step.
             let known = decisions.step_seconds > 0.0;
             if !(known && recombined) {

@@ -151,7 +151,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             return Ok(false);
         }
         self.visited = 0;
-        self.batch.end();
         self.pass = self.pass_after(pass, ctx);
         if self.pass.is_none() && self.calls_left == 0 {
             self.dual.iterate_mut().end_pass();
@@ -159,27 +158,23 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         Ok(self.pass.is_none()) // line 7: end repeat
     }
 
+    /// Begins an exact pass, or goes on with its next batch of calls.
     fn begin_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Pass {
         self.pass = Some(Pass::Exact);
-        self.pace.begin_iteration(ctx.now(), self.dual.value());
+        self.pace.begin_calls(ctx.now(), self.dual.value());
         if self.calls_left == 0 {
             self.iterations += 1;
             self.begin_pass(Visiting::Calls, ctx);
             self.calls_left = self.length;
+            self.pace.begin_exact_pass(self.length);
+            self.begin_batch(ctx);
         } else {
             self.order.resume_calls();
         }
-        self.length = self.calls_before_planes(ctx).min(self.calls_left);
+        self.length = self.batch.calls().unwrap_or(self.calls_left);
+        self.pace.follow(self.batch.calls().map(|calls| calls as f64 / self.gaps.blocks() as f64));
         self.calls_left -= self.length;
         Pass::Exact
-    }
-
-    /// Returns after how many calls approximate passes follow.
-    fn calls_before_planes<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> usize {
-        match &self.config.planes {
-            Planes::MultiPlane(planes) => self.pace.calls(planes, self.gaps.blocks(), ctx),
-            _ => self.gaps.blocks(),
-        }
     }
 
     fn begin_pass<O: MaxOracle + ?Sized>(&mut self, visiting: Visiting, ctx: &mut Ctx<'_, O>) {
@@ -197,19 +192,24 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         }
         self.gaps.end_pass();
         let (exact, recombined) = (pass == Pass::Exact, self.recombines());
-        self.pace.end_pass(exact, self.length, self.dual.sets().bytes(), recombined, self.config.recombine(), ctx);
-        if (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
+        self.pace.end_pass(exact, self.dual.sets().bytes(), recombined, self.config.recombine(), ctx);
+        let pass_ended = !exact || self.calls_left == 0;
+        if pass_ended && (self.iterations + self.approximate_passes).is_multiple_of(REBUILD_PASSES) {
             self.dual.rebuild(ctx);
         }
+        if exact {
+            self.batch.end();
+            self.begin_batch(ctx);
+        }
         if let Planes::MultiPlane(planes) = &self.config.planes
-            && self.pace.another_pass(planes, pass == Pass::Exact, ctx.now(), self.dual.value())
+            && self.pace.another_pass(planes, exact, ctx.now(), self.dual.value())
         {
             self.approximate_passes += 1;
             self.pace.begin_pass(ctx.now(), self.dual.value());
             self.begin_pass(Visiting::Planes { wait_below: self.wait_below() }, ctx);
             return Some(Pass::Approximate);
         }
-        if !self.gap_pass_due() {
+        if self.calls_left > 0 || !self.gap_pass_due() {
             return None;
         }
         self.length = self.gaps.blocks();
@@ -219,8 +219,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         Some(Pass::Gap)
     }
 
-    /// Leaves the outer iteration in hand.
-    pub(super) fn leave_iteration(&mut self) {
+    /// Leaves the outer iteration in hand, and answers that were fetched for it.
+    pub(super) fn leave_iteration<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        ctx.forget_ahead();
         (self.pass, self.visited, self.calls_left) = (None, 0, 0);
         self.batch.end();
         self.given.clear();

@@ -1,0 +1,105 @@
+//! How long approximate passes go on between batches of calls.
+
+/// A gain and a loss of rounding are told apart above this share of F.
+const NOTHING: f64 = 1e-15;
+
+/// Between batches of calls, approximate passes get as much time as the calls took, so that other workers can answer the
+/// next batch meanwhile; less where the last of them gained less a second than the run has of late. Of late is half a pass:
+/// batches are short, and their gains go up and down.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Balance {
+    /// What was gained of late, and the seconds that it took.
+    gained: f64,
+    seconds: f64,
+    /// Seconds left for approximate passes.
+    left: f64,
+    /// Training time and dual value when the batch or pass in hand began.
+    start: (f64, f64),
+}
+
+impl Balance {
+    /// A batch of calls or an approximate pass begins at training time `now` with dual value `value`.
+    pub fn begin(&mut self, now: f64, value: f64) {
+        self.start = (now, value);
+    }
+
+    /// A batch with calls for this share of the blocks ends.
+    pub fn end_calls(&mut self, now: f64, value: f64, share: f64) {
+        let decay = (1.0 - 2.0 * share).max(0.0);
+        (self.gained, self.seconds) = (decay * self.gained, decay * self.seconds);
+        let (_, seconds) = self.add(now, value);
+        self.left += seconds;
+    }
+
+    /// An approximate pass ends. `by_slope` false: it need only have gained anything for others to follow.
+    pub fn end_pass(&mut self, now: f64, value: f64, by_slope: bool) {
+        let (gained, seconds) = self.add(now, value);
+        self.left -= seconds;
+        let pays = !by_slope || gained * self.seconds >= self.gained * seconds;
+        if gained <= NOTHING * (value.abs() + 1.0) || !pays {
+            self.left = self.left.min(0.0);
+        }
+    }
+
+    /// Returns whether there is time for an approximate pass.
+    pub fn goes_on(&self) -> bool {
+        self.left > 0.0
+    }
+
+    fn add(&mut self, now: f64, value: f64) -> (f64, f64) {
+        let (gained, seconds) = (value - self.start.1, now - self.start.0);
+        self.gained += gained;
+        self.seconds += seconds;
+        (gained, seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Passes get the time of the calls, and what one takes too long is missing after the next batch.
+    #[test]
+    fn passes_take_as_long_as_calls() {
+        let mut balance = Balance::default();
+        balance.begin(0.0, 0.0);
+        balance.end_calls(4.0, 0.1, 0.01);
+        let mut passes = 0;
+        while balance.goes_on() {
+            let start = 4.0 + 3.0 * f64::from(passes);
+            balance.begin(start, f64::from(passes));
+            passes += 1;
+            balance.end_pass(start + 3.0, f64::from(passes), true);
+        }
+        assert_eq!(passes, 2, "6 seconds where 4 are due");
+        balance.begin(20.0, 2.0);
+        balance.end_calls(22.0, 2.0, 0.01);
+        assert!(!balance.goes_on(), "2 of 2 seconds are spent already");
+        balance.begin(22.0, 2.0);
+        balance.end_calls(23.0, 2.0, 0.01);
+        assert!(balance.goes_on());
+    }
+
+    /// A pass that gains less than the run does of late is the last until more calls were made.
+    #[test]
+    fn flat_passes_end() {
+        let mut balance = Balance::default();
+        balance.begin(0.0, 0.0);
+        balance.end_calls(10.0, 1.0, 0.01);
+        balance.begin(10.0, 1.0);
+        balance.end_pass(11.0, 1.2, true);
+        assert!(balance.goes_on(), "0.2 a second against 1.2 in 11");
+        balance.begin(11.0, 1.2);
+        balance.end_pass(12.0, 1.25, true);
+        assert!(!balance.goes_on(), "0.05 a second against 1.25 in 12");
+        balance.begin(12.0, 1.25);
+        balance.end_calls(13.0, 1.3, 0.01);
+        assert!(balance.goes_on());
+        balance.begin(13.0, 1.3);
+        balance.end_pass(13.5, 1.301, false);
+        assert!(balance.goes_on(), "any gain will do without the rule");
+        balance.begin(13.5, 1.301);
+        balance.end_pass(13.6, 1.301, false);
+        assert!(!balance.goes_on(), "no gain: the last even so");
+    }
+}
