@@ -3,9 +3,11 @@
 /// A gain and a loss of rounding are told apart above this share of F.
 const NOTHING: f64 = 1e-15;
 
+/// "Of late" is a pass over this: batches are short, and their gains go up and down; but gains fall from pass to pass.
+const LATE: f64 = 6.0;
+
 /// Between batches of calls, approximate passes get as much time as the calls took, so that other workers can answer the
-/// next batch meanwhile; less where the last of them gained less a second than the run has of late. Of late is half a pass:
-/// batches are short, and their gains go up and down.
+/// next batch meanwhile; less where the last of them gained less a second than the run has of late.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// What was gained of late, and the seconds that it took.
@@ -25,7 +27,7 @@ impl Balance {
 
     /// A batch with calls for this share of the blocks ends.
     pub fn end_calls(&mut self, now: f64, value: f64, share: f64) {
-        let decay = (1.0 - 2.0 * share).max(0.0);
+        let decay = (1.0 - LATE * share).max(0.0);
         (self.gained, self.seconds) = (decay * self.gained, decay * self.seconds);
         let (_, seconds) = self.add(now, value);
         self.left += seconds;

@@ -7,7 +7,7 @@
 pub struct MultiPlane {
     /// Most planes kept per example (N); 0 keeps none and makes no approximate pass, which is plain BCFW.
     pub max_planes: u32,
-    /// Most approximate passes after an exact pass (M).
+    /// Most approximate passes after an exact pass (M), or after a batch of calls.
     pub max_passes: u32,
     /// Outer iterations after which a plane that no call returned is dropped (T).
     pub max_idle: u32,
@@ -73,7 +73,7 @@ pub enum Recombine {
     Never,
     /// Before every approximate step.
     Always,
-    /// While an oracle call costs much more than an approximate step, and then in one of 16 approximate passes.
+    /// While an oracle call costs much more than an approximate step, and then in one of 24 approximate passes.
     WhenCheap,
 }
 

@@ -11,7 +11,7 @@ const RECOMBINING: f64 = 3.0;
 
 /// Where recombination is to pay, the first of so many approximate passes begins with it: the others take what it found
 /// (`docs/adr/0030-calls-in-batches.md`).
-const PASSES_PER_RECOMBINATION: u32 = 16;
+const PASSES_PER_RECOMBINATION: u32 = 24;
 
 /// What the exact pass in hand has cost and gained so far, and what follows from it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -20,7 +20,7 @@ pub(super) struct Pace {
     balance: Balance,
     /// The share of the blocks that is called for between approximate passes; `None` where these follow whole passes.
     batch: Option<f64>,
-    /// Approximate passes of the exact pass in hand, and since the last that recombined.
+    /// Approximate passes since the last calls, and since the last that recombined.
     passes: u32,
     turn: u32,
     /// Approximate steps of the pass in hand, without blocks left out, and when the pass began.
@@ -48,13 +48,13 @@ impl Pace {
 
     /// Begins an exact pass, or goes on with it.
     pub(super) fn begin_calls(&mut self, now: f64, value: f64) {
+        self.passes = 0;
         self.slope.begin_iteration(now, value);
         self.balance.begin(now, value);
     }
 
     /// Learns that the calls that begin are the first of an exact pass of so many visits.
     pub(super) fn begin_exact_pass(&mut self, visits: usize) {
-        self.passes = 0;
         self.decisions.exact_visits = visits;
     }
 
