@@ -46,7 +46,14 @@ pub struct Clock {
 impl Clock {
     /// A stopped clock that shows zero.
     pub fn new(kind: ClockKind) -> Self {
-        Clock { kind, elapsed: 0.0, work: 0.0, hidden: 0.0, decides_by_work: kind == ClockKind::Work, running_since: None }
+        Clock {
+            kind,
+            elapsed: 0.0,
+            work: 0.0,
+            hidden: 0.0,
+            decides_by_work: kind == ClockKind::Work,
+            running_since: None,
+        }
     }
 
     /// The same, but decisions go by work where `priced` says that work has known prices.

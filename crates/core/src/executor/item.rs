@@ -24,7 +24,14 @@ pub struct BatchItem {
 impl BatchItem {
     /// A question about `block`.
     pub fn new(block: usize) -> Self {
-        BatchItem { block, plane: Plane::new(), quality: Quality::Heuristic, score: 0.0, seen: Seen::default(), seconds: None }
+        BatchItem {
+            block,
+            plane: Plane::new(),
+            quality: Quality::Heuristic,
+            score: 0.0,
+            seen: Seen::default(),
+            seconds: None,
+        }
     }
 
     /// Hands out the question, and with it the buffer for its answer.

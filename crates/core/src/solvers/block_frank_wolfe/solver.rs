@@ -339,7 +339,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
         ensure(self.config == fresh.config, "the parameters")?;
-        ensure(self.visited < self.length && self.length + self.calls_left <= n, "the number of examples")?;
+        let exact = if self.pass == Some(Pass::Exact) { self.length } else { 0 };
+        let lengths = self.visited < self.length && self.length <= n && exact + self.calls_left <= n;
+        ensure(lengths, "the number of examples")?;
         self.gaps.check(n)?;
         self.dual.check(n, dim)?;
         ensure(same_regularizer, "the regulariser")?;
