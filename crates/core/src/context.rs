@@ -176,7 +176,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
 
     fn timed_call(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
         let calls = self.counts.oracle_calls;
-        let mean = self.counts.oracle_seconds / calls as f64;
+        let mean = (self.counts.oracle_seconds + self.counts.hidden_seconds) / calls as f64;
         let all = calls <= TIMED_FIRST || mean > SHORT_CALL_SECONDS;
         if !all && !calls.is_multiple_of(TIMED_EVERY) {
             return self.oracle.maximize(block, w, out);
@@ -200,13 +200,8 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
 
     /// Charges the work of scoring `planes` cached planes, and of what follows.
     pub fn charge_planes(&mut self, planes: usize) {
-        let work = self.planes_seconds(planes);
+        let work = self.oracle.prices().plane * (planes + 1) as f64;
         self.clock.charge(work);
-    }
-
-    /// Returns the price of scoring `planes` cached planes, and of what follows, in seconds.
-    pub fn planes_seconds(&self, planes: usize) -> f64 {
-        self.oracle.prices().plane * (planes + 1) as f64
     }
 
     /// Charges a pass for the blocks that it leaves out.

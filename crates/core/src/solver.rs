@@ -11,8 +11,10 @@ use crate::state::StateError;
 /// What a step reports to the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// The step ended an outer iteration: a natural moment to look at bounds.
+    /// The step ended an outer iteration: a natural moment to look at bounds, and to tell of them.
     pub iteration_ended: bool,
+    /// It ended a part of one after which the bounds may be looked at, too.
+    pub part_ended: bool,
 }
 
 /// What a solver would report about itself.
@@ -40,9 +42,9 @@ pub struct Decisions {
     pub call_seconds: f64,
     /// Mean seconds of an approximate step.
     pub step_seconds: f64,
-    /// Blocks that the exact pass called the oracle for.
+    /// Blocks that the exact pass in hand visits.
     pub exact_visits: usize,
-    /// Approximate passes that the slope rule allowed.
+    /// Approximate passes since the last calls.
     pub approximate_passes: u32,
     /// Whether approximate steps recombined labellings.
     pub recombine: bool,

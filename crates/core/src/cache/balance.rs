@@ -30,7 +30,7 @@ impl Balance {
         let decay = (1.0 - LATE * share).max(0.0);
         (self.gained, self.seconds) = (decay * self.gained, decay * self.seconds);
         let (_, seconds) = self.add(now, value);
-        self.left += seconds;
+        self.left = self.left.min(0.0) + seconds; // what took too long is missing; what was left is not saved up
     }
 
     /// An approximate pass ends. `by_slope` false: it need only have gained anything for others to follow.

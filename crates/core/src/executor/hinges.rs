@@ -29,6 +29,8 @@ pub struct Hinges {
     pub proven: bool,
     /// The size of the terms, where it was asked for.
     pub seen: Seen,
+    /// What the calls took whoever answered them, in seconds, where that was measured.
+    pub seconds: Option<f64>,
 }
 
 /// The hinges of all `blocks` at `w`, added up in their order; `wanted` says whether the size of their terms is.
@@ -45,7 +47,7 @@ pub fn sum_of_hinges(
     wanted: Reply,
     batch: &mut Vec<BatchItem>,
 ) -> Result<Hinges, OracleError> {
-    let mut hinges = Hinges { proven: true, ..Hinges::default() };
+    let mut hinges = Hinges { proven: true, seconds: Some(0.0), ..Hinges::default() };
     for first in (0..blocks).step_by(EVALUATION_BATCH) {
         batch.clear();
         batch.extend((first..blocks).take(EVALUATION_BATCH).map(BatchItem::new));
@@ -55,6 +57,7 @@ pub fn sum_of_hinges(
             hinges.proven &= is_proven;
             hinges.sum += hinge;
             hinges.seen.add_terms(answer.seen);
+            hinges.seconds = hinges.seconds.zip(answer.seconds).map(|(sum, more)| sum + more);
         }
     }
     Ok(hinges)

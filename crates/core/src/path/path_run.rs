@@ -80,7 +80,8 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
             return Ok(GapProgress::OutOfBudget(reason));
         }
         let mut progress = GapProgress::Running;
-        if self.run.step()? && self.run.may_have_gap(gap) {
+        let report = self.run.step()?;
+        if (report.iteration_ended || report.part_ended) && self.run.may_have_gap(gap) {
             let (point, spent) = self.check()?;
             self.run.learn_gap(point.gap());
             let reached = point.gap() <= gap;

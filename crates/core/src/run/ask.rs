@@ -56,11 +56,8 @@ impl<O: MaxOracle> Run<O> {
             None => Sequential::new(&mut self.evaluation_oracle, &mut self.plane).answer(w, wanted, batch),
         };
         answered.map_err(crate::oracle::OracleError::from)?;
-        let waited = stopwatch.seconds();
-        let taken = batch.iter().map(|item| item.seconds).sum::<Option<f64>>().unwrap_or(waited);
-        self.latency.seconds += waited;
-        self.latency.hidden += taken - waited;
-        self.latency.calls += next.len() as u64;
+        let taken = batch.iter().map(|item| item.seconds).sum();
+        self.latency.add(next.len(), stopwatch.seconds(), taken);
         for item in batch {
             let (score, proven) = hinge(item);
             if wanted == Reply::Planes {

@@ -22,8 +22,8 @@ const CALLS_BETWEEN_LOOKS: (usize, usize) = (8, 2048);
 
 impl<O: MaxOracle> Run<O> {
     /// Tries to prove that the gap is at most `target`. Books what it takes: as training where the solver keeps what is
-    /// found and the run goes on, else as evaluation.
-    pub(super) fn attempt(&mut self, target: GapTarget) -> Result<(), RunError> {
+    /// found and the run goes on, else as evaluation. `tells`: observers hear of it even if it is broken off.
+    pub(super) fn attempt(&mut self, target: GapTarget, tells: bool) -> Result<(), RunError> {
         let meter = self.meter();
         let (candidate, other) = self.choose();
         self.other = other.map(|other| other.w).unwrap_or_default();
@@ -43,6 +43,7 @@ impl<O: MaxOracle> Run<O> {
         }
         let mut attempt = Attempt {
             target,
+            tells,
             asked: Asked::new(&candidate.floors),
             candidate,
             gaps: self.gaps_seen(),
@@ -156,6 +157,9 @@ impl<O: MaxOracle> Run<O> {
     /// Whether the gap of the present point, no average, may be as small as this: worth a call for every example.
     pub(crate) fn may_have_gap(&mut self, gap: f64) -> bool {
         self.pause();
+        if self.forecast.is_too_soon(self.passes()) {
+            return false;
+        }
         if !self.may_evaluate() || self.evaluate == Evaluate::Pass {
             return self.may_evaluate();
         }
@@ -182,6 +186,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Learns from the proven gap of the present point.
     pub(crate) fn learn_gap(&mut self, gap: f64) {
+        self.forecast.tried(self.passes());
         if let Some(seen) = self.solver.progress().gap_seen {
             self.forecast.learn(seen, gap);
         }

@@ -17,7 +17,7 @@ use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::Solver;
+use crate::solver::{Solver, StepReport};
 
 /// Observers hear of every this many steps (every step where the oracle is slow).
 const TICK_STEPS: u64 = 64;
@@ -120,8 +120,9 @@ impl<O: MaxOracle> Run<O> {
         if self.gap_reached() {
             return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
         }
-        if self.step()? {
-            self.look()?;
+        let report = self.step()?;
+        if report.iteration_ended || report.part_ended {
+            self.look(report.iteration_ended)?;
             if self.gap_reached() {
                 return Ok(Some(StopReason::Gap));
             }
@@ -137,13 +138,13 @@ impl<O: MaxOracle> Run<O> {
         (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
     }
 
-    /// Takes one step; returns whether it ended an outer iteration.
-    pub(crate) fn step(&mut self) -> Result<bool, RunError> {
+    /// Takes one step.
+    pub(crate) fn step(&mut self) -> Result<StepReport, RunError> {
         self.clock.resume();
         let (solver, mut ctx, _) = self.parts();
         let report = solver.step(&mut ctx)?;
         self.steps += 1;
-        Ok(report.iteration_ended)
+        Ok(report)
     }
 
     /// Returns whether the run was asked to stop.
@@ -175,8 +176,15 @@ impl<O: MaxOracle> Run<O> {
     /// Whether this is one of the moments at which those who watch hear of the run: every step where the oracle is
     /// slow, else every few steps. Good for whatever is too dear to be done at every step.
     pub fn is_tick(&self) -> bool {
-        let slow = self.counts.oracle_seconds > SLOW_ORACLE_SECONDS * self.counts.oracle_calls as f64;
+        let slow = self.counts.single_call().is_some_and(|call| call > SLOW_ORACLE_SECONDS);
         slow || self.steps.is_multiple_of(TICK_STEPS)
+    }
+
+    /// Takes back questions that were asked ahead: nobody is to work on them. A run that goes on asks again.
+    pub(super) fn forget_ahead(&mut self) {
+        if let Some(lookahead) = &mut self.lookahead {
+            lookahead.forget();
+        }
     }
 
     /// Returns the length d of w.
@@ -210,6 +218,7 @@ impl<O: MaxOracle> Run<O> {
     /// Begins anew with bounds, at `lambda` and with another solver where one is given; counts, clock and chance go on.
     pub(crate) fn move_to(&mut self, lambda: f64, solver: Option<Box<dyn Solver<O>>>) {
         self.clock.pause();
+        self.forget_ahead();
         if let Some(solver) = solver {
             self.solver = solver;
         }

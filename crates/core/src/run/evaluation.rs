@@ -5,6 +5,7 @@ use super::driver::Run;
 use super::moment::Evaluate;
 use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
+use crate::clock::Stopwatch;
 use crate::executor::{Executor, Sequential, sum_of_hinges};
 use crate::observe::{Certificate, GapForecast, Record};
 use crate::oracle::MaxOracle;
@@ -14,11 +15,11 @@ use crate::rounding::Rounded;
 const TRY_AGAIN: f64 = 1.25;
 
 impl<O: MaxOracle> Run<O> {
-    /// Looks at the bounds at the end of an outer iteration.
-    pub(super) fn look(&mut self) -> Result<(), RunError> {
+    /// Looks at the bounds at the end of an outer iteration, or of a part of one.
+    pub(super) fn look(&mut self, iteration_ended: bool) -> Result<(), RunError> {
         self.clock.pause();
         match self.evaluate {
-            Evaluate::Pass if self.may_evaluate() => self.evaluate_aside(),
+            Evaluate::Pass if iteration_ended && self.may_evaluate() => self.evaluate_aside(),
             Evaluate::Pass => Ok(()),
             Evaluate::Auto => {
                 let progress = self.solver.progress();
@@ -34,27 +35,29 @@ impl<O: MaxOracle> Run<O> {
                 if !self.gap_reached()
                     && let Some(target) = self.target_in_reach()
                 {
-                    self.attempt(target)?;
+                    self.attempt(target, iteration_ended)?;
                 }
-                self.end_look()
+                self.end_look(iteration_ended)
             }
         }
     }
 
-    /// Tells of what a look at the bounds has found, once no attempt is under way.
-    fn end_look(&mut self) -> Result<(), RunError> {
+    /// Tells of what a look at the bounds has found, once no attempt is under way: after an outer iteration, where `tells`,
+    /// and whatever was evaluated.
+    fn end_look(&mut self, tells: bool) -> Result<(), RunError> {
         if self.attempt.is_some() {
             return Ok(());
         }
         self.estimate = [self.estimate, self.least_gap].into_iter().flatten().reduce(f64::max);
-        self.record_best()
+        if tells || self.evaluated_at == Some(self.steps) { self.record_best() } else { Ok(()) }
     }
 
     /// Goes on with an attempt that was suspended, and with what follows it.
     pub(super) fn go_on_looking(&mut self) -> Result<(), RunError> {
         self.clock.pause();
+        let tells = self.attempt.as_ref().is_none_or(|attempt| attempt.tells);
         self.go_on_with_attempt()?;
-        if self.steps > 0 { self.end_look() } else { Ok(()) }
+        if self.steps > 0 { self.end_look(tells) } else { Ok(()) }
     }
 
     /// Books the time of a proof of F.
@@ -69,7 +72,7 @@ impl<O: MaxOracle> Run<O> {
         if warm && self.evaluate == Evaluate::Auto && self.evaluated_at.is_none() {
             self.books = self.solver.progress().dual;
             if let Some(target) = self.target_in_reach() {
-                self.attempt(target)?;
+                self.attempt(target, true)?;
             }
         }
         Ok(())
@@ -180,7 +183,9 @@ impl<O: MaxOracle> Run<O> {
             Some(evaluation_executor) => &mut **evaluation_executor,
             None => &mut alone,
         };
+        let stopwatch = Stopwatch::start();
         let hinges = sum_of_hinges(evaluation_executor, blocks, w, wanted, &mut self.batch)?;
+        self.latency.add(blocks, stopwatch.seconds(), hinges.seconds);
         let primal = self.rounding.primal(&self.regularizer, w, hinges.sum, hinges.seen);
         if primal.value.is_finite() { Ok((primal, hinges.proven)) } else { Err(RunError::NotFinite(primal.value)) }
     }
@@ -243,6 +248,7 @@ impl<O: MaxOracle> Run<O> {
     /// An evaluation that failed.
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
+        self.forget_ahead();
         if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
                 Evaluate::Pass => self.evaluate_aside()?,

@@ -44,7 +44,7 @@ impl<O: MaxOracle> Run<O> {
     /// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.
     pub(super) fn seconds_of_predictions(&self) -> f64 {
         let call = match self.clock.kind() {
-            ClockKind::Wall => self.counts.oracle_seconds / self.counts.oracle_calls.max(1) as f64,
+            ClockKind::Wall => self.counts.single_call().unwrap_or(0.0),
             ClockKind::Work => self.evaluation_oracle.prices().call,
         };
         call * self.oracle.blocks() as f64

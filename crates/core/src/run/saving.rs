@@ -132,11 +132,12 @@ impl<O: MaxOracle> Run<O> {
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
         let numbers = [
             ledger.clock.now(),
+            ledger.clock.pace(),
             ledger.clock.work(),
             ledger.evaluation_pace,
             ledger.evaluation_seconds,
             ledger.loss_seconds,
-            ledger.counts.oracle_seconds,
+            ledger.counts.single_call().unwrap_or(0.0),
         ];
         let same_clock = ledger.clock.kind() == self.clock.kind();
         ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
@@ -146,9 +147,7 @@ impl<O: MaxOracle> Run<O> {
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
         ledger.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(self.oracle.blocks(), dim))?;
         self.solver.restore(rest, &mut self.oracle)?;
-        if let Some(lookahead) = &mut self.lookahead {
-            lookahead.forget();
-        }
+        self.forget_ahead();
         self.candidate.clear();
         let Ledger { rng, clock, counts, best, books, dual, evaluation_calls, evaluation_seconds, .. } = ledger;
         let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);

@@ -55,6 +55,13 @@ pub(super) struct Latency {
 }
 
 impl Latency {
+    /// Counts calls that the run waited for so long, and that took so long whoever answered, where that was measured.
+    pub(super) fn add(&mut self, calls: usize, waited: f64, taken: Option<f64>) {
+        self.calls += calls as u64;
+        self.seconds += waited;
+        self.hidden += taken.unwrap_or(waited) - waited;
+    }
+
     /// Returns what has come to it since it was `before`.
     pub(super) fn since(self, before: Latency) -> Latency {
         Latency {
@@ -98,6 +105,8 @@ impl Spent {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Attempt {
     pub(super) target: GapTarget,
+    /// Whether observers hear of it even if it is broken off.
+    pub(super) tells: bool,
     pub(super) candidate: Candidate,
     pub(super) asked: Asked,
     /// The gaps last seen when it began, by block, where they are known; the largest are asked for first.

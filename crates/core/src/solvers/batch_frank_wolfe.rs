@@ -107,7 +107,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchFrankWolfeSolver {
         self.joint.dense(self.sum.len()).copy_from_slice(&self.sum);
         self.joint.set_circ(self.sum_circ);
         self.gap = Some(self.dual.step_toward(0, self.joint.view(), UpdateKind::Exact).gap);
-        Ok(StepReport { iteration_ended: true })
+        Ok(StepReport { iteration_ended: true, ..StepReport::default() })
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {

@@ -157,7 +157,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         if let Some(sum) = &mut self.weighted_sum {
             linalg::axpy(1.0, &self.scaled, sum); // t (w_t - w0) is z itself
         }
-        Ok(StepReport { iteration_ended: self.steps.is_multiple_of(blocks) })
+        Ok(StepReport { iteration_ended: self.steps.is_multiple_of(blocks), ..StepReport::default() })
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {

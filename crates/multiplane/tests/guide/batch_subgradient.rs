@@ -77,7 +77,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSubgradientSolver {
         linalg::scale(1.0 - 1.0 / t, &mut self.weights);
         linalg::axpy(-1.0 / (self.lambda * t), &self.sum, &mut self.weights);
         self.sum.fill(0.0);
-        Ok(StepReport { iteration_ended: true })
+        Ok(StepReport { iteration_ended: true, ..StepReport::default() })
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {

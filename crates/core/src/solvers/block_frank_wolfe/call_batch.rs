@@ -50,9 +50,9 @@ impl CallBatch {
         ctx.maximize_ahead(std::iter::once(block).chain(others), &self.w, out)
     }
 
-    /// Whether a restored batch fits `blocks` blocks and `dim` weights.
-    pub(super) fn is_sound(&self, blocks: usize, dim: usize) -> bool {
+    /// Whether a restored batch fits `dim` weights.
+    pub(super) fn is_sound(&self, dim: usize) -> bool {
         let weights = if self.calls == 0 { self.w.is_empty() } else { self.w.len() == dim };
-        weights && crate::state::finite(&self.w) && self.calls <= blocks
+        weights && crate::state::finite(&self.w)
     }
 }

@@ -30,9 +30,9 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
 
     /// Returns how many calls are made at one w, where approximate passes follow batches of calls: which blocks come next
     /// has to be settled for that.
-    pub(super) fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> Option<usize> {
+    fn calls_at_once<O: MaxOracle + ?Sized>(&self, ctx: &Ctx<'_, O>) -> Option<usize> {
         match &self.config.planes {
-            Planes::MultiPlane(planes) if !self.order.settled().is_empty() => {
+            Planes::MultiPlane(planes) if planes.pass_limit() > 0 && !self.order.settled().is_empty() => {
                 planes.interleave.calls_at_once(self.gaps.blocks(), self.dual.weights().len(), ctx.call_seconds())
             }
             _ => None,

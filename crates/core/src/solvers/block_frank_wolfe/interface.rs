@@ -36,7 +36,9 @@ impl BlockFrankWolfe {
 
 impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D> {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
-        Ok(StepReport { iteration_ended: self.visit(ctx)? })
+        let ended = self.visit(ctx)?;
+        let all = self.calls_left == 0;
+        Ok(StepReport { iteration_ended: ended && all, part_ended: ended && !all })
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {

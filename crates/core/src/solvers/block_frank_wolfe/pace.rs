@@ -20,7 +20,8 @@ pub(super) struct Pace {
     balance: Balance,
     /// The share of the blocks that is called for between approximate passes; `None` where these follow whole passes.
     batch: Option<f64>,
-    /// Approximate passes since the last calls, and since the last that recombined.
+    /// Approximate passes since the last calls; and since the last whole exact pass, which decides whose turn it is to
+    /// recombine.
     passes: u32,
     turn: u32,
     /// Approximate steps of the pass in hand, without blocks left out, and when the pass began.
@@ -79,9 +80,10 @@ impl Pace {
         self.steps += 1;
     }
 
-    /// Forgets the steps of the pass in hand.
+    /// Forgets the pass in hand, and gains at another lambda.
     pub(super) fn forget_pass(&mut self) {
         self.steps = 0;
+        self.balance = Balance::default();
     }
 
     /// Returns whether a further approximate pass follows the calls or the pass that just ended.

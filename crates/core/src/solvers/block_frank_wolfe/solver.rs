@@ -49,10 +49,10 @@ pub struct BlockFrankWolfeSolver<D> {
     batch_step: Option<BatchStep>,
     /// The pass in hand; `None` between outer iterations.
     pub(super) pass: Option<Pass>,
-    /// Visits made of the pass in hand, or of the part of an exact one, and all that it makes.
+    /// Visits made of the pass in hand, or of the batch of an exact one, and all that it makes.
     pub(super) visited: usize,
     pub(super) length: usize,
-    /// Visits that the exact pass makes after its part in hand.
+    /// Visits that the exact pass makes after its batch in hand.
     pub(super) calls_left: usize,
     /// Calls at one w.
     pub(super) batch: CallBatch,
@@ -96,7 +96,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         &self.dual
     }
 
-    /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended. Lines are those of
+    /// Makes one visit of Alg. 3 and what follows from it; returns whether an outer iteration ended, or a batch of one with what follows it. Lines are those of
     /// the paper (1 to 3, every block on its truth and empty working sets, are [`new`](BlockFrankWolfeSolver::new)). Not
     /// in the paper: cached corners in the place of calls, blocks that wait, recombination, gap passes.
     pub(super) fn visit<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
@@ -339,15 +339,18 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             (batch, wanted) => batch.is_some() == wanted.is_some(),
         };
         ensure(self.config == fresh.config, "the parameters")?;
-        let exact = if self.pass == Some(Pass::Exact) { self.length } else { 0 };
-        let lengths = self.visited < self.length && self.length <= n && exact + self.calls_left <= n;
+        let exact = self.pass == Some(Pass::Exact);
+        let calls = if exact { self.length } else { 0 } + self.calls_left;
+        let lengths = self.visited < self.length && self.length <= n && calls <= n;
+        let of_batch =
+            self.batch.calls().is_none_or(|calls| if exact { calls == self.length } else { calls <= self.calls_left });
         ensure(lengths, "the number of examples")?;
         self.gaps.check(n)?;
         self.dual.check(n, dim)?;
         ensure(same_regularizer, "the regulariser")?;
         self.order.check(n)?;
         ensure(batch, "the corners of a gap pass")?;
-        ensure(self.batch.is_sound(n, dim), "the calls at one w")?;
+        ensure(of_batch && self.batch.is_sound(dim), "the calls at one w")?;
         ensure(self.given.is_sound(n), "the answers that an evaluation brought")
     }
 }
