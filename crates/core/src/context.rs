@@ -18,7 +18,7 @@ pub struct Counts {
     /// Seconds inside the oracle; under the wall clock an estimate where calls are too short to time each.
     pub oracle_seconds: f64,
     /// Seconds that calls took beside these: other workers had them in hand while the run did something else.
-    hidden_seconds: f64,
+    pub(crate) hidden_seconds: f64,
 }
 
 impl Counts {

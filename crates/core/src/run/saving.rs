@@ -137,7 +137,8 @@ impl<O: MaxOracle> Run<O> {
             ledger.evaluation_pace,
             ledger.evaluation_seconds,
             ledger.loss_seconds,
-            ledger.counts.single_call().unwrap_or(0.0),
+            ledger.counts.oracle_seconds,
+            ledger.counts.hidden_seconds,
         ];
         let same_clock = ledger.clock.kind() == self.clock.kind();
         ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
