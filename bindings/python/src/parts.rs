@@ -8,10 +8,20 @@ use pyo3::prelude::*;
 /// A labelling, shared.
 pub(crate) type Label = Arc<Py<PyAny>>;
 
+/// What `_processes.Processes` offers beside the methods of a task.
+pub(crate) struct Processes {
+    /// `begin(xs, w, truths)`: sends what `answers` will be asked for, and does not wait.
+    pub(crate) begin: Py<PyAny>,
+    /// `answers(xs, w, truths)`: `(labelling, features, loss, seconds)` of each, made in the processes.
+    pub(crate) answers: Py<PyAny>,
+}
+
 /// A task and its examples.
 pub(crate) struct Parts {
     pub(crate) decode: Py<PyAny>,
     pub(crate) decode_many: Option<Py<PyAny>>,
+    /// Where decoding is the work of processes.
+    pub(crate) processes: Option<Processes>,
     pub(crate) features: Py<PyAny>,
     pub(crate) loss: Py<PyAny>,
     pub(crate) bounded: Py<PyAny>,

@@ -14,7 +14,7 @@ use pyo3::types::PyList;
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
-use crate::parts::Parts;
+use crate::parts::{Parts, Processes};
 use crate::worker::Worker;
 
 /// A user's task on examples.
@@ -85,6 +85,10 @@ impl UserTask {
             None => Vec::new(),
         };
         let decode_many = method("decode_many").ok();
+        let processes = task.is_instance(&py.import("multiplane._processes")?.getattr("Processes")?)?;
+        let processes = processes
+            .then(|| Ok::<_, PyErr>(Processes { begin: method("begin")?, answers: method("answers")? }))
+            .transpose()?;
         let batch = declared(task, "batch")?.map(|batch| batch.extract::<usize>()).transpose()?;
         let shape = Shape {
             examples: xs.len(),
@@ -103,6 +107,7 @@ impl UserTask {
             declared: declared_quality,
             batch: if decode_many.is_some() { batch.unwrap_or(256).max(1) } else { 1 },
             decode_many,
+            processes,
             shape,
         };
         Ok(UserTask { parts: Arc::new(parts) })

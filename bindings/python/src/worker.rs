@@ -17,7 +17,10 @@ use crate::arrays::array;
 use crate::errors::value_error;
 use crate::features;
 use crate::interrupt::Interrupt;
-use crate::parts::{Label, Parts};
+use crate::parts::{Label, Parts, Processes};
+
+/// A labelling with its features, its loss, and the seconds that all this took, from a process.
+type Described = (Py<PyAny>, Py<PyAny>, Py<PyAny>, f64);
 
 /// One thread's hold on a user's task, with its array of weights.
 pub(crate) struct Worker {
@@ -54,21 +57,77 @@ impl Worker {
     fn ask<T>(&self, example: usize, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
         Python::attach(|py| {
             work(py).map_err(|error| {
-                let reason = error.to_string();
                 if error.is_instance_of::<PyException>(py) {
                     let note = format!("while training on example {example}");
                     let _ = error.value(py).call_method1("add_note", (note,)); // a note less is no harm
-                } else {
-                    self.interrupt.flag.store(true, Ordering::Relaxed);
                 }
-                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                reason
+                self.keep(py, error)
             })
         })
     }
 
+    /// Keeps an exception for the caller of `fit`; its text is the reason.
+    fn keep(&self, py: Python<'_>, error: PyErr) -> String {
+        let reason = error.to_string();
+        if !error.is_instance_of::<PyException>(py) {
+            self.interrupt.flag.store(true, Ordering::Relaxed);
+        }
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        reason
+    }
+
     fn refresh(&self, py: Python<'_>, w: &[f64]) -> PyResult<()> {
         self.buffer.copy_from_slice(py, w)
+    }
+
+    /// Inputs, weights and truths of some examples, as `decode_many` takes them.
+    fn question<'py>(
+        &self,
+        py: Python<'py>,
+        examples: &[usize],
+        w: &[f64],
+        augmented: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        self.refresh(py, w)?;
+        let chosen = |from: &[Py<PyAny>]| PyList::new(py, examples.iter().map(|&example| from[example].bind(py)));
+        let truths = if augmented { chosen(&self.parts.ys)?.into_any() } else { py.None().into_bound(py) };
+        PyTuple::new(py, [chosen(&self.parts.xs)?.into_any(), self.weights.bind(py).clone(), truths])
+    }
+
+    /// Answers that processes make with the loss added: features and loss come with them.
+    fn ask_processes(
+        &self,
+        processes: &Processes,
+        examples: &[usize],
+        w: &[f64],
+        out: &mut [ForeignAnswer<Label>],
+    ) -> Result<(), (usize, String)> {
+        Python::attach(|py| {
+            let asked = self.question(py, examples, w, true);
+            let found = asked.and_then(|asked| processes.answers.bind(py).call1(asked)?.extract::<Vec<Described>>());
+            // An exception of a process has its example's number from there.
+            let found = found.map_err(|error| (0, self.keep(py, error)))?;
+            for (slot, ((&example, answer), described)) in examples.iter().zip(out).zip(found).enumerate() {
+                let taken = self.ask(example, |py| self.take_described(py, example, described, answer));
+                taken.map_err(|reason| (slot, reason))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn take_described(
+        &self,
+        py: Python<'_>,
+        example: usize,
+        (answer, vector, loss, seconds): Described,
+        out: &mut ForeignAnswer<Label>,
+    ) -> PyResult<()> {
+        let (label, quality) = self.judged(answer.into_bound(py))?;
+        out.features.clear();
+        self.read_vector(vector.bind(py), example, &mut out.features)?;
+        out.loss = read_number(loss.bind(py), example)?;
+        (out.quality, out.label, out.seconds) = (quality, Some(Arc::new(label)), Some(seconds));
+        Ok(())
     }
 
     /// A labelling with how far it can be trusted: where no bound came with it, or nothing is declared, not at all.
@@ -94,20 +153,17 @@ impl Worker {
         out: &mut FeatureVector,
     ) -> PyResult<()> {
         let vector = self.parts.features.bind(py).call1((self.parts.xs[example].bind(py), label.bind(py)))?;
-        features::read(&vector, self.parts.shape.dim, out)
-            .map_err(|error| located(py, error, example, "features(x, y)"))
+        self.read_vector(&vector, example, out)
+    }
+
+    fn read_vector(&self, vector: &Bound<'_, PyAny>, example: usize, out: &mut FeatureVector) -> PyResult<()> {
+        features::read(vector, self.parts.shape.dim, out)
+            .map_err(|error| located(vector.py(), error, example, "features(x, y)"))
     }
 
     fn read_loss(&self, py: Python<'_>, example: usize, label: &Py<PyAny>) -> PyResult<f64> {
         let loss = self.parts.loss.bind(py).call1((self.parts.ys[example].bind(py), label.bind(py)))?;
-        let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
-        let value: f64 = loss.extract().map_err(wrong)?;
-        if !(value.is_finite() && value >= -LOSS_ROUNDING) {
-            return Err(value_error(format!(
-                "example {example}: loss(truth, y) returned {value}: expected a finite number >= 0"
-            )));
-        }
-        Ok(value)
+        read_number(&loss, example)
     }
 
     fn take(
@@ -124,6 +180,18 @@ impl Worker {
         out.label = Some(Arc::new(found.0));
         Ok(())
     }
+}
+
+/// A loss, checked.
+fn read_number(loss: &Bound<'_, PyAny>, example: usize) -> PyResult<f64> {
+    let wrong = |_| value_error(format!("example {example}: loss(truth, y) returned {loss}: expected a number"));
+    let value: f64 = loss.extract().map_err(wrong)?;
+    if !(value.is_finite() && value >= -LOSS_ROUNDING) {
+        return Err(value_error(format!(
+            "example {example}: loss(truth, y) returned {value}: expected a finite number >= 0"
+        )));
+    }
+    Ok(value)
 }
 
 /// Says of which example and method an error is, where it is the library's own.
@@ -197,6 +265,19 @@ impl ForeignTask for Worker {
         self.parts.batch
     }
 
+    /// What goes wrong with processes goes wrong again when the answers are asked for; a Ctrl-C must not be lost.
+    fn begin(&mut self, examples: &[usize], w: &[f64]) {
+        let Some(processes) = &self.parts.processes else { return };
+        Python::attach(|py| {
+            let begun = self.question(py, examples, w, true).and_then(|asked| processes.begin.bind(py).call1(asked));
+            if let Err(error) = begun
+                && !error.is_instance_of::<PyException>(py)
+            {
+                self.keep(py, error);
+            }
+        });
+    }
+
     fn answers(
         &mut self,
         examples: &[usize],
@@ -204,6 +285,9 @@ impl ForeignTask for Worker {
         augmented: bool,
         out: &mut [ForeignAnswer<Label>],
     ) -> Result<(), (usize, String)> {
+        if let (Some(processes), true) = (&self.parts.processes, augmented) {
+            return self.ask_processes(processes, examples, w, out);
+        }
         let Some(decode_many) = &self.parts.decode_many else {
             for (slot, (&example, answer)) in examples.iter().zip(out).enumerate() {
                 self.answer(example, w, augmented, answer).map_err(|reason| (slot, reason))?;
@@ -211,10 +295,7 @@ impl ForeignTask for Worker {
             return Ok(());
         };
         let labels = self.ask(examples.first().copied().unwrap_or(0), |py| {
-            self.refresh(py, w)?;
-            let chosen = |from: &[Py<PyAny>]| PyList::new(py, examples.iter().map(|&example| from[example].bind(py)));
-            let truths = if augmented { chosen(&self.parts.ys)?.into_any() } else { py.None().into_bound(py) };
-            let found = decode_many.bind(py).call1((chosen(&self.parts.xs)?, self.weights.bind(py), truths))?;
+            let found = decode_many.bind(py).call1(self.question(py, examples, w, augmented)?)?;
             let found = PyTuple::new(py, found.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
             if found.len() != examples.len() {
                 let (asked, came) = (examples.len(), found.len());

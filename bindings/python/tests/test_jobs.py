@@ -57,9 +57,9 @@ class Told(Multiclass):
 
 @pytest.mark.parametrize("solver", ["fw", "auto", "bcfw-gap"])
 def test_tasks_in_python_run_in_processes(tmp_path, solver):
-    """A task that holds the lock is asked in processes, with the bits of one; they are gone afterwards."""
+    """A task that holds the lock is asked here and in other processes, with the bits of one; they are gone afterwards."""
     plain = StructuredSVM(Multiclass(), solver=solver, passes=5, clock="work").fit(XS, YS)
-    many = StructuredSVM(Told(tmp_path), solver=solver, passes=5, clock="work", n_jobs=2).fit(XS, YS)
+    many = StructuredSVM(Told(tmp_path), solver=solver, passes=5, clock="work", n_jobs=3).fit(XS, YS)
     assert many.coef_.tobytes() == plain.coef_.tobytes()
     askers = {int(file.name) for file in tmp_path.iterdir()} - {os.getpid()}
     assert len(askers) == 2
@@ -114,7 +114,7 @@ def test_an_executor_has_workers_of_its_own():
 
 
 class Frail(Multiclass):
-    """Breaks down in a process once it has been asked so many times, as long as no other one has."""
+    """Breaks down in a process: once it has been asked so many times and no other one has, or always."""
 
     def __init__(self, folder, how, always=False):
         super().__init__()
@@ -123,9 +123,11 @@ class Frail(Multiclass):
     def decode(self, x, w, truth=None):
         self.asked += 1
         mark = self.folder / "broken"
-        if os.getpid() != self.parent and self.asked == 20 and (self.always or not mark.exists()):
+        if os.getpid() != self.parent and (self.always or (self.asked == 20 and not mark.exists())):
             mark.touch()
             self.how()
+        if self.always:
+            time.sleep(0.01)  # or the process that asks would have done it all
         return super().decode(x, w, truth)
 
 
@@ -170,3 +172,64 @@ def test_the_same_input_with_other_truths():
     y = [0, 1, *YS[1:20]]
     one, two = (StructuredSVM(Multiclass(), solver="fw", passes=4, clock="work", n_jobs=n).fit(x, y) for n in (None, 2))
     assert one.coef_.tobytes() == two.coef_.tobytes()
+
+
+@pytest.fixture
+def two_slow():
+    """Two processes with a slow task."""
+    processes = Processes(Slow(), XS, YS, 3)
+    yield processes
+    processes.close()
+
+
+def weights(seed):
+    return np.random.default_rng(seed).normal(size=Multiclass().dim())
+
+
+def test_what_is_begun_is_answered_meanwhile(two_slow):
+    """Between `begin` and `decode_many` the processes work, and say what each decoding took."""
+    some, w = slice(0, 7), weights(0)
+    two_slow.begin(XS[some], w, YS[some])
+    places = two_slow._places
+    for place in places:
+        assert len(place.busy) > 0 and place.pipe.poll(30), "nobody works while nobody waits"
+    found = two_slow.decode_many(XS[some], w, YS[some])
+    assert found == [Multiclass().decode(x, w, y) for x, y in zip(XS[some], YS[some], strict=True)]
+    assert all(0.01 <= seconds < 1 for *_, seconds in two_slow.answers(XS[some], w, YS[some]))
+
+
+@pytest.mark.parametrize("other", ["weights", "examples", "truths"])
+def test_what_was_begun_may_be_dropped(two_slow, other):
+    """A request that is not the one begun gets its own answers, and the next one too."""
+    task, w = Multiclass(), weights(0)
+    two_slow.begin(XS[:9], w, YS[:9])
+    v, some = weights(1) if other == "weights" else w, slice(3, 12) if other == "examples" else slice(0, 9)
+    for some, v in ((some, v), (slice(5, 8), weights(2))):
+        truths = None if other == "truths" else YS[some]
+        expected = [task.decode(x, v, None if truths is None else y) for x, y in zip(XS[some], YS[some], strict=True)]
+        assert two_slow.decode_many(XS[some], v, truths) == expected
+
+
+class Wide(Multiclass):
+    """Its answers and weights are larger than a pipe holds."""
+
+    def decode(self, x, w, truth=None):
+        return np.full(100_000, w[0])
+
+    def features(self, x, y):
+        return super().features(x, 0)
+
+    def loss(self, truth, y):
+        return 1.0
+
+
+def test_large_answers_that_nobody_wants_hold_nobody_up():
+    """A process that waits for its answer to be taken is sent nothing that it would have to read first."""
+    processes = Processes(Wide(), XS, YS, 3)
+    for version in range(4):
+        w = np.full(300_000, float(version))
+        processes.begin(XS[:6], w, YS[:6])
+        found = processes.decode_many(XS[6:9], w + 0.5, YS[6:9])
+        assert [label[0] for label in found] == 3 * [version + 0.5]
+    processes.begin(XS[:6], w, YS[:6])
+    processes.close()

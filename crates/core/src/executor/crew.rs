@@ -146,6 +146,14 @@ impl<W: Worker> Executor for Crew<W> {
         self.grow();
     }
 
+    /// Whoever is alone is the asking thread, which will do something else; others are at work already.
+    fn begin(&mut self) {
+        if let (1, Some(own)) = (self.desk.workers(), &mut self.own) {
+            let call = self.desk.pace().call;
+            own.begin(&self.weights, &self.desk.front(own.most(call)));
+        }
+    }
+
     fn next(&mut self) -> Option<Completed> {
         if self.answered.is_empty() && !self.desk.wait(&mut self.own, &mut self.answered) {
             return None;

@@ -123,6 +123,13 @@ impl Desk {
         Pace { call: state.call, busy: state.busy, waiting }
     }
 
+    /// Returns the blocks that are asked for next, at most so many.
+    pub(super) fn front(&self, most: usize) -> Vec<usize> {
+        let state = self.lock();
+        let front = state.waiting.front().into_iter().flat_map(|batch| &batch.asked);
+        front.take(most).map(|asked| asked.item.block).collect()
+    }
+
     /// Puts questions on the desk.
     pub(super) fn submit(&self, serial: u64, weights: &Arc<Weights>, wanted: Reply, asked: VecDeque<Asked>) {
         let (count, weights) = (asked.len(), weights.clone());
@@ -210,7 +217,9 @@ impl Desk {
         let answered = catch_unwind(call).unwrap_or_else(|panic| Err(Lost(message(&*panic))));
         let seconds = stopwatch.seconds();
         let calls = chunk.asked.len().max(1) as f64;
-        chunk.asked.iter_mut().for_each(|asked| asked.item.seconds = Some(seconds / calls));
+        for asked in &mut chunk.asked {
+            asked.item.seconds.get_or_insert(seconds / calls);
+        }
         let lost = match answered {
             Ok(version) if version == chunk.weights.version => None,
             Ok(version) => {

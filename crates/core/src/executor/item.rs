@@ -17,7 +17,8 @@ pub struct BatchItem {
     pub score: f64,
     /// The terms of that score, where they are wanted.
     pub seen: Seen,
-    /// What the call took whoever answered it, in seconds, where that was measured.
+    /// What the call took whoever answered it, in seconds, where that was measured: by the worker itself where it has
+    /// helpers that answer at the same time, else by the time it was in hand.
     pub seconds: Option<f64>,
 }
 

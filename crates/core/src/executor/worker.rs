@@ -35,6 +35,10 @@ pub trait Worker: Send + 'static {
     /// Returns how many questions it should be given at a time, where a call takes so many seconds (if known).
     fn most(&self, call: Option<f64>) -> usize;
 
+    /// Begins, if that takes no waiting, with questions at these weights that it is likely to be given next: it has helpers
+    /// elsewhere.
+    fn begin(&mut self, _weights: &Weights, _blocks: &[usize]) {}
+
     /// Answers questions in turn, and returns for which weights the answers are.
     ///
     /// # Errors

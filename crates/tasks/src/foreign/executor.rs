@@ -41,6 +41,10 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
         self.together
     }
 
+    fn begin(&mut self, weights: &Weights, blocks: &[usize]) {
+        lock(&self.task).begin(blocks, &weights.w);
+    }
+
     /// Stops at the first question that gets no usable answer: its error ends the run before another is looked at.
     fn answer(&mut self, weights: &Weights, wanted: Reply, asked: &mut [Asked]) -> Result<Version, Lost> {
         let mut task = lock(&self.task);
@@ -62,6 +66,7 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
             };
             *result = Some(quality.map(|quality| {
                 item.quality = quality;
+                item.seconds = answer.seconds;
                 (item.score, item.seen) = score_and_terms(plane, &weights.w, wanted);
                 told.sampler.see(block, answer);
             }));

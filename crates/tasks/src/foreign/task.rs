@@ -35,11 +35,19 @@ pub struct ForeignAnswer<L> {
     /// How far the decoding can be trusted; an upper bound is on `<w, phi(x, y)> + Delta(truth, y)` over all y (no
     /// 1/n, the truth's score not subtracted).
     pub quality: Quality,
+    /// What the decoding took, in seconds, where it was made by helpers who measured it.
+    pub seconds: Option<f64>,
 }
 
 impl<L> Default for ForeignAnswer<L> {
     fn default() -> Self {
-        ForeignAnswer { label: None, features: FeatureVector::default(), loss: 0.0, quality: Quality::Heuristic }
+        ForeignAnswer {
+            label: None,
+            features: FeatureVector::default(),
+            loss: 0.0,
+            quality: Quality::Heuristic,
+            seconds: None,
+        }
     }
 }
 
@@ -148,6 +156,10 @@ pub trait ForeignTask: Send {
     fn batch(&self) -> usize {
         1
     }
+
+    /// Begins with decodings, the loss added, that [`answers`](ForeignTask::answers) is likely to be asked for next. For
+    /// workers with helpers: it must not wait, and what goes wrong is told when the answers are asked for.
+    fn begin(&mut self, _examples: &[usize], _w: &[f64]) {}
 
     /// Answers many questions at one w; fails with the first, in their order, that gets no answer.
     ///
