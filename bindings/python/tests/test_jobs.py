@@ -69,6 +69,22 @@ def test_tasks_in_python_run_in_processes(tmp_path, solver):
     assert many.predict(XS) == plain.predict(XS)
 
 
+@pytest.mark.parametrize("solver", ["auto", "fw"])
+def test_who_asks_decodes_as_well(solver):
+    """The process that called fit takes its part of the calls: two are no help if one of them waits."""
+
+    class Counted(Slow):
+        here = 0
+
+        def decode(self, x, w, truth=None):
+            Counted.here += 1  # of this process
+            return super().decode(x, w, truth)
+
+    model = StructuredSVM(Counted(), solver=solver, passes=3, n_jobs=2).fit(XS, YS)
+    calls = model.summary_["oracle_calls"] + model.summary_["evaluation_calls"]
+    assert 0.2 * calls <= Counted.here <= 0.8 * calls
+
+
 def test_tasks_that_release_the_lock_run_in_threads(tmp_path):
     """With the promise there are threads and no processes."""
 

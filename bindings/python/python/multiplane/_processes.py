@@ -259,6 +259,8 @@ class Processes:
                     continue
                 if place.busy and place.busy[-1][0] != request.number:
                     continue
+                if place.busy and count is None and sum(len(part.slots) for part in waiting) <= 1:
+                    return  # whoever asks is free for the last one, and this process is not
                 part = self._cut(waiting, count)
                 if not place.busy:
                     place.since = time.monotonic()
