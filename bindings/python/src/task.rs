@@ -146,7 +146,7 @@ impl UserTask {
         };
         let first = make().map_err(value_error)?;
         let shape = self.parts.shape.clone();
-        let problem = py.detach(|| ForeignProblem::new("user", shape, first, Box::new(make)));
+        let problem = py.detach(|| ForeignProblem::new("user", shape, first, Box::new(make), Arc::default()));
         Ok(Arc::new(problem.map_err(|error| value_error(error.to_string()))?))
     }
 }

@@ -69,7 +69,8 @@ impl Worker {
     /// Keeps an exception for the caller of `fit`; its text is the reason.
     fn keep(&self, py: Python<'_>, error: PyErr) -> String {
         let reason = error.to_string();
-        if !error.is_instance_of::<PyException>(py) {
+        let keeps_results = || error.value(py).hasattr("keeps_results").unwrap_or(false);
+        if !error.is_instance_of::<PyException>(py) || keeps_results() {
             self.interrupt.flag.store(true, Ordering::Relaxed);
         }
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

@@ -156,13 +156,17 @@ def die():
 
 
 @pytest.mark.parametrize(("how", "reason"), [(die, "exit code 7"), (hang, "no answer came within 0.3 s")])
-def test_a_process_that_breaks_down_is_replaced(tmp_path, how, reason, monkeypatch):
+def test_a_process_that_breaks_down_is_replaced(tmp_path, how, reason):
     """What it held is given to others: the bits are the same, and a warning says what happened."""
-    monkeypatch.setattr(_structured, "Processes", lambda *a: Processes(*a, timeout=0.3))
     plain = StructuredSVM(Multiclass(), solver="fw", passes=4, clock="work").fit(XS, YS)
     with pytest.warns(UserWarning, match=reason):
-        frail = StructuredSVM(Frail(tmp_path, how), solver="fw", passes=4, clock="work", n_jobs=2).fit(XS, YS)
+        frail = StructuredSVM(
+            Frail(tmp_path, how), solver="fw", passes=4, clock="work", n_jobs=2, timeout=0.3
+        ).fit(XS, YS)
     assert frail.coef_.tobytes() == plain.coef_.tobytes()
+    mishaps = frail.summary_["mishaps"]
+    assert (mishaps["restarted"], mishaps["lost"]) == (1, 0) and mishaps["asked_again"] > 0
+    assert frail.summary_["threads"] == 2 and "mishaps" not in plain.summary_
 
 
 def test_with_no_process_left_there_is_one_error(tmp_path):
@@ -171,15 +175,44 @@ def test_with_no_process_left_there_is_one_error(tmp_path):
         StructuredSVM(Frail(tmp_path, die, always=True), solver="fw", passes=4, n_jobs=2).fit(XS, YS)
 
 
+class Deadly(Multiclass):
+    """Ends every process, but for the one that asks, that is given example 17, once there were some passes."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder, self.parent = folder, os.getpid()
+
+    def decode(self, x, w, truth=None):
+        if x is XS[17] and truth is not None:
+            calls = len(list(self.folder.iterdir()))
+            if calls >= 2 and os.getpid() != self.parent:
+                os._exit(5)
+            (self.folder / f"{calls}").touch()
+        return super().decode(x, w, truth)
+
+
+def test_the_example_that_kills_is_named_and_the_results_so_far_are_kept(tmp_path):
+    """Processes that are lost on one example, whatever message it came in, end the fit with an error that names it; what
+    was trained until then is in place.
+    """
+    model = StructuredSVM(Deadly(tmp_path), solver="fw", passes=50, n_jobs=3)
+    with pytest.raises(LostWorkers, match="example 17: .*exit code 5") as caught:
+        model.fit(XS, YS)
+    assert caught.value.example == 17
+    assert model.dual_ > 0 and np.any(model.coef_) and len(model.predict(XS[:3])) == 3
+
+
 def test_errors_in_processes_reach_the_caller():
-    """An exception in a process comes out with its type."""
+    """An exception in a process comes out with its type, and with the line that it was raised in."""
 
     class Failing(Multiclass):
         def decode(self, x, w, truth=None):
             raise KeyError("in a process")
 
-    with pytest.raises(KeyError, match="in a process"):
+    with pytest.raises(KeyError, match="in a process") as caught:
         StructuredSVM(Failing(), solver="fw", n_jobs=2).fit(XS, YS)
+    in_process = [note for note in caught.value.__notes__ if "in the process" in note]
+    assert all('raise KeyError("in a process")' in note for note in in_process)
 
 
 def test_the_same_input_with_other_truths():

@@ -167,3 +167,61 @@ fn copies_come_where_calls_are_slow() {
         assert!(!slow || cores < 2 || starts > 1, "{starts} copies");
     }
 }
+
+/// Predicting, evaluating and verifying go on with the copies that are left, on one thread and on several, and say so.
+#[test]
+fn models_are_used_in_spite_of_lost_copies() {
+    let Some(scratch) = scratch("pass") else { return };
+    assert_eq!(train(&scratch, "--solver bcfw --passes 30 --threads 1 --out model").code, Some(0));
+    let used = |command: &str, threads: usize, restarts: usize| {
+        let _ = std::fs::remove_file(scratch.path("starts"));
+        let line =
+            format!("{command} --model model --threads {threads} --set task.restarts={restarts} --set task.batch=4");
+        common::run(scratch.command(&line).args(["--set", "task.command=python3 frail.py"]))
+    };
+    for command in ["evaluate --json", "predict", "verify"] {
+        scratch.write("frail.py", PROGRAM.replace("FAULT", "pass"));
+        let expected = used(command, 2, 0);
+        assert_eq!((expected.code, &expected.stderr[..]), (Some(0), ""), "{command}");
+        assert_eq!(scratch.text("starts").len(), 2, "{command}: copies");
+        // The copy that leaves does so at its first question; on one thread it is started again.
+        scratch.write("frail.py", PROGRAM.replace("FAULT", "if first: sys.exit(9)"));
+        for (threads, restarts, told) in [(2, 0, "1 worker was lost"), (1, 1, "1 worker was started again")] {
+            let ran = used(command, threads, restarts);
+            assert_eq!((ran.code, &ran.stdout), (Some(0), &expected.stdout), "{command}, {threads}: {}", ran.stderr);
+            let warned = ran.stderr.starts_with(&format!("warning: on the way {told}"));
+            assert!(warned && ran.stderr.contains("exit status: 9"), "{command}, {threads}: {}", ran.stderr);
+        }
+        let ran = used(command, 1, 0);
+        assert_eq!(ran.code, Some(1), "{command}: {}", ran.stderr);
+        let blamed = ran.stderr.starts_with("error: oracle failed on example 0: external program `python3 frail.py`");
+        assert!(blamed && ran.stderr.ends_with("(on the way 1 worker was lost)\n"), "{command}: {}", ran.stderr);
+    }
+}
+
+/// An example on which every copy breaks down is named, whatever batch it came in; nothing else is blamed.
+#[test]
+fn the_example_that_kills_is_named() {
+    let fault = "if 17 in ask['examples']: sys.exit(9)";
+    let Some(scratch) = scratch(fault) else { return };
+    for (solver, threads) in [("fw", 1), ("fw", 3), ("auto", 1), ("bcfw", 1)] {
+        let run = format!("--solver {solver} --passes 4 --threads {threads} --out model --checkpoint c --quiet");
+        let ran = train(&scratch, &format!("{run} --set task.restarts=2"));
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let named = ran.stderr.starts_with("error: oracle failed on example 17: ");
+        assert!(named && ran.stderr.contains("started again"), "{solver}, {threads} threads: {}", ran.stderr);
+    }
+    let restarted = scratch.text("starts").len();
+    assert!(restarted < 60, "{restarted} copies");
+}
+
+/// What was made good stands in the final object, and only where there was something.
+#[test]
+fn losses_are_counted_once() {
+    let Some(scratch) = scratch("if first and k == 5: sys.exit(9)") else { return };
+    let run = "--solver auto --passes 8 --threads 2 --set task.restarts=0 --json";
+    let mishaps = train(&scratch, run).object()["mishaps"].clone();
+    assert!(mishaps.is_null() || mishaps["lost"] == 1, "{mishaps}");
+    let again = train(&scratch, run).object();
+    assert!(!again.contains_key("mishaps"), "{again:?}");
+}

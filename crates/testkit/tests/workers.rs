@@ -45,14 +45,14 @@ impl Worker for Frail {
         self.calls += 1;
         let fault = self.fault.filter(|(call, _)| *call == self.calls).map(|(_, fault)| fault);
         match fault {
-            Some(Fault::Dies) => return Err(Lost("it died".into())),
+            Some(Fault::Dies) => return Err(Lost::now("it died")),
             Some(Fault::Panics) => panic!("it died"),
             _ => {}
         }
         let mut scratch = Plane::new();
         for Asked { item, result, .. } in asked {
             if self.poison == Some(item.block) {
-                return Err(Lost(format!("block {} killed it", item.block)));
+                return Err(Lost::now(format!("block {} killed it", item.block)));
             }
             let one = std::slice::from_mut(item);
             // What is for other weights must not be taken, so it is wrong as well.
@@ -61,7 +61,7 @@ impl Worker for Frail {
             *result = Some(answered.map_err(|one| one.error));
             self.answered.fetch_add(1, Ordering::Relaxed);
             if fault == Some(Fault::DiesBetween) {
-                return Err(Lost("it died".into()));
+                return Err(Lost::now("it died"));
             }
         }
         Ok(weights.version - u64::from(fault == Some(Fault::WrongVersion)))

@@ -18,6 +18,7 @@ from multiplane._core import __version__
 from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm
 from multiplane._history import History
 from multiplane._path import PathResult
+from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
@@ -33,6 +34,7 @@ __all__ = [
     "Findings",
     "HeuristicWarning",
     "History",
+    "LostWorkers",
     "MulticlassSSVM",
     "NotFittedError",
     "PathResult",

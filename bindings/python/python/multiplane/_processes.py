@@ -10,6 +10,7 @@ import multiprocessing
 import pickle
 import signal
 import time
+import traceback
 import warnings
 from collections import deque
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ RESTARTS = 3
 PROVEN = 100
 
 LOSSES = 3
-"""Processes that may be lost on the same examples."""
+"""Processes that may be lost on the same example."""
 
 
 _Answer = tuple[Any, Any, Any, float]
@@ -44,7 +45,16 @@ _Answer = tuple[Any, Any, Any, float]
 
 
 class LostWorkers(RuntimeError):
-    """No process is left to decode."""
+    """No process is left to decode, or several were lost on the same example. ``example`` is its number, or None where that
+    is not known. A fit that it ends keeps the results so far.
+    """
+
+    keeps_results = True
+    """What the core goes by."""
+
+    def __init__(self, reason: str, example: int | None = None) -> None:
+        super().__init__(reason if example is None else f"example {example}: {reason}")
+        self.example = example
 
 
 def refusal(task: Any, xs: Sequence[Any], ys: Sequence[Any] | None) -> str | None:
@@ -74,7 +84,9 @@ class _Place:
 
 
 class _Part:
-    """Some examples of a request: their slots, and the processes that were lost on them."""
+    """Some examples of a request: their slots, and the processes that were lost on them; one only after the first loss, so
+    that the example that is to blame is known.
+    """
 
     def __init__(self, slots: list[int]) -> None:
         self.slots = slots
@@ -115,7 +127,8 @@ class Processes:
         self.quality = _declared(task, "quality")
         self.nonnegative = _declared(task, "nonnegative")
         self.batch = 32 * workers
-        self.lost = self.retried = 0
+        self.workers = workers
+        self.lost = self.restarted = self.retried = 0
         self.reason = ""
         self._of_input = {id(x): i for i, x in enumerate(xs)}
         self._of_pair = {} if ys is None else {(id(x), id(y)): i for i, (x, y) in enumerate(zip(xs, ys, strict=True))}
@@ -193,7 +206,13 @@ class Processes:
         return [self._item(x, None if truths is None else truths[k]) for k, x in enumerate(xs)]
 
     def _work(self, request: _Request) -> None:
-        """Answers for one example here."""
+        """Answers for one example here, but for one that a process was lost on: this process is not to be lost."""
+        sound = next((part for part in request.waiting if not part.losses), None)
+        if sound is None:
+            self._ready(request, is_idle=True)
+            return
+        request.waiting.remove(sound)
+        request.waiting.appendleft(sound)
         part = self._cut(request.waiting, 1)
         for slot in part.slots:
             item = request.items[slot]
@@ -279,8 +298,13 @@ class Processes:
                     self._lose(place, "it ended", request)
             if not waiting:
                 break
-        if all(place.process is None for place in self._places):
-            raise LostWorkers(f"no process is left to decode: {self.reason}")
+        suspect = next((part for part in waiting if part.losses), None)
+        if suspect is not None and not self._is_helped():
+            self._give_up(f"no process is left to decode: {self.reason}", request, suspect)
+
+    def _is_helped(self) -> bool:
+        """Whether there is a process but this one."""
+        return any(place.process is not None for place in self._places)
 
     def _cut(self, waiting: deque[_Part], count: int | None) -> _Part:
         part = waiting[0]
@@ -295,16 +319,16 @@ class Processes:
         cut.losses, part.slots = part.losses, part.slots[count:]
         return cut
 
-    def _ready(self, request: _Request) -> list[_Place]:
-        """The processes that have answered; waits for one where there is nothing else to do, and ends those that do not
-        answer in time.
+    def _ready(self, request: _Request, is_idle: bool = False) -> list[_Place]:
+        """The processes that have answered; waits for one where there is nothing else to do (or nothing that this process
+        may do), and ends those that do not answer in time.
         """
         busy = {place.pipe: place for place in self._places if place.process is not None and place.busy}
         if not busy:
             return []
         now = time.monotonic()
         limit = min(place.since for place in busy.values()) + self.timeout - now
-        patience = 0.0 if request.waiting else max(0.0, limit)
+        patience = 0.0 if request.waiting and not is_idle else max(0.0, limit)
         ready = [busy[pipe] for pipe in wait(list(busy), timeout=patience)]
         if not ready:
             for place in busy.values():
@@ -323,21 +347,39 @@ class Processes:
         place.process = place.pipe = None
         place.busy.clear()
         self.lost += 1
-        for part in parts[:1]:  # the one in hand
-            part.losses += 1
-            if part.losses >= LOSSES:
-                raise LostWorkers(f"{LOSSES} processes were lost on the same examples: {self.reason}")
         self.retried += sum(len(part.slots) for part in parts)
+        if parts:  # the first was in hand
+            in_hand = [_Part([slot]) for slot in parts[0].slots]
+            for part in in_hand:
+                part.losses = parts[0].losses + 1
+            if in_hand[0].losses >= LOSSES:
+                self._give_up(f"{LOSSES} processes were lost on it: {self.reason}", request, in_hand[0])
+            parts = in_hand + parts[1:]
         request.waiting.extendleft(reversed(parts))
         if place.restarts > 0:
             place.restarts -= 1
+            self.restarted += 1
             self._start(place)
+
+    def _give_up(self, reason: str, request: _Request, part: _Part) -> None:
+        item = request.items[part.slots[0]]
+        raise LostWorkers(reason, item if isinstance(item, int) else None)
 
     def told(self) -> str | None:
         """What went wrong and was made good, in one line."""
         if not self.lost:
             return None
-        return f"{self.lost} processes were lost, {self.retried} examples were given to others; the last: {self.reason}"
+        def times(number: int, one: str, more: str) -> str:
+            return f"1 {one}" if number == 1 else f"{number} {more}"
+
+        lost = times(self.lost, "process was lost", "processes were lost")
+        retried = times(self.retried, "example was given to others", "examples were given to others")
+        return f"{lost}, {retried}; the last: {self.reason}"
+
+    def mishaps(self) -> dict[str, int]:
+        """The same in numbers, by the names of ``train --json``."""
+        lost = self.lost - self.restarted
+        return {"restarted": self.restarted, "lost": lost, "asked_again": self.retried, "missed": 0}
 
     def close(self) -> None:
         """Ends the processes."""
@@ -381,6 +423,7 @@ def _work(pipe: Any, others: list[Any], task: Any, xs: Sequence[Any], ys: Sequen
                 x, truth = _example(xs, ys, item, augmented)
                 answers.append(_answer(task, x, w, truth, augmented, item))
         except Exception as error:  # goes to the caller of fit
+            error.add_note("in the process that it was raised in:\n" + "".join(traceback.format_exception(error)).rstrip())
             answers, failed = [], error
         try:
             pipe.send((number, answers, failed))

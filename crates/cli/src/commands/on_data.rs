@@ -100,6 +100,15 @@ pub(crate) fn need_data(task: &TaskEntry, path: Option<&Path>) -> Result<(), Err
     Ok(())
 }
 
+/// Says what happened to the workers of a problem: as a warning where it was made good, with the error where not.
+pub(crate) fn told<T>(problem: &dyn Problem, result: Result<T, Error>) -> Result<T, Error> {
+    match (&result, problem.ledger().told()) {
+        (Ok(_), Some(told)) => terminal::complain(&format!("warning: on the way {told}")),
+        (Ok(_), None) | (Err(_), _) => {}
+    }
+    result.map_err(|error| multiplane::with_mishaps(error, problem))
+}
+
 /// The data's name, for messages.
 fn shown(on: &OnData) -> String {
     on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())

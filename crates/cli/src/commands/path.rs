@@ -57,8 +57,11 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     };
     let (mut model, mut summary) = match trained {
         Err(_) if interrupted() => return Ok(Done::Interrupted), // before there was a first point to save
-        trained => trained?,
+        trained => trained.map_err(|error| session.with_mishaps(error))?,
     };
+    if let (Some(told), false) = (session.mishaps(), shared.quiet) {
+        complain(&format!("warning: on the way {told}"));
+    }
     if folds.is_some() && summary.stop_reason != PathEnd::LambdaMin {
         complain("warning: the path is not complete: it was not cross-validated");
     }

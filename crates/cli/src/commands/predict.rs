@@ -6,7 +6,7 @@ use multiplane::{Error, check_writable, durable_write, threads_for};
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{open, threads};
+use crate::commands::on_data::{open, threads, told};
 use crate::commands::outputs::refuse_overwriting;
 use crate::terminal::print;
 
@@ -20,9 +20,10 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     let (model, problem) = open(&args.on, false)?;
     let threads = threads_for(threads, &*problem)?;
     let mut text = String::new();
-    problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
+    let predicted = problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
         let _ = writeln!(text, "{}", prediction.text); // a String takes anything
-    })?;
+    });
+    told(&*problem, predicted.map_err(Error::from))?;
     match &args.out {
         None => print(&text)?,
         Some(path) => durable_write(path, text.as_bytes())

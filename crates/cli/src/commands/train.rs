@@ -26,7 +26,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         session.check_resumes(checkpoint)?;
     }
     let hooks = hooks(args, &mut job, &session)?;
-    let (model, mut summary) = session.run(hooks)?;
+    let (model, mut summary) = session.run(hooks).map_err(|error| session.with_mishaps(error))?;
     if let Some(path) = &job.model {
         model.save(path)?;
         summary.model = Some(path.display().to_string());

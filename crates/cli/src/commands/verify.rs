@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads};
+use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads, told};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
                  the last point; its primal values are recomputed without one",
             ));
         }
-        return verify_all(args, &path, &*problem, threads_for(threads, &*problem)?);
+        let threads = threads_for(threads, &*problem)?;
+        return told(&*problem, verify_all(args, &path, &*problem, threads));
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     let prior = prior(args, &model, &*problem)?;
     let Certificate { primal: reported, gap, .. } = model.info.certificate;
     let (point, stated) = ((&model.w[..], model.info.lambda), (reported, gap));
-    let claim = PrimalClaim::of(&*problem, prior.as_deref(), point, stated, threads)?;
+    let claim = told(&*problem, PrimalClaim::of(&*problem, prior.as_deref(), point, stated, threads))?;
     let primal = claim.found;
     let claims_primal = reported.is_finite(); // a run whose budget had no room for a certificate claims none
     let difference = if claims_primal { claim.relative_difference() } else { 0.0 };
@@ -185,7 +186,13 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
         return Err(Error::input(format!("{path}: it is a checkpoint of another run than {model} comes from")));
     }
     let session = Session::open(spec)?;
-    let run = session.restored(&checkpoint)?;
+    let found = verify_run(&session, &checkpoint, model, threads);
+    told(session.problem(), found)
+}
+
+/// The dual points of a checkpoint's run, and its primal value.
+fn verify_run(session: &Session, checkpoint: &Checkpoint, model: &Model, threads: usize) -> Result<Verified, Error> {
+    let run = session.restored(checkpoint)?;
     let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
     if let Some((w, primal)) = run.best() {
         let problem = session.problem();

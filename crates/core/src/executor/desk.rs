@@ -48,8 +48,8 @@ struct State {
     /// Mean seconds of a call, and the seconds of all.
     call: Option<f64>,
     busy: f64,
-    /// Why the last worker was lost.
-    reason: Option<String>,
+    /// Why the last worker was lost, and on which block, where that is known.
+    reason: Option<(String, Option<usize>)>,
     closed: bool,
 }
 
@@ -107,8 +107,9 @@ impl Desk {
 
     /// Counts a worker out that has not come to work.
     pub(super) fn leave(&self, reason: String) {
+        self.ledger.missed(&reason);
         let mut state = self.lock();
-        state.leave(reason);
+        state.leave(reason, None);
         self.news.notify_all();
     }
 
@@ -214,7 +215,7 @@ impl Desk {
     fn answer<W: Worker>(&self, worker: &mut W, mut chunk: Chunk) -> bool {
         let stopwatch = Stopwatch::start();
         let call = AssertUnwindSafe(|| worker.answer(&chunk.weights, chunk.wanted, &mut chunk.asked));
-        let answered = catch_unwind(call).unwrap_or_else(|panic| Err(Lost(message(&*panic))));
+        let answered = catch_unwind(call).unwrap_or_else(|panic| Err(Lost::now(message(&*panic))));
         let seconds = stopwatch.seconds();
         let calls = chunk.asked.len().max(1) as f64;
         for asked in &mut chunk.asked {
@@ -225,7 +226,7 @@ impl Desk {
             Ok(version) => {
                 chunk.asked.iter_mut().for_each(|asked| asked.result = None);
                 let expected = chunk.weights.version;
-                Some(Lost(format!("an answer for weights {version} came, expected one for weights {expected}")))
+                Some(Lost::now(format!("an answer for weights {version} came, expected one for weights {expected}")))
             }
             Err(lost) => Some(lost),
         };
@@ -236,16 +237,19 @@ impl Desk {
             state.call = Some(call + NEWEST * (seconds / calls - call));
         }
         let left = state.book(chunk, lost.as_ref());
-        if let Some(Lost(reason)) = &lost {
-            self.ledger.lost(reason, left);
-            state.leave(reason.clone());
+        let is_lost = lost.is_some();
+        if let Some(Lost { reason, before, block }) = lost {
+            if !before {
+                self.ledger.lost(&reason, left);
+            }
+            state.leave(reason, block);
         }
         drop(state);
         if left > 0 {
             self.work.notify_all();
         }
         self.news.notify_all();
-        lost.is_none()
+        !is_lost
     }
 }
 
@@ -276,8 +280,8 @@ impl State {
             let block = asked.item.block;
             let result = match (asked.result.take(), lost) {
                 (Some(result), _) => result,
-                (None, Some(Lost(reason))) => {
-                    asked.losses += 1;
+                (None, Some(Lost { reason, before, block: on })) => {
+                    asked.losses += u32::from(!before && on.is_none_or(|on| on == block));
                     if asked.losses < MOST_LOSSES {
                         left.push_back(asked);
                         continue;
@@ -297,17 +301,19 @@ impl State {
         count
     }
 
-    fn leave(&mut self, reason: String) {
+    fn leave(&mut self, reason: String, block: Option<usize>) {
         self.workers -= 1;
-        self.reason = Some(reason);
+        if block.is_some() || self.reason.is_none() {
+            self.reason = Some((reason, block)); // one that names a block says more
+        }
     }
 
     /// Answers all that waits with the reason why nobody will.
     fn give_up(&mut self) {
-        let reason = self.reason.clone().unwrap_or_else(|| "there is no worker".into());
+        let (reason, on) = self.reason.clone().unwrap_or_else(|| ("there is no worker".into(), None));
         for batch in std::mem::take(&mut self.waiting) {
             for Asked { item, slot, .. } in batch.asked {
-                let error = OracleError { block: item.block, reason: reason.clone() };
+                let error = OracleError { block: on.unwrap_or(item.block), reason: reason.clone() };
                 let completed = Completed { version: batch.weights.version, slot, item, result: Err(error) };
                 self.answered.push_back(completed);
             }

@@ -3,6 +3,45 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
+
+/// What happened to workers, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Mishaps {
+    /// Workers that broke down and were started again.
+    pub restarted: u64,
+    /// Workers that are of no more use.
+    pub lost: u64,
+    /// Questions of theirs that others were asked.
+    pub asked_again: u64,
+    /// Workers that could not be had, where others do without.
+    pub missed: u64,
+}
+
+impl Mishaps {
+    /// Returns whether nothing happened.
+    pub fn is_empty(&self) -> bool {
+        *self == Mishaps::default()
+    }
+
+    /// Says them in one line; `None` where there are none.
+    pub fn told(&self) -> Option<String> {
+        let times = |number: u64, one: &str, more: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            number => Some(format!("{number} {more}")),
+        };
+        let parts = [
+            times(self.restarted, "worker was started again", "workers were started again"),
+            times(self.lost, "worker was lost", "workers were lost"),
+            times(self.asked_again, "question was asked elsewhere", "questions were asked elsewhere"),
+            times(self.missed, "worker could not be had", "workers could not be had"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
 /// Counts what happened to workers, from any thread.
 #[derive(Debug, Default)]
 pub struct Ledger {
@@ -10,6 +49,7 @@ pub struct Ledger {
     restarted: AtomicU64,
     lost: AtomicU64,
     retried: AtomicU64,
+    missed: AtomicU64,
     last: Mutex<Option<String>>,
 }
 
@@ -37,27 +77,32 @@ impl Ledger {
         self.note(reason);
     }
 
+    /// Counts a worker that could not be had.
+    pub fn missed(&self, reason: &str) {
+        self.missed.fetch_add(1, Ordering::Relaxed);
+        self.note(reason);
+    }
+
+    /// Returns what happened so far.
+    pub fn mishaps(&self) -> Mishaps {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Mishaps {
+            restarted: count(&self.restarted),
+            lost: count(&self.lost),
+            asked_again: count(&self.retried),
+            missed: count(&self.missed),
+        }
+    }
+
     fn note(&self, reason: &str) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.into());
     }
 
     /// Says in one line what went wrong and was made good; `None` where nothing was.
     pub fn told(&self) -> Option<String> {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let times = |number: u64, one: &str, more: &str| match number {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            number => Some(format!("{number} {more}")),
-        };
-        let parts = [
-            times(count(&self.restarted), "worker was started again", "workers were started again"),
-            times(count(&self.lost), "worker was lost", "workers were lost"),
-            times(count(&self.retried), "question was asked elsewhere", "questions were asked elsewhere"),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let reason = last.as_ref().map_or(String::new(), |reason| format!("; the last reason: {reason}"));
-        (!parts.is_empty()).then(|| parts.join(", ") + &reason)
+        self.mishaps().told().map(|told| told + &reason)
     }
 }
 

@@ -19,7 +19,7 @@ pub use crew::{Crew, Hire, Staff, WORTH_A_WORKER};
 pub use hinges::{Hinges, hinge, sum_of_hinges};
 pub use interface::{Completed, Executor, Question, Version};
 pub use item::{BatchItem, Reply, Unanswered, score_and_terms};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Mishaps};
 pub use sequential::Sequential;
 pub use threads::{OracleWorker, Threads};
 pub use worker::{Asked, Lost, Weights, Worker};

@@ -38,7 +38,7 @@ impl<O: MaxOracle + Send + 'static> Worker for OracleWorker<O> {
                     // The panic is the oracle's answer; its scratch may be in any state, so it is not asked again.
                     let reason = message(&*panic);
                     *result = Some(Err(OracleError { block, reason: reason.clone() }));
-                    return Err(Lost(reason));
+                    return Err(Lost::now(reason));
                 }
             }
         }

@@ -26,9 +26,24 @@ pub struct Asked {
     pub(super) losses: u32,
 }
 
-/// Why a worker is of no more use, in words.
+/// Why a worker is of no more use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost(pub String);
+pub struct Lost {
+    /// The reason in words.
+    pub reason: String,
+    /// Whether it was so before these questions, which are not to blame then: somebody else had it in hand and has
+    /// counted it.
+    pub before: bool,
+    /// The one question that it was lost on, where that is known.
+    pub block: Option<usize>,
+}
+
+impl Lost {
+    /// Lost with these questions in hand.
+    pub fn now(reason: impl Into<String>) -> Self {
+        Lost { reason: reason.into(), before: false, block: None }
+    }
+}
 
 /// Somebody who answers questions, a few at a time: an oracle in this process, or a hold on one elsewhere.
 pub trait Worker: Send + 'static {

@@ -128,7 +128,10 @@ impl Checkpointer {
         if matches!(error, RunError::Oracle(_)) {
             self.last(run, origin, || Ok(Vec::new()), None); // where that fails as well, the one before is named
         }
-        self.with_newest(error.to_string())
+        match (self.with_newest(error.to_string()), self.has_any) {
+            (Error::Failed(message), true) => Error::failed(format!("{message} (--resume goes on from it)")),
+            (error, _) => error,
+        }
     }
 
     /// Writes a checkpoint if one is due, with what `outer` adds: the position of a loop around the run.

@@ -24,7 +24,7 @@ pub use hints::Setting;
 pub use open::Session;
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
-pub use staff::threads_for;
+pub use staff::{threads_for, with_mishaps};
 pub use summary::Summary;
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

@@ -31,7 +31,25 @@ impl Session {
 
     /// Says in one line what happened to workers on the way and was made good.
     pub fn mishaps(&self) -> Option<String> {
-        self.ledger.told()
+        let of_test = self.test.as_deref().and_then(|test| test.ledger().told());
+        match (self.ledger.told(), of_test) {
+            (own, None) => own,
+            (None, Some(of_test)) => Some(format!("on the test set {of_test}")),
+            (Some(own), Some(of_test)) => Some(format!("{own}; and on the test set {of_test}")),
+        }
+    }
+
+    /// Adds to an error what had happened to workers before.
+    pub fn with_mishaps(&self, error: Error) -> Error {
+        with_mishaps(error, self.problem())
+    }
+}
+
+/// Adds to an error what had happened to the workers of a problem before.
+pub fn with_mishaps(error: Error, problem: &dyn Problem) -> Error {
+    match (error, problem.ledger().mishaps().told()) {
+        (Error::Failed(reason), Some(told)) => Error::Failed(format!("{reason} (on the way {told})")),
+        (error, _) => error,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The final report of a run.
 
 use multiplane_core::clock::ClockKind;
+use multiplane_core::executor::Mishaps;
 use multiplane_core::observe::{Certificate, RunCost};
 use multiplane_core::run::{Losses, Outcome, StopReason};
 use serde::Serialize;
@@ -48,6 +49,9 @@ pub struct Summary {
     pub planes: Option<f64>,
     /// Where the model was saved.
     pub model: Option<String>,
+    /// What happened to workers and was made good; left out where nothing did.
+    #[serde(skip_serializing_if = "Mishaps::is_empty")]
+    pub mishaps: Mishaps,
     /// Version of the program.
     pub version: &'static str,
     /// How much of the gap may be rounding, where that is most of it.
@@ -91,6 +95,7 @@ impl Summary {
             clock: session.spec().clock,
             planes: outcome.progress.planes,
             model: None,
+            mishaps: session.ledger.mishaps(),
             version: env!("CARGO_PKG_VERSION"),
             rounding: outcome.rounding,
             still_since: outcome.still_since,

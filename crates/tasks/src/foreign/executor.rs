@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use multiplane_core::executor::{Asked, Crew, Ledger, Lost, Reply, Staff, Version, Weights, Worker, score_and_terms};
+use multiplane_core::executor::{Asked, Crew, Lost, Reply, Staff, Version, Weights, Worker, score_and_terms};
 use multiplane_core::oracle::{OracleError, check_answer};
 use multiplane_core::plane::Plane;
 
@@ -16,8 +16,8 @@ pub(super) fn crew<T: ForeignTask + 'static>(
     staff: Staff,
     slots: Arc<Slots<T>>,
     told: Arc<Told<T::Label>>,
-    ledger: Arc<Ledger>,
 ) -> Result<Crew<ForeignWorker<T>>, String> {
+    let ledger = slots.ledger.clone();
     let hire = move |place: usize| {
         let task = slots.worker(place)?;
         let together = lock(&task).batch().max(1);
@@ -48,6 +48,7 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
     /// Stops at the first question that gets no usable answer: its error ends the run before another is looked at.
     fn answer(&mut self, weights: &Weights, wanted: Reply, asked: &mut [Asked]) -> Result<Version, Lost> {
         let mut task = lock(&self.task);
+        let before = task.is_lost();
         let examples: Vec<usize> = asked.iter().map(|asked| asked.item.block).collect();
         self.answers.resize_with(asked.len(), ForeignAnswer::default);
         let failed = task.answers(&examples, &weights.w, true, &mut self.answers).err();
@@ -60,7 +61,10 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
             let quality = oracle::truth(&told.truths, &mut *task, block)
                 .and_then(|truth| oracle::plane(answer, truth, scale, &weights.w, plane));
             let quality = match quality {
-                Err(reason) if task.is_lost() => return Err(Lost(reason)),
+                Err(reason) if task.is_lost() => {
+                    let block = failed.map_or(block, |(slot, _)| examples[slot]);
+                    return Err(Lost { reason, before, block: (!before).then_some(block) });
+                }
                 Err(reason) => Err(OracleError { block, reason }),
                 Ok(quality) => check_answer(block, &weights.w, plane, quality).map(|()| quality),
             };
@@ -72,7 +76,9 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
             }));
         }
         match failed {
-            Some((_, reason)) if task.is_lost() => Err(Lost(reason)),
+            Some((slot, reason)) if task.is_lost() => {
+                Err(Lost { reason, before, block: (!before).then_some(examples[slot]) })
+            }
             Some((slot, reason)) => {
                 asked[slot].result = Some(Err(OracleError { block: examples[slot], reason }));
                 Ok(weights.version)

@@ -7,7 +7,7 @@ use multiplane_core::plane::Plane;
 
 use crate::foreign::features::FeatureVector;
 use crate::foreign::sample::Sampler;
-use crate::foreign::slots::{Shared, Slots, lock};
+use crate::foreign::slots::{Shared, Slots};
 use crate::foreign::task::{ForeignAnswer, ForeignTask};
 
 /// The truths' features, each asked for once.
@@ -52,13 +52,14 @@ impl<T: ForeignTask> ForeignOracle<T> {
     }
 
     fn ask(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, String> {
-        let mut worker = lock(&self.worker);
-        worker.answer(block, w, true, &mut self.answer)?;
-        let truths = &self.told.truths;
-        let truth = truth(truths, &mut *worker, block)?;
-        let quality = plane(&self.answer, truth, 1.0 / truths.len() as f64, w, out)?;
-        self.told.sampler.see(block, &self.answer);
-        Ok(quality)
+        let (told, answer) = (&self.told, &mut self.answer);
+        self.slots.ask(self.slot, &mut self.worker, 1, |worker| {
+            worker.answer(block, w, true, answer)?;
+            let truth = truth(&told.truths, worker, block)?;
+            let quality = plane(answer, truth, 1.0 / told.truths.len() as f64, w, out)?;
+            told.sampler.see(block, answer);
+            Ok(quality)
+        })
     }
 }
 
@@ -134,18 +135,7 @@ impl<T: ForeignTask> MaxOracle for ForeignOracle<T> {
         self.dim
     }
     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
-        let failed = |reason| OracleError { block, reason };
-        loop {
-            match self.ask(block, w, out) {
-                Err(reason) if lock(&self.worker).is_lost() => {
-                    self.worker = self.slots.sound(self.slot).map_err(failed)?;
-                    if lock(&self.worker).is_lost() {
-                        return Err(failed(reason)); // nobody is left
-                    }
-                }
-                answered => return answered.map_err(failed),
-            }
-        }
+        self.ask(block, w, out).map_err(|reason| OracleError { block, reason })
     }
 }
 
@@ -182,7 +172,7 @@ mod tests {
     fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
         let told = Arc::new(Told::new(1));
         let make = || Err("there is only one".to_string());
-        let slots = Arc::new(Slots::new(Tiny { loss_of_truth, bound }, Box::new(make)));
+        let slots = Arc::new(Slots::new(Tiny { loss_of_truth, bound }, Box::new(make), Arc::default()));
         let mut oracle = ForeignOracle::new(slots, 0, told, 2)?;
         let mut plane = Plane::new();
         let w = [0.5, 3.0];

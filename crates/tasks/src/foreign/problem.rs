@@ -33,16 +33,22 @@ pub struct ForeignProblem<T: ForeignTask> {
     vocabulary: Vocabulary,
     slots: Arc<Slots<T>>,
     told: Arc<Told<T::Label>>,
-    ledger: Arc<Ledger>,
 }
 
 impl<T: ForeignTask + 'static> ForeignProblem<T> {
-    /// Makes a problem whose first worker is there already; `make` makes more, for more threads.
+    /// Makes a problem whose first worker is there already; `make` makes more, for more threads. `ledger` is told what
+    /// happens to them.
     ///
     /// # Errors
     ///
     /// There is no example or there are too many, or dimension or signs of the weights cannot be.
-    pub fn new(name: &'static str, shape: Shape, first: T, make: Make<T>) -> Result<Self, OpenError> {
+    pub fn new(
+        name: &'static str,
+        shape: Shape,
+        first: T,
+        make: Make<T>,
+        ledger: Arc<Ledger>,
+    ) -> Result<Self, OpenError> {
         if shape.examples == 0 {
             return Err(OpenError::new("there is no example in the data"));
         }
@@ -56,8 +62,8 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
         let told = Arc::new(Told::new(shape.examples));
-        let (slots, ledger) = (Arc::new(Slots::new(first, make)), Arc::default());
-        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), slots, told, ledger })
+        let slots = Arc::new(Slots::new(first, make, ledger));
+        Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), slots, told })
     }
 
     /// Says what a model must remember.
@@ -66,46 +72,61 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         self
     }
 
-    /// Says where workers note what happens to them.
-    pub fn with_ledger(mut self, ledger: Arc<Ledger>) -> Self {
-        self.ledger = ledger;
-        self
-    }
-
     /// A worker to ask one by one.
     fn worker(&self) -> Result<Shared<T>, String> {
         self.slots.sound(0)
     }
 
-    /// The workers of so many slots.
-    fn workers(&self, threads: usize) -> Result<Vec<Shared<T>>, String> {
-        (0..threads.clamp(1, self.shape.examples)).map(|slot| self.slots.sound(slot)).collect()
+    /// The workers of so many slots, with their slots.
+    fn workers(&self, threads: usize) -> Result<Vec<(usize, Shared<T>)>, String> {
+        let of_slot = |slot| Ok((slot, self.slots.sound(slot)?));
+        (0..threads.clamp(1, self.shape.examples)).map(of_slot).collect()
     }
 
-    /// Decodes every example without its truth on so many workers, in order, and hands over what `judge` makes of
-    /// the answers.
+    /// Decodes every example on so many workers, in order, and hands over what `judge` makes of the answers. Whoever is
+    /// lost on the way leaves its examples to the others.
     fn decode_all<F: Send>(
         &self,
         w: &[f64],
+        augmented: bool,
         threads: usize,
         judge: impl Fn(&mut T, usize, &ForeignAnswer<T::Label>) -> Result<F, String> + Sync,
         each: impl FnMut(F),
     ) -> Result<(), OracleError> {
         let mut workers = self.workers(threads).map_err(|reason| OracleError { block: 0, reason })?;
-        let (together, round) = (lock(&workers[0]).batch().max(1), workers.len());
-        let decode = |worker: &mut Shared<T>, examples: Range<usize>, found: &mut Vec<F>| {
-            let mut worker = lock(worker);
-            let examples: Vec<usize> = examples.collect();
-            let mut answers = Vec::new();
-            answers.resize_with(examples.len(), ForeignAnswer::default);
-            let named = |(slot, reason): (usize, String)| format!("example {}: {reason}", examples[slot]);
-            worker.answers(&examples, w, false, &mut answers).map_err(named)?;
-            for (slot, (&example, answer)) in examples.iter().zip(&answers).enumerate() {
-                found.push(judge(&mut worker, example, answer).map_err(|reason| named((slot, reason)))?);
-            }
-            Ok(())
+        let (together, round) = (lock(&workers[0].1).batch().max(1), workers.len());
+        let decode = |(slot, worker): &mut (usize, Shared<T>), examples: Range<usize>, found: &mut Vec<F>| {
+            let left = examples.len();
+            self.slots.ask(*slot, worker, left, |worker| {
+                let examples: Vec<usize> = examples.clone().skip(found.len()).collect();
+                let mut answers = Vec::new();
+                answers.resize_with(examples.len(), ForeignAnswer::default);
+                let failed = worker.answers(&examples, w, augmented, &mut answers).err();
+                let answered = failed.as_ref().map_or(examples.len(), |(slot, _)| *slot);
+                for (&example, answer) in examples.iter().zip(&answers).take(answered) {
+                    found.push(judge(worker, example, answer)?);
+                }
+                failed.map_or(Ok(()), |(_, reason)| Err(reason))
+            })
         };
         decode_all(&mut workers, self.shape.examples, together, round, decode, each)
+    }
+
+    /// The hinge of an example by the answer of a worker, without 1/n: checked as in training, its score summed by other code.
+    fn hinge(&self, worker: &mut T, block: usize, answer: &ForeignAnswer<T::Label>, w: &[f64]) -> Result<f64, String> {
+        let truth = oracle::truth(&self.told.truths, worker, block)?;
+        let mut checked = Plane::new();
+        oracle::plane(answer, truth, 1.0, w, &mut checked)?;
+        let term = |(k, value): (u32, f64)| Twofold::product(w[k as usize], value);
+        let score = |features: &FeatureVector| features.iter().map(term).sum::<Twofold>();
+        let truth = score(truth);
+        let found = score(&answer.features) + answer.loss.max(0.0).into() - truth;
+        // Where the answer is a bound, the bound is what the primal value is made of.
+        let most = match answer.quality {
+            Quality::UpperBound(bound) => found.max(Twofold::from(bound) - truth),
+            _ => found,
+        };
+        Ok(most.value().max(0.0))
     }
 }
 
@@ -134,14 +155,14 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         if staff.most < 2 && lock(&*self.worker()?).batch() < 2 {
             return Ok(None);
         }
-        let crew = executor::crew(staff, self.slots.clone(), self.told.clone(), self.ledger.clone())?;
+        let crew = executor::crew(staff, self.slots.clone(), self.told.clone())?;
         Ok(Some(Box::new(crew)))
     }
     fn ledger(&self) -> Arc<Ledger> {
-        self.ledger.clone()
+        self.slots.ledger.clone()
     }
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
-        let workers = self.workers(DOCTOR_THREADS)?;
+        let workers = self.workers(DOCTOR_THREADS)?.into_iter().map(|(_, worker)| worker).collect();
         Ok(Some(probe::erase(ForeignProbe::new(self.shape.clone(), workers))))
     }
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
@@ -152,7 +173,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
             let (text, truth) = (worker.show(label)?, worker.show(&truth)?);
             Ok(Prediction { text, truth, loss: answer.loss, wrong, variables })
         };
-        self.decode_all(w, threads, judge, each)
+        self.decode_all(w, false, threads, judge, each)
     }
     fn predict_numbers(&self, _: &[f64], _: usize, _: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
         Err(OracleError { block: 0, reason: format!("the labels of task `{}` have no numbers", self.name) })
@@ -164,7 +185,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
             Ok(Judged { loss: answer.loss, errors, counts: Vec::new() })
         };
         let mut tally = Tally::default();
-        self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
+        self.decode_all(w, false, threads, judge, |judged| tally.add(judged))?;
         let measures: [Box<dyn Measure<T::Label>>; 0] = [];
         Ok(tally.evaluation(&measures))
     }
@@ -173,34 +194,25 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         prior: Option<&[f64]>,
         w: &[f64],
         lambda: f64,
-        _threads: usize,
+        threads: usize,
     ) -> Result<f64, OracleError> {
-        let hinges: Result<Vec<f64>, OracleError> =
-            (0..self.shape.examples).map(|block| self.reference_hinge(block, w)).collect();
+        let mut hinges = Vec::new();
+        let judge =
+            |worker: &mut T, block: usize, answer: &ForeignAnswer<T::Label>| self.hinge(worker, block, answer, w);
+        self.decode_all(w, true, threads, judge, |hinge| hinges.push(hinge / self.shape.examples as f64))?;
         let from = |k: usize| prior.map_or(0.0, |prior| prior[k]);
         let square = careful_sum(w.iter().enumerate().map(|(k, w)| (w - from(k)) * (w - from(k))));
-        Ok(0.5 * lambda * square + careful_sum(hinges?.into_iter()))
+        Ok(0.5 * lambda * square + careful_sum(hinges.into_iter()))
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };
-        let worker = self.worker().map_err(failed)?;
-        let mut worker = lock(&worker);
+        let mut worker = self.worker().map_err(failed)?;
         let mut answer = ForeignAnswer::default();
-        worker.answer(block, w, true, &mut answer).map_err(failed)?;
-        let truth = oracle::truth(&self.told.truths, &mut *worker, block).map_err(failed)?;
-        // The answer is checked as in training; its score is summed by other code.
-        let mut checked = Plane::new();
-        oracle::plane(&answer, truth, 1.0, w, &mut checked).map_err(failed)?;
-        let term = |(k, value): (u32, f64)| Twofold::product(w[k as usize], value);
-        let score = |features: &FeatureVector| features.iter().map(term).sum::<Twofold>();
-        let truth = score(truth);
-        let found = score(&answer.features) + answer.loss.max(0.0).into() - truth;
-        // Where the answer is a bound, the bound is what the primal value is made of.
-        let most = match answer.quality {
-            Quality::UpperBound(bound) => found.max(Twofold::from(bound) - truth),
-            _ => found,
-        };
-        Ok(most.value().max(0.0) / self.shape.examples as f64)
+        let asked = self.slots.ask(0, &mut worker, 1, |worker| {
+            worker.answer(block, w, true, &mut answer)?;
+            self.hinge(worker, block, &answer, w)
+        });
+        Ok(asked.map_err(failed)? / self.shape.examples as f64)
     }
     fn reference_plane(&self, _block: usize, _code: &[u32], _add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         None

@@ -31,8 +31,10 @@ pub(crate) fn decode_all<W: Send, F: Send>(
         let fill = |worker: &mut W, slot: usize, found: &mut Vec<F>| {
             judge(worker, first(slot)..examples.min(first(slot + 1)), found)
         };
-        divide(workers, &mut findings, fill)
-            .map_err(|unfilled| OracleError { block: first(unfilled.slot), reason: unfilled.reason })?;
+        // What was found before a failure says which example it is.
+        let divided = divide(workers, &mut findings, fill);
+        let block = |slot: usize| examples.min(first(slot) + findings[slot].len());
+        divided.map_err(|unfilled| OracleError { block: block(unfilled.slot), reason: unfilled.reason })?;
         findings.iter_mut().flat_map(|found| found.drain(..)).for_each(&mut each);
     }
     Ok(())

@@ -69,14 +69,15 @@ impl TaskSpec for ExternalSpec {
         let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
         let expected = first.welcome().clone();
         let make_more = move || {
-            let worker = make()?;
+            let worker =
+                make().map_err(|reason| format!("{reason} (a copy of it runs: --threads 1 needs no other)"))?;
             if !worker.agrees(&expected) {
                 return Err(worker.blame("a second process of the program described another problem".into()));
             }
             Ok(worker)
         };
-        let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more))?;
-        Ok(Box::new(problem.with_vocabulary(vocabulary).with_ledger(ledger)))
+        let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more), ledger)?;
+        Ok(Box::new(problem.with_vocabulary(vocabulary)))
     }
 }
 

@@ -45,6 +45,12 @@ pub struct ExternalTask {
     broken: Option<String>,
 }
 
+/// Writes a request with a number, for weights with a number, about examples.
+type Writer<'a> = dyn Fn(u64, Option<u64>, &[usize]) -> Vec<u8> + 'a;
+
+/// What a program says of the examples of a request: an answer, or its refusal.
+type Answers = Vec<Result<Description, String>>;
+
 struct Truth {
     label: Value,
     /// Until they are asked for, which happens once.
@@ -113,39 +119,55 @@ impl ExternalTask {
         format!("external program `{}`{own}: {reason}", self.launch.name)
     }
 
-    /// Asks about some examples, at weights where they matter, and reads an answer for each. A process that breaks down is
-    /// started again and asked again. The outer error is the end of this copy.
+    /// Asks about some examples, at weights where they matter, and reads an answer for each into `out`. A process that breaks
+    /// down is started again and asked again, about one example at a time, so that the one on which it breaks down is
+    /// known.
+    ///
+    /// # Errors
+    ///
+    /// The end of this copy: the place of the example that it was asked about then; those before it are answered.
     fn ask(
         &mut self,
         examples: &[usize],
         w: Option<&[f64]>,
-        request: impl Fn(u64, Option<u64>) -> Vec<u8>,
-    ) -> Result<Vec<Result<Description, String>>, String> {
+        request: &Writer<'_>,
+        out: &mut Answers,
+    ) -> Result<(), (usize, String)> {
         loop {
             if let Some(reason) = &self.broken {
-                return Err(reason.clone());
+                return Err((0, reason.clone()));
             }
-            if let Some(w) = w {
-                self.send_weights(w);
-            }
-            let (id, version) = (self.next, w.and_then(|_| self.told_version()));
-            self.next += 1;
-            self.process.send(request(id, version));
-            let line =
-                self.process.receive(Duration::from_secs_f64(self.launch.spec.timeout_seconds), "timeout_seconds");
-            match line.and_then(|line| protocol::answers(&line, id, version, examples.len())) {
+            let reason = match self.try_to_ask(examples, w, request) {
                 Ok(answers) => {
                     if self.next > PROVEN {
                         self.restarts = self.launch.spec.restarts;
                     }
-                    return Ok(answers);
+                    out.extend(answers);
+                    return Ok(());
                 }
-                Err(reason) => {
-                    self.process.kill();
-                    self.restart(self.blame(reason));
-                }
+                Err(reason) => self.blame(reason),
+            };
+            self.process.kill();
+            self.restart(reason);
+            if examples.len() > 1 {
+                let mut each = examples.chunks(1).enumerate();
+                return each.try_for_each(|(place, example)| {
+                    self.ask(example, w, request, out).map_err(|(_, reason)| (place, reason))
+                });
             }
         }
+    }
+
+    fn try_to_ask(&mut self, examples: &[usize], w: Option<&[f64]>, request: &Writer<'_>) -> Result<Answers, String> {
+        if let Some(w) = w {
+            self.send_weights(w);
+        }
+        let (id, version) = (self.next, w.and_then(|_| self.told_version()));
+        self.next += 1;
+        self.process.send(request(id, version, examples));
+        let line =
+            self.process.receive(Duration::from_secs_f64(self.launch.spec.timeout_seconds), "timeout_seconds")?;
+        protocol::answers(&line, id, version, examples.len())
     }
 
     /// Starts the program again, unless that was done too often without success.
@@ -171,13 +193,9 @@ impl ExternalTask {
     }
 
     /// The answer about one example.
-    fn ask_one(
-        &mut self,
-        example: usize,
-        w: Option<&[f64]>,
-        request: impl Fn(u64, Option<u64>) -> Vec<u8>,
-    ) -> Result<Description, String> {
-        let mut answers = self.ask(&[example], w, request)?;
+    fn ask_one(&mut self, example: usize, w: Option<&[f64]>, request: &Writer<'_>) -> Result<Description, String> {
+        let mut answers = Vec::new();
+        self.ask(&[example], w, request, &mut answers).map_err(|(_, reason)| reason)?;
         let answer = answers.pop().unwrap_or_else(|| Err("no answer".into()));
         answer.map_err(|reason| self.blame(reason))
     }
@@ -202,18 +220,9 @@ impl ExternalTask {
         sent.extend_from_slice(w);
     }
 
-    fn decode_many(
-        &mut self,
-        examples: &[usize],
-        w: &[f64],
-        augment: bool,
-    ) -> Result<Vec<Result<Description, String>>, String> {
-        self.ask(examples, Some(w), |id, version| Request::Decode { id, version, examples, augment }.line())
-    }
-
     fn description(&mut self, example: usize, label: &Value) -> Result<Description, String> {
-        let (examples, labels) = (&[example], &[label]);
-        self.ask_one(example, None, |id, _| Request::Describe { id, examples, labels }.line())
+        let labels = &[label];
+        self.ask_one(example, None, &|id, _, examples| Request::Describe { id, examples, labels }.line())
     }
 
     /// Asks for truths from this one on, as many as fit into a request.
@@ -221,7 +230,11 @@ impl ExternalTask {
         self.truths.resize_with(self.examples(), || None);
         let unknown = self.truths[example..].iter().take(self.batch).take_while(|truth| truth.is_none());
         let examples: Vec<usize> = (example..example + unknown.count()).collect();
-        let answers = self.ask(&examples, None, |id, _| Request::Truth { id, examples: &examples }.line())?;
+        let mut answers = Vec::new();
+        let told = self.ask(&examples, None, &|id, _, examples| Request::Truth { id, examples }.line(), &mut answers);
+        if let Err((0, reason)) = told {
+            return Err(reason);
+        }
         for (&other, answer) in examples.iter().zip(answers) {
             match answer {
                 Ok(Description { label, features, loss, .. }) => {
@@ -231,7 +244,7 @@ impl ExternalTask {
                 Err(_) => {} // said again when it is asked for
             }
         }
-        Ok(())
+        Ok(()) // with the end of this copy, where there was one after this example's answer
     }
 
     fn quality(&self, bound: Option<f64>) -> Result<Quality, String> {
@@ -302,9 +315,9 @@ impl ForeignTask for ExternalTask {
     }
 
     fn decode(&mut self, example: usize, w: &[f64], augmented: bool) -> Result<(Value, Quality), String> {
-        let (examples, augment) = (&[example], augmented);
-        let request = |id, version| Request::Decode { id, version, examples, augment }.line();
-        let found = self.ask_one(example, Some(w), request)?;
+        let augment = augmented;
+        let request = |id, version, examples: &[usize]| Request::Decode { id, version, examples, augment }.line();
+        let found = self.ask_one(example, Some(w), &request)?;
         let quality = self.quality(found.bound).map_err(|reason| self.blame(reason))?;
         Ok((found.label, quality))
     }
@@ -358,13 +371,16 @@ impl ForeignTask for ExternalTask {
         augmented: bool,
         out: &mut [ForeignAnswer<Value>],
     ) -> Result<(), (usize, String)> {
-        let batch = self.batch;
+        let (batch, augment) = (self.batch, augmented);
+        let request = |id, version, examples: &[usize]| Request::Decode { id, version, examples, augment }.line();
         for (first, part) in examples.chunks(batch).enumerate().map(|(k, part)| (k * batch, part)) {
-            let answers = self.decode_many(part, w, augmented).map_err(|reason| (first, reason))?;
+            let mut answers = Vec::with_capacity(part.len());
+            let ended = self.ask(part, Some(w), &request, &mut answers);
             for (slot, answer) in answers.into_iter().enumerate().map(|(k, answer)| (first + k, answer)) {
                 let checked = answer.and_then(|found| self.checked(found, &mut out[slot]));
                 checked.map_err(|reason| (slot, self.blame(reason)))?;
             }
+            ended.map_err(|(place, reason)| (first + place, reason))?;
         }
         Ok(())
     }
