@@ -8,6 +8,7 @@ mod columns;
 mod dense;
 mod rows;
 mod sparse;
+mod widened;
 
 use multiversion::multiversion;
 
@@ -15,6 +16,7 @@ pub use columns::{add_to_rows, column_sums};
 pub use dense::{axpy, dot, scale, sum_squares};
 pub use rows::add_rows;
 pub use sparse::{add_sparse_row, scatter_axpy, some_row_scores, sparse_dot, sparse_row_score, sparse_row_scores};
+pub use widened::{widened_axpy, widened_row_scores};
 
 /// Returns whether every number is greater than the one before it.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]

@@ -25,6 +25,8 @@ pub struct FormatEntry {
     names: &'static [&'static str],
     /// How a first line of the format is known, with the rank of that rule.
     rule: Option<(u8, Rule)>,
+    /// The tensor by which a container of the format is known.
+    tensor: Option<&'static str>,
 }
 
 /// A format.
@@ -41,7 +43,7 @@ pub struct FirstLine<'a> {
 impl FormatEntry {
     /// Makes a format that is never guessed.
     pub const fn new(name: &'static str, description: &'static str, read: ReadFile) -> Self {
-        FormatEntry { name, description, read, names: &[], rule: None }
+        FormatEntry { name, description, read, names: &[], rule: None, tensor: None }
     }
 
     /// Says how files of the format are named: by endings (`csv`), or as a whole (`letter.data`).
@@ -56,6 +58,17 @@ impl FormatEntry {
     pub const fn known_by(mut self, rank: u8, rule: Rule) -> Self {
         self.rule = Some((rank, rule));
         self
+    }
+
+    /// Says that files of the format are safetensors containers with a tensor of this name.
+    pub const fn holding(mut self, tensor: &'static str) -> Self {
+        self.tensor = Some(tensor);
+        self
+    }
+
+    /// Returns the tensor by which a container of the format is known.
+    pub(super) fn tensor(&self) -> Option<&'static str> {
+        self.tensor
     }
 
     /// Returns the rank of the rule that knows the format, where there is one.

@@ -7,12 +7,12 @@ use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
 use super::text::Lines;
-use super::{conll, csv, hmm, letter, libsvm, opaque};
+use super::{conll, container, csv, graphs, hmm, letter, libsvm, opaque};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
 pub static FORMATS: &[Format] =
-    &[&libsvm::FORMAT, &letter::FORMAT, &csv::FORMAT, &conll::FORMAT, &hmm::FORMAT, &opaque::FORMAT];
+    &[&libsvm::FORMAT, &letter::FORMAT, &csv::FORMAT, &conll::FORMAT, &hmm::FORMAT, &graphs::FORMAT, &opaque::FORMAT];
 
 /// Returns the format of that name.
 pub fn find(name: &str) -> Option<Format> {
@@ -47,6 +47,13 @@ fn is_stream(path: &Path) -> bool {
 /// The file cannot be read or is empty, or its first line that is neither blank nor a comment looks like none of the
 /// formats and the name does not tell either.
 pub fn guess(path: &Path) -> Result<Format, DataError> {
+    if let Some(names) = container::tensor_names(path) {
+        let holds = |format: &&Format| format.tensor().is_some_and(|tensor| names.iter().any(|name| name == tensor));
+        return FORMATS.iter().find(holds).copied().ok_or_else(|| {
+            let names = names.join(", ");
+            DataError::file(path, format!("a safetensors file with these tensors is none of our data: {names}"))
+        });
+    }
     classify(Lines::open(path)?)
 }
 

@@ -8,9 +8,11 @@
 mod classified;
 mod columns;
 pub mod conll;
+pub mod container;
 pub mod csv;
 pub mod format;
 pub mod formats;
+pub mod graphs;
 pub mod hmm;
 pub mod letter;
 pub mod libsvm;
