@@ -26,6 +26,16 @@ pub struct Iterate {
     recent: Option<MovingAverage>,
     /// Additions that a weight went through at most: since it was rebuilt, and since the averages began.
     additions: Additions,
+    /// What the constraints make of steps, once there was one.
+    #[serde(skip)]
+    bounded: Option<Bounded>,
+}
+
+/// The coordinates that do not move freely, and what they were before a step: (free weight, weight).
+#[derive(Clone, Debug, Default)]
+struct Bounded {
+    coordinates: Vec<u32>,
+    before: Vec<(f64, f64)>,
 }
 
 /// Additions that a weight went through at most.
@@ -55,6 +65,7 @@ impl Iterate {
             averages,
             recent,
             additions: Additions::default(),
+            bounded: None,
         };
         iterate.rebuild(|_| (0.0, 0.0));
         iterate
@@ -131,25 +142,46 @@ impl Iterate {
     }
 
     fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
-        let (Some(free), Some(constraints)) = (&mut self.free, self.regularizer.constraints()) else { return 0.0 };
-        let mut surplus = 0.0;
-        let mut shift = |k: usize, by: f64| {
-            let (from, to) = (free[k], free[k] + by);
-            free[k] = to;
-            match constraints[k] {
-                Constraint::Free => self.weights[k] = to,
-                Constraint::NonNegative => {
-                    surplus += self.regularizer.surplus(from, to);
-                    self.weights[k] = to.max(0.0);
+        let Iterate { regularizer, weights, free: Some(free), bounded, .. } = self else { return 0.0 };
+        let Some(constraints) = regularizer.constraints() else { return 0.0 };
+        let Bounded { coordinates, before } = bounded.get_or_insert_with(|| {
+            let at = constraints.iter().zip(0..).filter(|(constraint, _)| **constraint != Constraint::Free);
+            Bounded { coordinates: at.map(|(_, k)| k).collect(), before: Vec::new() }
+        });
+        if let Star::Sparse { indices, values } = star
+            && values.len() < coordinates.len()
+        {
+            let mut surplus = 0.0;
+            for (&k, value) in indices.iter().zip(values) {
+                let k = k as usize;
+                let (from, to) = (free[k], free[k] + alpha * value);
+                free[k] = to;
+                match constraints[k] {
+                    Constraint::Free => weights[k] = to,
+                    Constraint::NonNegative => {
+                        surplus += regularizer.surplus(from, to);
+                        weights[k] = to.max(0.0);
+                    }
+                    Constraint::Frozen => {}
                 }
-                Constraint::Frozen => {}
             }
-        };
-        match star {
-            Star::Sparse { indices, values } => {
-                indices.iter().zip(values).for_each(|(&k, value)| shift(k as usize, alpha * value));
-            }
-            Star::Dense(values) => values.iter().enumerate().for_each(|(k, value)| shift(k, alpha * value)),
+            return surplus;
+        }
+        // All move as if they were free, which is fast, and those that are not are put right afterwards.
+        before.clear();
+        before.extend(coordinates.iter().map(|&k| (free[k as usize], weights[k as usize])));
+        star.add_to(alpha, free);
+        star.add_to(alpha, weights);
+        let mut surplus = 0.0;
+        for (&k, &(from, weight)) in coordinates.iter().zip(&*before) {
+            let (k, to) = (k as usize, free[k as usize]);
+            weights[k] = match constraints[k] {
+                Constraint::NonNegative => {
+                    surplus += regularizer.surplus(from, to);
+                    to.max(0.0)
+                }
+                Constraint::Free | Constraint::Frozen => weight,
+            };
         }
         surplus
     }

@@ -61,6 +61,16 @@ pub trait Task {
         0.0
     }
 
+    /// Returns `<w, phi(x, y)> + theta(x, y)` and the sum of its terms without signs: what is taken off a decoder's bound.
+    /// The default writes the features of `y` into `features`; a task whose features are many does better.
+    fn score(&self, x: &Self::Input, y: &Self::Label, w: &[f64], features: &mut Plane) -> (f64, f64) {
+        features.clear();
+        self.features(x, y, 1.0, features);
+        features.seal();
+        let fixed = self.fixed_score(x, y);
+        (features.view().score(w) + fixed, features.view().star.absolute_dot(w) + fixed.abs())
+    }
+
     /// Writes into `out` the `y` that maximises `<w, phi(x, y)> + theta(x, y)`, plus `Delta(truth, y)` where the
     /// question has a truth. What `out` holds before is some labelling, not always of this input.
     ///

@@ -66,12 +66,9 @@ impl<T: Task> TaskOracle<T> {
     /// left may lie below the plane in hand by rounding, and is lifted to it.
     fn bound_of_plane(&mut self, block: usize, w: &[f64], bound: f64, plane: &Plane) -> f64 {
         let Example { input, truth, .. } = self.examples.get(block);
-        self.truth.clear();
-        self.task.features(input, truth, 1.0, &mut self.truth);
-        self.truth.seal();
-        let fixed = self.task.fixed_score(input, truth);
-        let terms = bound.abs() + fixed.abs() + self.truth.view().star.absolute_dot(w);
-        let relative = self.scale() * (bound - (self.truth.view().score(w) + fixed));
+        let (of_truth, terms) = self.task.score(input, truth, w, &mut self.truth);
+        let terms = bound.abs() + terms;
+        let relative = self.scale() * (bound - of_truth);
         let own = plane.view().score(w);
         let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * self.scale() * terms;
         if is_rounding { own } else { relative }

@@ -4,6 +4,7 @@
 pub mod binary;
 pub mod chain;
 mod difference;
+pub mod graph;
 pub mod known;
 mod magnitudes;
 pub mod multiclass;

@@ -1,0 +1,66 @@
+//! What graphs are beside training: errors counted, labels as text, neighbours, and the slow code of `verify`.
+
+use std::ops::Range;
+
+use multiplane_core::rng::Rng;
+
+use super::input::GraphInput;
+use super::labelling::{Labelling, UNLABELLED};
+use super::layout::GraphTask;
+use super::measure::WeightedAccuracy;
+use super::reading::GraphVocabulary;
+use super::reference;
+use super::spec::Pairwise;
+use crate::builtin::neighbours::one_changed;
+use crate::builtin::task::BuiltinTask;
+use crate::metrics::Measure;
+
+impl BuiltinTask for GraphTask {
+    type Vocabulary = GraphVocabulary;
+
+    fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
+        let labelled = truth.labels.iter().filter(|label| **label != UNLABELLED).count();
+        (truth.errors(y).count(), labelled)
+    }
+
+    fn measures(&self, _: &GraphVocabulary) -> Vec<Box<dyn Measure<Labelling>>> {
+        vec![Box::new(WeightedAccuracy)]
+    }
+
+    fn variables<'a>(&self, y: &'a Labelling) -> Option<&'a [u32]> {
+        Some(&y.labels)
+    }
+
+    fn neighbours(&self, _: &GraphInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
+        let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { self.labels };
+        one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()
+    }
+
+    fn fits(&self, _: &GraphInput, _: &Labelling) -> bool {
+        false // which nodes have a label differs from graph to graph
+    }
+
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        let edge = if self.pairwise == Pairwise::Cut { "edge" } else { "pair" };
+        vec![("unary", 0..self.edge_start()), (edge, self.edge_start()..self.weights())]
+    }
+
+    fn show(&self, y: &Labelling, vocabulary: &GraphVocabulary) -> String {
+        let names: Vec<&str> = y.labels.iter().map(|&label| vocabulary.label(label)).collect();
+        names.join(" ")
+    }
+
+    fn reference_hinge(&self, x: &GraphInput, truth: &Labelling, w: &[f64]) -> f64 {
+        reference::hinge(self, x, truth, w)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &GraphInput,
+        truth: &Labelling,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        reference::plane(self, x, truth, code, add)
+    }
+}

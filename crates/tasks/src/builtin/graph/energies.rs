@@ -1,0 +1,182 @@
+//! The nodes and edges that a question is about, and what labels score there.
+
+use multiplane_core::linalg;
+use multiplane_infer::{Error, Mrf, Table, Term};
+
+use super::input::GraphInput;
+use super::labelling::{Labelling, UNLABELLED};
+use super::layout::GraphTask;
+use super::spec::Pairwise;
+use crate::data::container::RowOf;
+
+/// An edge between nodes of a [`Part`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartEdge {
+    /// Places of its ends among the nodes of the part.
+    pub(super) tail: u32,
+    pub(super) head: u32,
+    /// Its number in the graph.
+    pub(super) edge: u32,
+}
+
+/// The nodes that a question is about, and the edges between them: all, or where a truth is given the labelled ones.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Numbers in the graph.
+    pub(super) nodes: Vec<u32>,
+    pub(super) edges: Vec<PartEdge>,
+    /// By node of the graph, its place among `nodes`.
+    places: Vec<u32>,
+}
+
+impl Part {
+    /// Takes the part of a graph that is labelled, all of it without a truth.
+    pub(super) fn take(&mut self, x: &GraphInput, truth: Option<&[u32]>) {
+        let is_in = |node: usize| truth.is_none_or(|truth| truth[node] != UNLABELLED);
+        self.nodes.clear();
+        self.places.clear();
+        for node in 0..x.nodes() {
+            let place = if is_in(node) { self.nodes.len() as u32 } else { UNLABELLED };
+            self.places.push(place);
+            if place != UNLABELLED {
+                self.nodes.push(node as u32);
+            }
+        }
+        self.edges.clear();
+        for (&[tail, head], edge) in x.edges().iter().zip(0..) {
+            let [tail, head] = [tail, head].map(|end| self.places[end as usize]);
+            if tail != UNLABELLED && head != UNLABELLED {
+                self.edges.push(PartEdge { tail, head, edge });
+            }
+        }
+    }
+
+    /// Whether there is no cycle; several edges of the same nodes make none.
+    pub(super) fn is_forest(&self, parents: &mut Vec<u32>) -> bool {
+        parents.clear();
+        parents.extend(0..self.nodes.len() as u32);
+        let mut simple: Vec<(u32, u32)> =
+            self.edges.iter().map(|edge| (edge.tail.min(edge.head), edge.tail.max(edge.head))).collect();
+        simple.sort_unstable();
+        simple.dedup();
+        if simple.len() >= self.nodes.len().max(1) {
+            return false;
+        }
+        for (tail, head) in simple {
+            let (one, other) = (root(parents, tail), root(parents, head));
+            if one == other {
+                return false;
+            }
+            parents[one as usize] = other;
+        }
+        true
+    }
+}
+
+/// Returns what stands for the tree of a node, and shortens the way there.
+fn root(parents: &mut [u32], mut node: u32) -> u32 {
+    while parents[node as usize] != node {
+        parents[node as usize] = parents[parents[node as usize] as usize];
+        node = parents[node as usize];
+    }
+    node
+}
+
+/// Scores every row of a matrix at a node's features.
+pub(super) fn score_row(row: RowOf<'_>, matrix: &[f64], out: &mut [f64]) {
+    match row {
+        RowOf::F32(row) => linalg::widened_row_scores(row, matrix, out),
+        RowOf::F64(row) => linalg::widened_row_scores(row, matrix, out),
+    }
+}
+
+/// Adds `alpha` times a row.
+pub(super) fn add_row(alpha: f64, row: RowOf<'_>, target: &mut [f64]) {
+    match row {
+        RowOf::F32(row) => linalg::widened_axpy(alpha, row, target),
+        RowOf::F64(row) => linalg::widened_axpy(alpha, row, target),
+    }
+}
+
+impl GraphTask {
+    /// Writes `out[place][label]`: what a label scores at a node of the part, with what errors cost where there is a truth.
+    pub(super) fn score_nodes(
+        &self,
+        x: &GraphInput,
+        w: &[f64],
+        truth: Option<&Labelling>,
+        part: &Part,
+        out: &mut Vec<f64>,
+    ) {
+        out.clear();
+        out.resize(part.nodes.len() * self.labels, 0.0);
+        for (scores, &node) in out.chunks_exact_mut(self.labels).zip(&part.nodes) {
+            score_row(x.row(node as usize), &w[..self.edge_start()], scores);
+            if let Some(truth) = truth {
+                let (cost, right) = (truth.cost(node as usize), truth.labels[node as usize]);
+                scores.iter_mut().zip(0..).filter(|(_, label)| *label != right).for_each(|(score, _)| *score += cost);
+            }
+        }
+    }
+
+    /// Returns what an edge costs whose ends have different labels (`cut`).
+    pub(super) fn cost_of_cut(&self, x: &GraphInput, w: &[f64], edge: usize) -> f64 {
+        let mut learned = [0.0];
+        if let Some(row) = x.edge_row(edge) {
+            score_row(row, &w[self.edge_start()..], &mut learned);
+        }
+        self.potts + learned[0]
+    }
+
+    /// Returns the value of an edge's feature (`full`).
+    pub(super) fn edge_feature(&self, x: &GraphInput, edge: usize, feature: usize) -> f64 {
+        match x.edge_row(edge) {
+            Some(RowOf::F32(row)) => row[feature].into(),
+            Some(RowOf::F64(row)) => row[feature],
+            None => 1.0,
+        }
+    }
+
+    /// Returns the energies, negated scores, of a part, given what labels score at its nodes.
+    pub(super) fn energies(&self, x: &GraphInput, w: &[f64], part: &Part, unary: &[f64]) -> Result<Mrf, Error> {
+        let mut model = Mrf::new();
+        let mut negated = vec![0.0; self.labels];
+        for scores in unary.chunks_exact(self.labels) {
+            negated.iter_mut().zip(scores).for_each(|(energy, score)| *energy = -score);
+            model.add_node(&negated)?;
+        }
+        let potts = model.add_term(Term::Potts)?;
+        if self.pairwise == Pairwise::Cut {
+            for &PartEdge { tail, head, edge } in &part.edges {
+                model.add_edge(tail, head, potts, self.cost_of_cut(x, w, edge as usize))?;
+            }
+            return Ok(model);
+        }
+        let table = |of: &dyn Fn(usize) -> f64| {
+            let size = self.table();
+            let mut energies = vec![0.0; size];
+            for feature in 0..self.edge_features {
+                let factor = -of(feature);
+                let weights = &w[self.of_edge_feature(feature)];
+                energies.iter_mut().zip(weights).for_each(|(energy, weight)| *energy += factor * weight);
+            }
+            Table::new(self.labels, energies)
+        };
+        // One feature: all edges share its table.
+        let shared = if self.edge_features == 1 { Some(model.add_term(Term::Table(table(&|_| 1.0)?))?) } else { None };
+        for &PartEdge { tail, head, edge } in &part.edges {
+            let value = |feature: usize| self.edge_feature(x, edge as usize, feature);
+            match shared {
+                Some(term) => model.add_edge(tail, head, term, value(0))?,
+                None => {
+                    let term = model.add_term(Term::Table(table(&value)?))?;
+                    model.add_edge(tail, head, term, 1.0)?
+                }
+            };
+            if self.potts > 0.0 {
+                model.add_edge(tail, head, potts, self.potts)?;
+            }
+        }
+        Ok(model)
+    }
+}

@@ -1,0 +1,52 @@
+//! A label for every node, and what errors at the nodes cost.
+
+use std::sync::Arc;
+
+/// Stands for a node that has no label in the truth: it is no part of the training graph, and its edges are none either.
+/// In every labelling of that graph it has this number too.
+pub const UNLABELLED: u32 = u32::MAX - 1;
+
+/// One label per node. Two are equal if their labels are.
+#[derive(Clone, Debug, Default)]
+pub struct Labelling {
+    /// Number of the label by node; [`UNLABELLED`], or in a truth [`UNSEEN`](crate::losses::UNSEEN), where there is none.
+    pub labels: Vec<u32>,
+    /// What judges other labellings, where this is a truth.
+    pub(super) judge: Option<Arc<Judge>>,
+}
+
+/// What judges labellings of one graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Judge {
+    /// What an error costs, by node.
+    pub(super) costs: Vec<f64>,
+    /// What a node counts in weighted accuracy; empty where nodes have no weights.
+    pub(super) weights: Vec<f64>,
+}
+
+impl PartialEq for Labelling {
+    fn eq(&self, other: &Self) -> bool {
+        self.labels == other.labels
+    }
+}
+
+impl Labelling {
+    /// Takes labels that judge nothing.
+    pub fn new(labels: Vec<u32>) -> Self {
+        Labelling { labels, judge: None }
+    }
+
+    /// What an error at a node costs; where nobody said, its share of the labelled nodes.
+    pub(super) fn cost(&self, node: usize) -> f64 {
+        match &self.judge {
+            Some(judge) => judge.costs[node],
+            None => 1.0 / self.labels.iter().filter(|label| **label != UNLABELLED).count().max(1) as f64,
+        }
+    }
+
+    /// Returns the labelled nodes at which `other` differs, where this is the truth.
+    pub(super) fn errors<'a>(&'a self, other: &'a Labelling) -> impl Iterator<Item = usize> + 'a {
+        let pairs = self.labels.iter().zip(&other.labels).enumerate();
+        pairs.filter(|(_, (truth, label))| truth != label && **truth != UNLABELLED).map(|(node, _)| node)
+    }
+}

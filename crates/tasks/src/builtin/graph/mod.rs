@@ -1,0 +1,32 @@
+//! Labelling the nodes of graphs: features per node, and edges whose ends like to agree (MP-BCFW paper, Eq. 10) or have
+//! a learned weight for every pair of labels.
+//!
+//! Weights: `unary[label][feature]`, then `edge[feature]`, kept >= 0, or `pair[edge feature][label][label]`. Two labels
+//! that like to agree are a minimum cut, exactly; the other ways are listed at [`Inference`].
+
+mod builtin;
+mod cut;
+mod decode;
+mod energies;
+mod input;
+mod labelling;
+mod layout;
+mod loss;
+mod measure;
+mod planes;
+mod prices;
+mod reading;
+mod reference;
+mod spec;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::{GraphMemory, GraphScratch};
+pub use input::GraphInput;
+pub use labelling::{Labelling, UNLABELLED};
+pub use layout::GraphTask;
+pub use loss::GraphLoss;
+pub use reading::GraphVocabulary;
+pub use spec::{ENTRY, GraphSpec, Inference, Pairwise};

@@ -1,0 +1,143 @@
+//! Graphs read as examples: labels numbered, truths with their costs, and what a model remembers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::input::GraphInput;
+use super::labelling::{Judge, Labelling, UNLABELLED};
+use super::layout::GraphTask;
+use super::loss::{GraphLoss, check_factors};
+use super::spec::{ENTRY, GraphSpec, Inference, Pairwise};
+use crate::builtin::known::unseen_labels;
+use crate::builtin::reading::Reading;
+use crate::data::container::Matrix;
+use crate::data::graphs::{Graphs, NO_LABEL};
+use crate::dataset::Dataset;
+use crate::losses::UNSEEN;
+use crate::problem::{OpenError, TaskVocabulary, Vocabulary, check_dim};
+
+/// What a model of graphs remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GraphVocabulary {
+    /// Names of the labels, whole numbers in ascending order.
+    pub labels: Vec<String>,
+    /// Features of a node.
+    pub features: usize,
+    /// Features of an edge; 0 where edges have none.
+    pub edge_features: usize,
+}
+
+impl TaskVocabulary for GraphVocabulary {}
+
+impl GraphVocabulary {
+    /// Returns the name of a label; `?` for one that training never saw or a node without one.
+    pub fn label(&self, label: u32) -> &str {
+        self.labels.get(label as usize).map_or("?", String::as_str)
+    }
+}
+
+/// Reads graphs, with the vocabulary of a model where one is given.
+pub(super) fn read(
+    spec: &GraphSpec,
+    data: &Dataset,
+    model: Option<&Vocabulary>,
+) -> Result<(Reading<GraphInput, Labelling, GraphVocabulary>, GraphTask), OpenError> {
+    let Some(graphs) = data.get::<Graphs>() else {
+        return Err(OpenError::new(format!("task `{}` reads graphs, found {}", ENTRY.name, data.describe())));
+    };
+    let arrays = graphs.arrays();
+    let (features, edge_features) =
+        (arrays.node_features.columns(), arrays.edge_features.as_ref().map_or(0, Matrix::columns));
+    let mut warnings = Vec::new();
+    let inputs: Vec<GraphInput> =
+        graphs.chosen().iter().map(|&example| GraphInput::new(arrays.clone(), example)).collect();
+    let vocabulary = match model {
+        Some(model) => model.read()?,
+        None => GraphVocabulary { labels: labels(&inputs, &mut warnings)?, features, edge_features },
+    };
+    for (what, found, expected) in
+        [("node", features, vocabulary.features), ("edge", edge_features, vocabulary.edge_features)]
+    {
+        if found != expected {
+            return Err(OpenError::new(format!("found {found} features of a {what}, but the model has {expected}")));
+        }
+    }
+    check_dim(features, vocabulary.labels.len())?;
+    let task = GraphTask::new(vocabulary.labels.len(), features, edge_features, spec);
+    check(spec, &task, graphs)?;
+    if graphs.repeated_edges() > 0 {
+        let count = graphs.repeated_edges();
+        warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
+    }
+    let silent = task.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
+    if silent && !arrays.edges.is_empty() {
+        warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
+    }
+    check_factors(spec.class_weights.as_deref(), vocabulary.labels.len())?;
+    let numbers: Vec<i64> = vocabulary.labels.iter().filter_map(|label| label.parse().ok()).collect();
+    let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input, &numbers)).collect();
+    let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
+    warnings.extend(unseen_labels(of_all(UNSEEN), "node"));
+    if model.is_none() {
+        let bare = truths.iter().filter(|truth| truth.labels.iter().all(|label| *label == UNLABELLED)).count();
+        if bare > 0 {
+            warnings.push(format!("{bare} of {} graphs have no labelled node: nothing is learned from them", truths.len()));
+        }
+    }
+    let fingerprint = data.fingerprint();
+    Ok((Reading { inputs, labels: truths, vocabulary, fingerprint, warnings }, task))
+}
+
+/// The labels of training data.
+fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<String>, OpenError> {
+    let mut labels: Vec<i64> = inputs.iter().flat_map(|input| input.labels()).copied().collect();
+    labels.sort_unstable();
+    labels.dedup();
+    labels.retain(|label| *label != NO_LABEL);
+    match labels[..] {
+        [] => return Err(OpenError::new("no node has a label: there is nothing to learn from")),
+        [only] => warnings.push(format!("all nodes have the label {only}: there is nothing to learn")),
+        _ => {}
+    }
+    Ok(labels.iter().map(i64::to_string).collect())
+}
+
+/// Refuses parameters that do not fit the data.
+fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), OpenError> {
+    let arrays = graphs.arrays();
+    let negative = arrays.edge_features.as_ref().and_then(Matrix::first_negative);
+    if let Some((row, column, value)) = negative.filter(|_| task.pairwise == Pairwise::Cut) {
+        let example = arrays.edge_offsets.partition_point(|&offset| offset <= row) - 1;
+        return Err(OpenError::new(format!(
+            "edge_features: found {value} in row {row} (example {example}), column {column}: task.pairwise=cut needs \
+             numbers >= 0; task.pairwise=full takes any"
+        )));
+    }
+    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() {
+        return Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"));
+    }
+    let mismatch = |needs: &str| {
+        let name = serde_json::to_value(spec.inference).unwrap_or_default();
+        Err(OpenError::new(format!("task.inference={} needs {needs}", name.as_str().unwrap_or("?"))))
+    };
+    match spec.inference {
+        Inference::MinCut if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
+        Inference::MinCut if task.labels > 2 => mismatch(&format!("two labels, found {}", task.labels)),
+        Inference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
+        _ => Ok(()),
+    }
+}
+
+/// The truth of a graph.
+fn truth(spec: &GraphSpec, input: &GraphInput, numbers: &[i64]) -> Labelling {
+    let number = |label: &i64| match label {
+        &NO_LABEL => UNLABELLED,
+        label => numbers.binary_search(label).map_or(UNSEEN, |position| position as u32),
+    };
+    let labels: Vec<u32> = input.labels().iter().map(number).collect();
+    let weights = input.weights().unwrap_or_default().to_vec();
+    let costs = spec.loss.costs(&labels, &weights, spec.class_weights.as_deref());
+    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights })) }
+}

@@ -1,0 +1,186 @@
+//! Graphs as a task: features, losses and the decoder.
+
+use std::ops::Range;
+
+use multiplane_core::example::Examples;
+use multiplane_core::oracle::{Prices, Quality};
+use multiplane_core::plane::Plane;
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{
+    ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
+};
+
+use super::decode::{GraphMemory, GraphScratch};
+use super::input::GraphInput;
+use super::labelling::{Labelling, UNLABELLED};
+use super::layout::GraphTask;
+use super::prices;
+use super::spec::Pairwise;
+
+/// Roundings of a node's or edge's score beside the products of its features: loss, fixed costs, whole multiples.
+const PER_TERM: usize = 6;
+
+/// Sums that a row's product is added up in; see `linalg::widened_row_scores`.
+const LANES: usize = 8;
+
+impl Task for GraphTask {
+    type Input = GraphInput;
+    type Label = Labelling;
+    type Scratch = GraphScratch;
+    type Memory = GraphMemory;
+
+    fn dim(&self) -> usize {
+        self.weights()
+    }
+
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        match self.pairwise {
+            Pairwise::Cut if self.edge_features > 0 => vec![self.edge_start()..self.weights()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn features(&self, x: &GraphInput, y: &Labelling, scale: f64, out: &mut Plane) {
+        let mut dense = vec![0.0; self.weights()];
+        self.add_features(x, &y.labels, scale, &mut dense);
+        dense.iter().zip(0..).filter(|(value, _)| **value != 0.0).for_each(|(&value, k)| out.push(k, value));
+    }
+
+    fn loss(&self, truth: &Labelling, y: &Labelling) -> f64 {
+        truth.errors(y).map(|node| truth.cost(node)).sum()
+    }
+
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        if self.potts > 0.0 || self.labels < 2 {
+            return None;
+        }
+        let truth = example.truth;
+        let labelled = (0..truth.labels.len()).filter(|&node| truth.labels[node] != UNLABELLED);
+        Some(labelled.map(|node| truth.cost(node)).sum())
+    }
+
+    fn prices(&self, x: &GraphInput) -> Option<Prices> {
+        Some(prices::of_graph(self, x))
+    }
+
+    fn fixed_score(&self, x: &GraphInput, y: &Labelling) -> f64 {
+        if self.potts == 0.0 { 0.0 } else { -self.potts * self.cut_edges(x, &y.labels) as f64 }
+    }
+
+    fn score(&self, x: &GraphInput, y: &Labelling, w: &[f64], _: &mut Plane) -> (f64, f64) {
+        self.score(x, &y.labels, w)
+    }
+
+    fn decode(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Labelling,
+    ) -> Result<Quality, String> {
+        self.label((question.input, w, question.truth), work.scratch, work.memory, out)
+    }
+
+    fn plane(
+        &self,
+        example: ExampleOf<'_, Self>,
+        y: &Labelling,
+        scale: f64,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Plane,
+    ) {
+        self.write_plane(example.input, (example.truth, y), scale, &mut work.scratch.dense, out);
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        let recombination = (self.pairwise == Pairwise::Cut).then_some(self as &dyn RecombineLabels<Self>);
+        TaskCapabilities { codes: Some(self), recombination, magnitudes: Some(self), ..TaskCapabilities::none() }
+    }
+}
+
+impl LabelCodes<GraphTask> for GraphTask {
+    fn encode(&self, y: &Labelling, code: &mut Vec<u32>) {
+        code.clone_from(&y.labels);
+    }
+
+    fn is_code(&self, truth: &Labelling, code: &[u32]) -> bool {
+        let sound = |(&label, &truth): (&u32, &u32)| {
+            if truth == UNLABELLED { label == UNLABELLED } else { (label as usize) < self.labels }
+        };
+        code.len() == truth.labels.len() && code.iter().zip(&truth.labels).all(sound)
+    }
+}
+
+impl RecombineLabels<GraphTask> for GraphTask {
+    fn recombine(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Labelling,
+    ) -> Result<(), String> {
+        let (x, truth) = (example.input, example.truth);
+        let GraphScratch { part, unary, restricted, labels, codes: inner, .. } = work.scratch;
+        part.take(x, Some(&truth.labels));
+        self.score_nodes(x, w, Some(truth), part, unary);
+        let model = self.energies(x, w, part, unary).map_err(|error| error.to_string())?;
+        inner.clear();
+        let of_part = |code: &[u32], inner: &mut Vec<u32>| {
+            // A truth that training never saw is none of the model's labels.
+            inner.extend(part.nodes.iter().map(|&node| code[node as usize]).map(|label| match label as usize {
+                known if known < self.labels => label,
+                _ => 0,
+            }));
+        };
+        of_part(&truth.labels, inner);
+        codes.chunks_exact(truth.labels.len().max(1)).for_each(|code| of_part(code, inner));
+        out.judge = None;
+        out.labels.clone_from(&truth.labels);
+        if part.nodes.is_empty() {
+            return Ok(());
+        }
+        let known = inner.chunks_exact(part.nodes.len());
+        restricted.solve(&model, known, labels).map_err(|error| error.to_string())?;
+        part.nodes.iter().zip(&*labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
+        Ok(())
+    }
+}
+
+impl ScoreMagnitudes<GraphTask> for GraphTask {
+    /// Every labelled node gives its features to one label, every edge of such nodes its features to one pair.
+    fn magnitudes(&self, examples: &Examples<GraphInput, Labelling>) -> Magnitudes {
+        let n = examples.labels.len() as f64;
+        let mut columns = vec![0.0; self.features];
+        let mut edge_columns = vec![0.0; self.edge_features];
+        let (mut loss, mut fixed, mut most, mut rows) = (0.0, 0.0, 0, 0);
+        for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
+            let labelled = |node: u32| truth.labels[node as usize] != UNLABELLED;
+            for node in (0..x.nodes()).filter(|&node| labelled(node as u32)) {
+                columns.iter_mut().zip(x.row(node).iter()).for_each(|(sum, value)| *sum += value.abs() / n);
+                loss += truth.cost(node) / n;
+            }
+            for (edge, &[tail, head]) in x.edges().iter().enumerate() {
+                if labelled(tail) && labelled(head) {
+                    let value = |feature: usize| self.edge_feature(x, edge, feature).abs() / n;
+                    edge_columns.iter_mut().enumerate().for_each(|(feature, sum)| *sum += value(feature));
+                    fixed += self.potts / n;
+                }
+            }
+            let terms = x.nodes() + x.edges().len();
+            most = most.max(self.features / LANES + LANES + PER_TERM * terms);
+            rows = rows.max(terms);
+        }
+        let mut magnitudes = Magnitudes::new(loss, most, rows).with_fixed(fixed).with_table(
+            0,
+            self.labels,
+            Layout::LabelMajor,
+            columns,
+        );
+        for (feature, &sum) in edge_columns.iter().enumerate() {
+            let weights = self.of_edge_feature(feature);
+            magnitudes = magnitudes.with_table(weights.start, weights.len(), Layout::ColumnMajor, vec![sum]);
+        }
+        magnitudes
+    }
+}
