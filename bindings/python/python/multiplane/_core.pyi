@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "check", "path", "train", "__version__"]
+__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "check",
+    "check_data", "graph_sizes", "graphs", "path", "train", "__version__"]
 
 __version__: str
 
@@ -77,6 +78,19 @@ class UserTask:
     @staticmethod
     def read_features(vector: Any, dim: int) -> list[tuple[int, float]]: ...
 
+def graphs(
+    features: Any,
+    node_offsets: Any,
+    labels: Any,
+    edges: Any,
+    edge_offsets: Any,
+    edge_features: Any = None,
+    weights: Any = None,
+) -> Dataset: ...
+def graph_sizes(data: Dataset) -> tuple[list[int], int]: ...
+def check_data(
+    spec: str, data: Dataset, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+) -> str: ...
 def check(
     task: Any,
     xs: list[Any],

@@ -139,13 +139,18 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
-    from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, PathResult
+    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MulticlassSSVM, PathResult
 
     model, several = _core.load(path)
     saved = model or several
     assert saved is not None  # the core returns one of the two
     info = json.loads(saved.info())
-    classes: dict[str, Any] = {"binary": BinarySSVM, "multiclass": MulticlassSSVM, "chain": ChainSSVM}
+    classes: dict[str, Any] = {
+        "binary": BinarySSVM,
+        "multiclass": MulticlassSSVM,
+        "chain": ChainSSVM,
+        "graph": GraphSSVM,
+    }
     task = info["task"]
     if task == "user":
         raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")

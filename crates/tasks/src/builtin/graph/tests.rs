@@ -14,7 +14,7 @@ use super::*;
 use crate::builtin::task::BuiltinTask;
 use crate::data::container::Matrix;
 use crate::data::graphs::{GraphArrays, Graphs};
-use crate::dataset::{Data, Dataset};
+use crate::dataset::Dataset;
 
 /// A problem small enough to enumerate.
 struct Small {
@@ -124,7 +124,8 @@ fn specs() -> Vec<(GraphSpec, bool)> {
 fn answers_are_what_they_claim() {
     let (mut exact, mut bounded) = (0, 0);
     for (number, (spec, tree)) in specs().into_iter().enumerate() {
-        for seed in 0..6u64 {
+        let seeds = if spec.inference == Inference::Auto { 6 } else { 60 }; // bounds that are not met are rare on small graphs
+        for seed in 0..seeds {
             let Small { task, examples } = small(1000 * number as u64 + seed, spec.clone(), tree);
             let n = examples.labels.len();
             let (task, examples) = (Arc::new(task), Arc::new(examples));

@@ -1,0 +1,155 @@
+"""Graphs as users have them, turned into the arrays of the core: edge lists, adjacency matrices, networkx."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph: features of nodes ``[n, f]``, edges ``[e, 2]``, features of edges ``[e, g]`` or None."""
+
+    features: NDArray[Any]
+    edges: NDArray[np.int64]
+    edge_features: NDArray[Any] | None
+
+
+def is_path(x: Any) -> bool:
+    """Whether this names a container of graphs."""
+    return isinstance(x, (str, os.PathLike))
+
+
+def graph(item: Any, what: str) -> Graph:
+    """One graph from ``(features, edges)``, ``(features, edges, edge_features)`` or ``(features, adjacency)``."""
+    if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
+        raise ValueError(f"{what}: expected (features, edges) or (features, edges, edge_features), found {_kind(item)}")
+    features = _matrix(item[0], f"{what}[0]")
+    joined, given = item[1], item[2] if len(item) == 3 else None
+    if hasattr(joined, "edges") and hasattr(joined, "nodes"):
+        edges, found = _of_networkx(joined, len(features), f"{what}[1]")
+    elif hasattr(joined, "tocoo"):
+        edges, found = _of_adjacency(joined.tocoo(), len(features), f"{what}[1]")
+    else:
+        dense = np.asarray(joined)
+        if dense.ndim == 2 and dense.shape == (len(features), len(features)) and _is_adjacency(dense):
+            rows, columns = np.nonzero(dense)
+            edges, found = _upper(rows, columns, dense[rows, columns], f"{what}[1]")
+        else:
+            edges, found = _edge_list(dense, f"{what}[1]"), None
+    edge_features = found if given is None else _matrix(given, f"{what}[2]")
+    if edge_features is not None and len(edge_features) != len(edges):
+        raise ValueError(f"{what}: found {len(edge_features)} rows of edge features for {len(edges)} edges")
+    return Graph(features, edges, edge_features)
+
+
+def _kind(item: Any) -> str:
+    size = f" of {len(item)}" if isinstance(item, (tuple, list)) else ""
+    return f"a {type(item).__name__}{size}"
+
+
+def _matrix(x: Any, what: str) -> NDArray[Any]:
+    found = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
+    if found.ndim != 2:
+        raise ValueError(f"{what}: expected a 2D array, found the shape {found.shape}")
+    if found.dtype != np.float32:
+        try:
+            found = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
+    return found
+
+
+def _is_adjacency(dense: NDArray[Any]) -> bool:
+    """Whether a square array of two columns at least is an adjacency matrix rather than a list of edges."""
+    return dense.shape[1] != 2 or dense.dtype.kind in "bf"
+
+
+def _edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
+    if edges.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        raise ValueError(f"{what}: expected edges as an array [e, 2] or an adjacency matrix, found the shape {edges.shape}")
+    whole = edges.astype(np.int64)
+    if edges.dtype.kind not in "iu" and not np.array_equal(whole, edges):
+        raise ValueError(f"{what}: expected whole numbers of nodes")
+    return whole
+
+
+def _of_adjacency(coo: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    if coo.shape != (nodes, nodes):
+        raise ValueError(f"{what}: found an adjacency matrix of shape {coo.shape} for {nodes} nodes")
+    return _upper(np.asarray(coo.row), np.asarray(coo.col), np.asarray(coo.data), what)
+
+
+def _upper(
+    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], what: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Each edge once, from entries of a symmetric or triangular matrix."""
+    entries = {(int(i), int(j)): float(v) for i, j, v in zip(rows, columns, values, strict=True)}
+    above, below = any(i < j for i, j in entries), any(i > j for i, j in entries)
+    found: list[tuple[int, int]] = []
+    weights: list[float] = []
+    for (i, j), weight in sorted(entries.items()):
+        if above and below and entries.get((j, i)) != weight:
+            other = entries.get((j, i), 0.0)
+            raise ValueError(
+                f"{what}: the adjacency matrix has {weight} at [{i}, {j}] and {other} at [{j}, {i}]: expected a "
+                "symmetric or a triangular one, as edges have no direction; give edges with edge features instead"
+            )
+        if i <= j or not above:
+            found.append((i, j))
+            weights.append(weight)
+    return np.array(found, dtype=np.int64).reshape(-1, 2), np.array(weights).reshape(-1, 1)
+
+
+def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Edges in the order of ``g.nodes``; their features are the attribute ``features``, else ``weight``, else 1."""
+    places = {node: place for place, node in enumerate(g.nodes)}
+    if len(places) != nodes:
+        raise ValueError(f"{what}: found a graph of {len(places)} nodes, but {nodes} rows of features")
+    edges = np.array([(places[a], places[b]) for a, b in g.edges()], dtype=np.int64).reshape(-1, 2)
+    features = [np.atleast_1d(data.get("features", data.get("weight", 1.0))) for _, _, data in g.edges(data=True)]
+    if len({len(row) for row in features}) > 1:
+        raise ValueError(f"{what}: edges have different numbers of features")
+    width = len(features[0]) if features else 1
+    return edges, np.array(features, dtype=np.float64).reshape(len(edges), width)
+
+
+def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None) -> _core.Dataset:
+    """The core's data set. Edges without features get one that is 1 everywhere, where no graph has any."""
+    widths = sorted({g.features.shape[1] for g in graphs})
+    if len(widths) > 1:
+        first = next(i for i, g in enumerate(graphs) if g.features.shape[1] != graphs[0].features.shape[1])
+        raise ValueError(
+            f"X[{first}] has {graphs[first].features.shape[1]} features of a node, X[0] has "
+            f"{graphs[0].features.shape[1]}: expected the same number everywhere"
+        )
+    narrow = all(g.features.dtype == np.float32 for g in graphs)
+    features = np.concatenate([g.features for g in graphs]).astype(np.float32 if narrow else np.float64, copy=False)
+    rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
+    for i, row in enumerate(rows):
+        if row.shape[1] != rows[0].shape[1]:
+            raise ValueError(f"X[{i}] has {row.shape[1]} features of an edge, X[0] has {rows[0].shape[1]}")
+    narrow = all(row.dtype == np.float32 for row in rows)
+    edge_features = np.concatenate(rows).astype(np.float32 if narrow else np.float64, copy=False)
+    return _core.graphs(
+        np.ascontiguousarray(features),
+        offsets([len(g.features) for g in graphs]),
+        np.concatenate(labels).astype(np.int64, copy=False),
+        np.concatenate([g.edges for g in graphs]).ravel(),
+        offsets([len(g.edges) for g in graphs]),
+        np.ascontiguousarray(edge_features),
+        None if weights is None else np.concatenate(weights),
+    )
+
+
+def offsets(sizes: list[int]) -> NDArray[np.int64]:
+    """Where parts of these sizes begin, and the last one's end."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
