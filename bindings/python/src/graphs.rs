@@ -91,7 +91,8 @@ pub(crate) fn check_data(
         return Err(value_error("the specification is no JSON object"));
     };
     let work = || {
-        let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data.data.clone(), None).map_err(raised)?;
+        let session =
+            Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data.data.clone(), None).map_err(raised)?;
         let probe = session.problem().probe().map_err(|error| value_error(error.to_string()))?;
         let Some(mut probe) = probe else { return Err(value_error("this task cannot be examined")) };
         let plan = Plan { examples, seed, seconds, passes, ..Plan::default() };

@@ -316,19 +316,19 @@ pub(crate) struct DataArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
-    /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data) or `chunks`
-    /// (sentences with parts of speech and chunk tags in the format conll)
+    /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
+    /// (sentences with parts of speech and chunk tags in the format conll) or `graphs` (small pictures in the format graph)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters or chunks
+    /// Which: letters, chunks or graphs
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]
     pub(crate) out: PathBuf,
-    /// Examples (words or sentences)
+    /// Examples (words, sentences or pictures)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub(crate) n: usize,
     /// Seed

@@ -1,5 +1,6 @@
 //! Random problems with so few labellings that every plane can be written down.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
@@ -12,8 +13,11 @@ use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
+use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise};
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::data::SparseRows;
+use multiplane_tasks::data::container::Matrix;
+use multiplane_tasks::data::graphs::GraphArrays;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
 /// A plane with all coordinates written out: `[d]` and the constant part.
@@ -91,7 +95,8 @@ where
         let mut difference = Plane::new();
         task.features(x, y, scale, &mut difference);
         task.features(x, truth, -scale, &mut difference);
-        difference.set_circ(scale * task.loss(truth, y));
+        let fixed = task.fixed_score(x, y) - task.fixed_score(x, truth);
+        difference.set_circ(scale * (task.loss(truth, y) + fixed));
         difference.seal();
         densify(&difference, dim)
     };
@@ -137,6 +142,45 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
     }
     let task = Chain::new(labels, features, ends, costs(rng, labels));
     small(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+}
+
+/// A random problem of two or three graphs of three or four nodes and two or three labels; the weights that must stay `>= 0`
+/// come with it. Every node has a label.
+pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
+    let mut rng = Rng::new(seed, 11);
+    let labels = 2 + rng.below(2) as usize;
+    let (mut node_offsets, mut edge_offsets, mut edges) = (vec![0], vec![0], Vec::new());
+    let (mut features, mut edge_features, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..2 + rng.below(2) {
+        let nodes = 3 + rng.below(2) as u32;
+        features.extend((0..3 * nodes).map(|_| rng.unit() - 0.5));
+        truths.push(Labelling::new((0..nodes).map(|_| rng.below(labels as u64) as u32).collect()));
+        for pair in (0..nodes).flat_map(|tail| (0..tail).map(move |head| [tail, head])) {
+            if rng.below(4) > 0 {
+                edges.push(pair);
+                edge_features.extend([rng.unit(), 1.0]);
+            }
+        }
+        node_offsets.push(features.len() / 3);
+        edge_offsets.push(edges.len());
+    }
+    let arrays = Arc::new(GraphArrays {
+        labels: vec![0; features.len() / 3],
+        node_features: Matrix::new(features, node_offsets[node_offsets.len() - 1], 3),
+        node_weights: None,
+        edge_features: Some(Matrix::new(edge_features, edges.len(), 2)),
+        node_offsets,
+        edge_offsets,
+        edges,
+    });
+    let inputs = (0..truths.len()).map(|example| GraphInput::new(arrays.clone(), example)).collect();
+    let task = GraphTask::new(labels, 3, 2, spec);
+    let nonnegative = task.nonnegative();
+    debug_assert_eq!(nonnegative.is_empty(), spec.pairwise == Pairwise::Full);
+    let all = move |truth: &Labelling| {
+        sequences(truth.labels.len(), labels).into_iter().map(Labelling::new).collect::<Vec<_>>()
+    };
+    (small(format!("graph, seed {seed}, {spec:?}"), task, Examples { inputs, labels: truths }, all), nonnegative)
 }
 
 /// All label sequences of a length.

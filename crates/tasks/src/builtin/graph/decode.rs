@@ -67,7 +67,8 @@ impl GraphTask {
             Inference::Auto => {}
             given => return given,
         }
-        let energies = (self.labels as f64).powi(part.nodes.len().min(64) as i32) * (part.nodes.len() + part.edges.len()) as f64;
+        let energies =
+            (self.labels as f64).powi(part.nodes.len().min(64) as i32) * (part.nodes.len() + part.edges.len()) as f64;
         if self.is_binary_cut() {
             Inference::MinCut
         } else if part.is_forest(parents) {

@@ -28,5 +28,5 @@ pub use input::GraphInput;
 pub use labelling::{Labelling, UNLABELLED};
 pub use layout::GraphTask;
 pub use loss::GraphLoss;
-pub use reading::GraphVocabulary;
+pub use reading::{GraphVocabulary, examples};
 pub use spec::{ENTRY, GraphSpec, Inference, Pairwise};

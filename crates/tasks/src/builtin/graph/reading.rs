@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use multiplane_core::example::Examples;
 use serde::{Deserialize, Serialize};
 
 use super::input::GraphInput;
@@ -36,6 +37,16 @@ impl GraphVocabulary {
     pub fn label(&self, label: u32) -> &str {
         self.labels.get(label as usize).map_or("?", String::as_str)
     }
+}
+
+/// Returns the task on graphs with its examples: for programs that ask the oracle themselves.
+///
+/// # Errors
+///
+/// Those of opening the task: parameters and data do not fit together.
+pub fn examples(spec: &GraphSpec, data: &Dataset) -> Result<(GraphTask, Examples<GraphInput, Labelling>), OpenError> {
+    let (reading, task) = read(spec, data, None)?;
+    Ok((task, Examples { inputs: reading.inputs, labels: reading.labels }))
 }
 
 /// Reads graphs, with the vocabulary of a model where one is given.
@@ -83,7 +94,8 @@ pub(super) fn read(
     if model.is_none() {
         let bare = truths.iter().filter(|truth| truth.labels.iter().all(|label| *label == UNLABELLED)).count();
         if bare > 0 {
-            warnings.push(format!("{bare} of {} graphs have no labelled node: nothing is learned from them", truths.len()));
+            warnings
+                .push(format!("{bare} of {} graphs have no labelled node: nothing is learned from them", truths.len()));
         }
     }
     let fingerprint = data.fingerprint();

@@ -101,7 +101,8 @@ pub(super) fn hinge(task: &GraphTask, x: &GraphInput, truth: &Labelling, w: &[f6
 
 /// Returns a value that is reached, if the bound says that no other is higher; else no number.
 fn agreed(value: f64, bound: f64, plain: &Plain<'_>, truth: &Labelling) -> f64 {
-    let size = |&node: &usize| (0..plain.task.labels).map(|label| plain.augmented(truth, node, label).abs()).sum::<f64>();
+    let size =
+        |&node: &usize| (0..plain.task.labels).map(|label| plain.augmented(truth, node, label).abs()).sum::<f64>();
     let terms: f64 = plain.nodes.iter().map(size).sum();
     if bound - value <= ROUNDING * (1.0 + terms) { value } else { f64::NAN }
 }

@@ -171,12 +171,8 @@ impl ScoreMagnitudes<GraphTask> for GraphTask {
             most = most.max(self.features / LANES + LANES + PER_TERM * terms);
             rows = rows.max(terms);
         }
-        let mut magnitudes = Magnitudes::new(loss, most, rows).with_fixed(fixed).with_table(
-            0,
-            self.labels,
-            Layout::LabelMajor,
-            columns,
-        );
+        let mut magnitudes =
+            Magnitudes::new(loss, most, rows).with_fixed(fixed).with_table(0, self.labels, Layout::LabelMajor, columns);
         for (feature, &sum) in edge_columns.iter().enumerate() {
             let weights = self.of_edge_feature(feature);
             magnitudes = magnitudes.with_table(weights.start, weights.len(), Layout::ColumnMajor, vec![sum]);

@@ -215,7 +215,8 @@ fn recombinations_are_no_worse() {
             let all = labellings(&task, example.truth);
             let some: Vec<&Labelling> = (0..3).map(|_| &all[rng.below(all.len() as u64) as usize]).collect();
             let codes: Vec<u32> = some.iter().flat_map(|y| y.labels.clone()).collect();
-            let (mut scratch, mut memory, mut found) = (GraphScratch::default(), GraphMemory::default(), all[0].clone());
+            let (mut scratch, mut memory, mut found) =
+                (GraphScratch::default(), GraphMemory::default(), all[0].clone());
             let work = Workspace { scratch: &mut scratch, memory: &mut memory };
             task.recombine(example, &w, &codes, work, &mut found).unwrap();
             let value = relative(&task, example, &found, &w);
@@ -240,7 +241,8 @@ fn magnitudes_bound_terms() {
         let w = weights(&task, &mut Rng::new(3, 3), 2.0);
         let most = |block: usize| {
             let example = examples.get(block);
-            let terms = |y: &Labelling| task.score(example.input, &y.labels, &w).1 - task.fixed_score(example.input, y).abs();
+            let terms =
+                |y: &Labelling| task.score(example.input, &y.labels, &w).1 - task.fixed_score(example.input, y).abs();
             labellings(&task, example.truth).iter().map(terms).fold(0.0, f64::max)
         };
         let n = examples.labels.len();
@@ -259,7 +261,9 @@ fn faults_are_told() {
         Graphs::new(arrays).map(|_| ()).unwrap_err()
     };
     assert!(fault(&|a| a.node_offsets[1] = 99).contains("node_offsets"));
-    assert!(fault(&|a| *a.node_offsets.last_mut().unwrap() += 1).contains("expected the number of rows of node_features"));
+    assert!(
+        fault(&|a| *a.node_offsets.last_mut().unwrap() += 1).contains("expected the number of rows of node_features")
+    );
     assert!(fault(&|a| a.edges[0] = [0, 77]).contains("edges: found node 77 of an example with"));
     assert!(fault(&|a| a.edges[0] = [1, 1]).contains("from node 1 to itself at row 0 (example"));
     assert!(fault(&|a| a.labels[1] = -7).contains("labels: found -7 at row 1 (example"));

@@ -42,7 +42,10 @@ pub(super) fn check(arrays: &GraphArrays) -> Result<usize, String> {
 
 fn check_offsets(name: &str, offsets: &[usize], rows: usize, what: &str) -> Result<(), String> {
     if offsets.len() < 2 {
-        return Err(format!("{name}: found {} numbers, expected one more than examples, and an example", offsets.len()));
+        return Err(format!(
+            "{name}: found {} numbers, expected one more than examples, and an example",
+            offsets.len()
+        ));
     }
     if offsets[0] != 0 {
         return Err(format!("{name}[0]: found {}, expected 0", offsets[0]));

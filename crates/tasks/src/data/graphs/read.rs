@@ -10,7 +10,8 @@ use crate::data::format::FormatEntry;
 use crate::dataset::Dataset;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry = FormatEntry::new("graph", "graphs in a safetensors file", read).holding("node_features");
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("graph", "graphs in a safetensors file", read).holding("node_features");
 
 /// Reads a container: `node_offsets [n+1]`, `node_features [N, f]`, `labels [N]`, `node_weights [N]` (optional),
 /// `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other tensors are left alone.
