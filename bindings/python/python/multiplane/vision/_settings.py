@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane.vision import _cache, _regions, _words
+from multiplane.vision import WORDS, _cache, _regions, _words
 from multiplane.vision._container import Reader
 from multiplane.vision._errors import VisionError
 
@@ -28,7 +28,7 @@ class Settings:
     """The id of pixels that have no label."""
     side: int = 512
     """Longest side, in pixels, of images as they are worked on."""
-    words: int = 80
+    words: int = WORDS
     """Visual words at each scale."""
     seed: int = 0
     """Of the patches that are drawn, and of k-means."""
