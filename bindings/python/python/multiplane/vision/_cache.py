@@ -12,12 +12,11 @@ import io
 import os
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import PIL
-import scipy
-import skimage
+from numpy.typing import NDArray
 
 from multiplane.vision._regions import Regions, regions
 
@@ -35,7 +34,7 @@ def default_folder() -> Path:
 
 def key_of(content: bytes, size: tuple[int, int], superpixels: int) -> str:
     """The name of an entry: bytes of the image file, size at which it is worked on, settings, versions."""
-    versions = [np.__version__, scipy.__version__, skimage.__version__, PIL.__version__]
+    versions = [version(package) for package in ("numpy", "scipy", "scikit-image", "Pillow")]
     settings = f"{VERSION} {size[0]} {size[1]} {superpixels} {' '.join(versions)}\n"
     return hashlib.sha256(settings.encode() + content).hexdigest()
 
@@ -66,7 +65,7 @@ def _write(path: Path, found: Regions) -> None:
         raise
 
 
-def cached(folder: Path | None, key: str, image: Callable[[], np.typing.NDArray[np.uint8]], count: int) -> Regions:
+def cached(folder: Path | None, key: str, image: Callable[[], NDArray[np.uint8]], count: int) -> Regions:
     """The regions of an image, from the folder where they are there; else computed, and kept where that is possible."""
     if folder is None:
         return regions(image(), count)

@@ -74,4 +74,4 @@ def scaled(values: Floats, mean: Floats, scale: Floats) -> Floats:
     """Features as they stand in the file."""
     inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
     cut = np.clip((values - mean) * inverse, -CUT, CUT)
-    return (cut * np.float32(1 / np.sqrt(values.shape[1]))).astype(np.float32)
+    return np.asarray(cut * np.float32(1 / np.sqrt(values.shape[1])), dtype=np.float32)

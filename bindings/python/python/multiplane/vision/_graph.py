@@ -89,7 +89,7 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
     n = len(found.local)
     segments = _images.enlarge(found.segments, (size[1], size[0])).ravel().astype(np.int64)
     pixels = np.bincount(segments, minlength=n)
-    counts = np.zeros((n, 0), dtype=np.int64)
+    counts = np.zeros((n, 256), dtype=np.int64)
     if labels is not None:
         if job.settings.threshold is not None:
             labels = (labels > job.settings.threshold).astype(np.uint8)
@@ -126,12 +126,9 @@ def _fit_words(chosen: list[_pairs.Pair], job: Job, crew: Crew, line: Line) -> l
     return books
 
 
-def _labels(counts: NDArray[np.int64], classes: list[int], pixels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The class that most pixels of each superpixel have (the lower id of equals); -1 where most have none. A class
-    that is not among `classes` is its own id.
-    """
-    best = counts.argmax(axis=1)
-    return np.where(2 * counts.sum(axis=1) >= pixels, best, -1) if classes else np.full(len(pixels), -1)
+def _labels(counts: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The class that most pixels of each superpixel have (the lower id of equals); -1 where most have none."""
+    return np.where(2 * counts.sum(axis=1) >= pixels, counts.argmax(axis=1), -1)
 
 
 def build(
@@ -163,7 +160,7 @@ def build(
         info = record(settings, classes, [pair.name for pair in chosen])
         info["sizes"] = [list(image.size) for image in first]
         writer.begin(plan, {KEY: json.dumps(info, separators=(",", ":"), ensure_ascii=False)})
-        _write_labels(writer, first, settings, classes)
+        _write_labels(writer, first, classes)
         moments = _features.Moments(plan.tensors["node_features"][1][1])
         row = 0
         for values in line.over("features", crew.each(partial(_finish, job, books), chosen), len(chosen)):
@@ -236,27 +233,25 @@ def _plan(first: list[Described], settings: Settings, classes: list[int]) -> Pla
     return plan
 
 
-def _write_labels(writer: Writer, first: list[Described], settings: Settings, classes: list[int]) -> None:
+def _write_labels(writer: Writer, first: list[Described], classes: list[int]) -> None:
     """Writes all tensors but features and what is fitted."""
     writer.put("node_offsets", np.cumsum([0, *(len(image.pixels) for image in first)]))
     writer.put("edge_offsets", np.cumsum([0, *(len(image.edges) for image in first)]))
     node = edge = 0
     for image in first:
-        labelled = image.counts.sum(axis=1) if classes and image.counts.size else image.pixels
-        weights = labelled / max(float(labelled.mean()), 1e-12)
-        writer.put("labels", _labels(image.counts, classes, image.pixels), node)
-        writer.put("node_weights", weights, node)
+        labelled = image.counts.sum(axis=1) if image.counts.any() else image.pixels
+        writer.put("labels", _labels(image.counts, image.pixels), node)
+        writer.put("node_weights", labelled / labelled.mean(), node)
         writer.put("edges", image.edges, edge)
         writer.put("edge_features", image.edge_features, edge)
-        if image.counts.size:
-            writer.put("vision.pixels", image.counts[:, classes], node)
+        writer.put("vision.pixels", image.counts[:, classes], node)
         node, edge = node + len(image.pixels), edge + len(image.edges)
 
 
 def checked_settings(like: Like | None, **given: int | None) -> Settings:
     """Settings from options; with ``like`` those of its file, which options must not contradict."""
     if like is None:
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        settings = Settings(**{name: value for name, value in given.items() if value is not None})
         settings.check()
         return settings
     for name, value in given.items():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from multiplane.vision._errors import VisionError
 
@@ -24,7 +25,7 @@ def _open(path: Path) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(path)
+            image = Image.open(io.BytesIO(path.read_bytes()))
             image.load()
         return image
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -32,7 +33,7 @@ def _open(path: Path) -> Any:
     except FileNotFoundError:
         raise VisionError(f"{path}: no such file") from None
     except (OSError, ValueError, SyntaxError, EOFError) as error:  # what Pillow raises for damaged files
-        reason = "not an image that can be read" if isinstance(error, Image.UnidentifiedImageError) else str(error)
+        reason = "not an image that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
         raise VisionError(f"{path}: {reason}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-from skimage.feature import local_binary_pattern
+from skimage import feature
 
 from multiplane.vision._pixels import Pixels, magnitude
 from multiplane.vision._pooling import Pool
@@ -29,7 +29,7 @@ FILTER_SCALES = (1.0, 2.0, 4.0)
 
 
 def _binned(channel: Floats, low: float, high: float) -> NDArray[Any]:
-    return np.clip((channel - low) * (BINS / (high - low)), 0, BINS - 1).astype(np.int64)
+    return np.asarray(np.clip((channel - low) * (BINS / (high - low)), 0, BINS - 1), dtype=np.int64)
 
 
 def colour(pixels: Pixels, pool: Pool) -> Floats:
@@ -48,11 +48,12 @@ def colour(pixels: Pixels, pool: Pool) -> Floats:
 def patterns(pixels: Pixels, pool: Pool) -> Floats:
     """Histograms of local binary patterns at two radii: 20 numbers."""
     grey = np.clip(np.rint(pixels.lab[..., 0] * 2.55), 0, 255).astype(np.uint8)
+    binary_pattern: Any = feature.local_binary_pattern
     parts = []
     for radius in PATTERN_RADII:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of images smaller than the radius
-            codes = local_binary_pattern(grey, 8, radius, method="uniform")
+            codes = binary_pattern(grey, 8, radius, method="uniform")
         parts.append(pool.histogram(codes.astype(np.int64), 10))
     return np.concatenate(parts, axis=1)
 

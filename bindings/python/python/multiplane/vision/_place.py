@@ -27,7 +27,8 @@ def _coordinates(length: int) -> Floats:
 
 def _hats(at: Floats, count: int) -> Floats:
     """Shares ``[len(at), count]`` of ``count`` cells over 0 to 1, blended linearly between their centres."""
-    return np.maximum(0, 1 - np.abs(np.clip(at * count - 0.5, 0, count - 1)[:, None] - np.arange(count))).astype("f4")
+    apart = np.abs(np.clip(at * count - 0.5, 0, count - 1)[:, None] - np.arange(count))
+    return np.asarray(np.maximum(0, 1 - apart), dtype=np.float32)
 
 
 def position(pool: Pool) -> Floats:

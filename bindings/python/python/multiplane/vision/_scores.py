@@ -27,7 +27,7 @@ def scores(table: NDArray[np.int64], classes: list[int], names: list[str]) -> di
     """
     hits, true, found = np.diag(table), table.sum(axis=1), table.sum(axis=0)
     union = true + found - hits
-    per_class = [
+    per_class: list[dict[str, Any]] = [
         {
             "id": label,
             "name": name,

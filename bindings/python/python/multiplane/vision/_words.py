@@ -84,7 +84,7 @@ def cluster(rows: Floats, k: int, seed: int) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of words that nothing is near: they stay where they are
         centres, _ = kmeans2(rows, start, iter=ROUNDS, minit="matrix", check_finite=False)
-    return np.asarray(centres, dtype=np.float32)
+    return np.ascontiguousarray(centres, dtype=np.float32)
 
 
 def fit(patches: Floats, k: int, seed: int) -> Book:
@@ -95,6 +95,7 @@ def fit(patches: Floats, k: int, seed: int) -> Book:
     kept = np.argsort(values, kind="stable")[::-1][:KEPT]
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])[kept]
     whitening = (vectors[:, kept] * signs / np.sqrt(np.maximum(values[kept], 0) + 0.01)).astype(np.float32)
+    whitening = np.ascontiguousarray(whitening)  # as it comes back from a file: products depend on the layout
     return Book(mean.astype(np.float32), whitening, cluster(centred @ whitening, k, seed))
 
 
@@ -102,7 +103,7 @@ def triangle(rows: Floats, centres: Floats) -> Floats:
     """The code of each row: by how much each centre is nearer than centres are on average, 0 where it is not."""
     squares = (rows**2).sum(axis=1, keepdims=True) - 2 * (rows @ centres.T) + (centres**2).sum(axis=1)
     distances = np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
-    return np.maximum(distances.mean(axis=1, keepdims=True) - distances, 0)
+    return np.asarray(np.maximum(distances.mean(axis=1, keepdims=True) - distances, 0), dtype=np.float32)
 
 
 def words(image: NDArray[np.uint8], segments: NDArray[np.int32], books: list[Book]) -> Floats:
@@ -113,7 +114,7 @@ def words(image: NDArray[np.uint8], segments: NDArray[np.int32], books: list[Boo
     parts = []
     for scale, book in zip(SCALES, books, strict=True):
         patches, grid = _patches(image, scale)
-        codes = triangle((patches - book.mean) @ book.whitening, book.centres)
+        codes = triangle(np.asarray((patches - book.mean) @ book.whitening, dtype=np.float32), book.centres)
         where = enlarge(segments, grid).ravel()
         order = np.argsort(where, kind="stable")
         counts = np.bincount(where, minlength=n)
