@@ -94,7 +94,7 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
         if job.settings.threshold is not None:
             labels = (labels > job.settings.threshold).astype(np.uint8)
         counts = np.bincount(segments * 256 + labels.ravel(), minlength=n * 256).reshape(n, 256)
-    plain = bool((image == image[:1, :1]).all())
+    plain = image.size > 3 and bool((image == image[:1, :1]).all())
     worked = (image.shape[1], image.shape[0])
     return Described(size, worked, counts, pixels, found.edges, found.edge_features, plain)
 
