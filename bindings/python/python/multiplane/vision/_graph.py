@@ -50,8 +50,10 @@ class Described:
     """Width and height of the label map, or of the photograph where there is none."""
     worked: tuple[int, int]
     """The same of the image as it was worked on."""
+    ids: list[int]
+    """The label ids that occur, in order, the one to ignore left out."""
     counts: NDArray[np.int64]
-    """Pixels of each superpixel by label id, ``[n, 256]``."""
+    """Pixels of each superpixel by these ids, ``[n, len(ids)]``."""
     pixels: NDArray[np.int64]
     """Pixels of each superpixel at full size, ``[n]``."""
     edges: NDArray[np.int64]
@@ -89,14 +91,16 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
     n = len(found.local)
     segments = _images.enlarge(found.segments, (size[1], size[0])).ravel().astype(np.int64)
     pixels = np.bincount(segments, minlength=n)
+    ids: list[int] = []
     counts = np.zeros((n, 256), dtype=np.int64)
     if labels is not None:
         if job.settings.threshold is not None:
             labels = (labels > job.settings.threshold).astype(np.uint8)
         counts = np.bincount(segments * 256 + labels.ravel(), minlength=n * 256).reshape(n, 256)
+        ids = [label for label in np.flatnonzero(counts.any(axis=0)).tolist() if label != job.settings.ignore]
     plain = image.size > 3 and bool((image == image[:1, :1]).all())
     worked = (image.shape[1], image.shape[0])
-    return Described(size, worked, counts, pixels, found.edges, found.edge_features, plain)
+    return Described(size, worked, ids, counts[:, ids], pixels, found.edges, found.edge_features, plain)
 
 
 def _sample(job: Job, count: int, pair: _pairs.Pair) -> list[Floats]:
@@ -126,9 +130,12 @@ def _fit_words(chosen: list[_pairs.Pair], job: Job, crew: Crew, line: Line) -> l
     return books
 
 
-def _labels(counts: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _labels(image: Described) -> NDArray[np.int64]:
     """The class that most pixels of each superpixel have (the lower id of equals); -1 where most have none."""
-    return np.where(2 * counts.sum(axis=1) >= pixels, counts.argmax(axis=1), -1)
+    if not image.ids:
+        return np.full(len(image.pixels), -1)
+    best = np.array(image.ids)[image.counts.argmax(axis=1)]
+    return np.where(2 * image.counts.sum(axis=1) >= image.pixels, best, -1)
 
 
 def build(
@@ -153,7 +160,7 @@ def build(
             settings = replace(settings, side=max(max(image.worked) for image in first))
         labelled = chosen[0].labels is not None
         warnings += [f"{pair.photo}: is of one colour" for pair, image in zip(chosen, first, strict=True) if image.plain]
-        classes = _known_classes(chosen, first, settings, like, warnings) if labelled else (like.classes if like else [])
+        classes = _known_classes(chosen, first, like, warnings) if labelled else (like.classes if like else [])
         fitted = like.fitted if like else None
         books = fitted.books if fitted else _fit_words(chosen, job, crew, line)
         plan = _plan(first, settings, classes)
@@ -194,14 +201,10 @@ def build(
 
 
 def _known_classes(
-    chosen: list[_pairs.Pair], first: list[Described], settings: Settings, like: Like | None, warnings: list[str]
+    chosen: list[_pairs.Pair], first: list[Described], like: Like | None, warnings: list[str]
 ) -> list[int]:
-    """The class ids of the images, or of `like`; takes pixels out of the counts that have no label."""
-    if settings.ignore is not None:
-        for image in first:
-            image.counts[:, settings.ignore] = 0
-    total = sum((image.counts.sum(axis=0) for image in first), np.zeros(256, dtype=np.int64))
-    found = [int(label) for label in np.flatnonzero(total)]
+    """The class ids of the images and of `like`."""
+    found = sorted({label for image in first for label in image.ids})
     if not found:
         raise VisionError("no pixel of any image has a label")
     if len(found) > MOST_CLASSES:
@@ -212,7 +215,7 @@ def _known_classes(
         return found
     new = [label for label in found if label not in like.classes]
     if new:
-        where = next(str(pair.labels) for pair, image in zip(chosen, first, strict=True) if image.counts[:, new].any())
+        where = next(str(pair.labels) for pair, image in zip(chosen, first, strict=True) if new[0] in image.ids)
         warnings.append(f"{where}: label id {new[0]}, which the file of --like does not know: it counts as an error")
     return sorted({*like.classes, *found})
 
@@ -239,12 +242,14 @@ def _write_labels(writer: Writer, first: list[Described], classes: list[int]) ->
     writer.put("edge_offsets", np.cumsum([0, *(len(image.edges) for image in first)]))
     node = edge = 0
     for image in first:
-        labelled = image.counts.sum(axis=1) if image.counts.any() else image.pixels
-        writer.put("labels", _labels(image.counts, image.pixels), node)
+        labelled = image.counts.sum(axis=1) if image.ids else image.pixels
+        counts = np.zeros((len(image.pixels), len(classes)), dtype=np.int64)
+        counts[:, [classes.index(label) for label in image.ids]] = image.counts
+        writer.put("labels", _labels(image), node)
         writer.put("node_weights", labelled / labelled.mean(), node)
         writer.put("edges", image.edges, edge)
         writer.put("edge_features", image.edge_features, edge)
-        writer.put("vision.pixels", image.counts[:, classes], node)
+        writer.put("vision.pixels", counts, node)
         node, edge = node + len(image.pixels), edge + len(image.edges)
 
 

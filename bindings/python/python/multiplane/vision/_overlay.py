@@ -83,6 +83,7 @@ def legend(classes: list[int], names: list[str]) -> NDArray[np.uint8]:
     draw = ImageDraw.Draw(picture)
     for number, (label, name) in enumerate(zip(classes, names, strict=True)):
         top = 4 + row * number
-        draw.rectangle((4, top, 30, top + row - 6), fill=colour_of(label), outline="black")
+        background = label == 0 and classes == [0, 1]
+        draw.rectangle((4, top, 30, top + row - 6), fill=(70, 70, 70) if background else colour_of(label), outline="black")
         draw.text((38, top + 2), name, fill="black")
     return np.asarray(picture, dtype=np.uint8)
