@@ -215,6 +215,14 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(built, tmp_path, monkeypatc
     assert out.read_bytes() == b"before" and [path.name for path in tmp_path.iterdir()] == ["out.safetensors"]
 
 
+def test_a_worker_that_dies_is_told(tmp_path):
+    """A process that is killed at work: an error that says so, no file."""
+    from multiplane.vision._work import Crew
+
+    with Crew(2) as crew, pytest.raises(ChildProcessError, match="a worker process ended before its work"):
+        list(crew.each(os._exit, [3, 3, 3]))
+
+
 def test_ctrl_c_leaves_nothing_half_written(tmp_path):
     """The command on two processes, interrupted at work: 130, no file, no scratch."""
     images, labels = folder(tmp_path, count=60, shape=(150, 200))

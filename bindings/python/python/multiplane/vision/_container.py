@@ -37,13 +37,13 @@ class Plan:
         self.end = 0
 
     def add(self, name: str, kind: str, *shape: int) -> None:
-        """Gives a tensor its place. Between tensors stand no gaps: those with 4-byte items of an odd number come with
-        a row of their own in ``header``.
+        """Gives a tensor the next place. safetensors allows no holes, so where one ends between multiples of 8 a tensor
+        of one number follows that nobody reads.
         """
         length = int(np.prod(shape, dtype=np.int64)) * TYPES[kind].itemsize
         self.tensors[name] = (kind, shape, self.end)
         self.end += length
-        if self.end % 8:  # safetensors allows no holes, so a small tensor fills them
+        if self.end % 8:
             filler = f"vision.fill.{len(self.tensors)}"
             self.tensors[filler] = ("I32", (1,), self.end)
             self.end += 4
@@ -109,11 +109,12 @@ class Writer:
         os.umask(mask)
         os.chmod(self._part, 0o666 & ~mask)
         os.replace(self._part, self.path)
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        if os.name == "posix":  # elsewhere folders cannot be opened
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
     def __enter__(self) -> Writer:
         return self

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,9 +27,8 @@ def _alone() -> None:
     """A worker's beginning: linear algebra on one thread, so that its sums do not depend on the number of cores, and
     Ctrl-C left to the process that started it.
     """
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    importlib.import_module("multiplane.vision._graph")  # limits hold for the libraries that are there
     threadpool_limits(1)
 
 
@@ -48,7 +50,9 @@ class Crew:
         self._limits.restore_original_limits()
 
     def each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """The results, in the order of the items. Few are computed ahead, so memory does not follow their number."""
+        """The results, in the order of the items. Few are computed ahead, so memory does not follow their number.
+        Raises ``ChildProcessError`` where a process ends before its work.
+        """
         if self.jobs == 1 or len(items) < 2:
             yield from map(function, items)
             return
@@ -63,6 +67,11 @@ class Crew:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
+        except BrokenProcessPool:
+            raise ChildProcessError(
+                "a worker process ended before its work: out of memory, or a script that calls this with jobs > 1 "
+                'outside `if __name__ == "__main__":`'
+            ) from None
         finally:
             for future in ahead:
                 future.cancel()
