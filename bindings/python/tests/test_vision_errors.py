@@ -129,6 +129,14 @@ def test_folders_that_are_not_there(tmp_path, run):
     assert run() == (2, "error: labels: is no folder, expected a folder of label maps\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux alone")
+def test_a_name_that_is_no_text(tmp_path, run):
+    """A file name that is not UTF-8 cannot stand in the metadata."""
+    folder(tmp_path, count=1)
+    os.rename(tmp_path / "images/i0.png", os.fsencode(tmp_path / "images") + b"/i\xff.png")
+    assert run() == (2, "error: images: the name 'i\\udcff.png' is not UTF-8\n")
+
+
 def test_nothing_is_labelled(tmp_path, run):
     """All pixels are to be ignored."""
     write(tmp_path / "images/a.png", scene(0)[0])

@@ -238,3 +238,17 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path):
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130 and told == "interrupted: nothing was written\n"
     assert list(out.iterdir()) == []
+
+
+def test_superpixels_of_real_photographs_keep_to_borders(data, tmp_path):
+    """Horses, masks of another size than the photographs: whole superpixels get at least 95 % of all pixels right."""
+    horses = data / "weizmann_horses"
+    if not horses.is_dir():
+        pytest.skip(f"{horses} is not there: the test on horses did not run")
+    out = tmp_path / "horses.safetensors"
+    names = [f"horse00{k}" for k in range(1, 6)]
+    found = vision.graph(horses / "rgb", horses / "figure_ground", out, threshold=128, only=names, words=8, cache=False)
+    tensors, settings, _ = read(out)
+    assert 230 <= found["nodes"] / 5 <= 290, "about 250 superpixels"
+    best = tensors["vision.pixels"].max(axis=1).sum() / tensors["vision.pixels"].sum()
+    assert best >= 0.95 and settings["sizes"][0] == [315, 232]

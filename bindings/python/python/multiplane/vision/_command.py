@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -115,17 +114,13 @@ def _told(message: object, *_: object, **__: object) -> None:
     sys.stderr.write(f"warning: {message}\n")
 
 
-def _terminated(*_: object) -> NoReturn:
-    raise SystemExit(143)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line; returns its exit code."""
     given = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminated)  # so that nothing half-written stays
-    warnings.showwarning = _told
     try:
-        result, text = _run(given)
+        with warnings.catch_warnings():
+            warnings.showwarning = _told
+            result, text = _run(given)
     except VisionError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -60,7 +60,7 @@ def paint(
         reader = Reader(container)
         classes = [int(label) for label in reader.settings["classes"]]
         nodes = np.diff(reader.tensor("node_offsets")).tolist()
-        answers = _predict.predict(model, container, nodes)
+        answers = _predict.predict(model, container, nodes, reader.tensors["node_features"][1][1])
         strange = sorted({int(label) for answer in answers for label in np.unique(answer)} - set(classes))
         if strange:
             raise VisionError(f"{model_path}: answers with label {strange[0]}, which the file of --like does not know")

@@ -28,6 +28,10 @@ def _folder(path: Path, what: str) -> dict[str, Path]:
     for file in sorted(path.iterdir()):
         if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or not file.is_file():
             continue
+        try:
+            file.name.encode()
+        except UnicodeEncodeError:
+            raise VisionError(f"{path}: the name {ascii(file.name)} is not UTF-8") from None
         if file.stem in found:
             raise VisionError(f"{file}: {found[file.stem].name} has the same name: images and labels go by their names")
         found[file.stem] = file

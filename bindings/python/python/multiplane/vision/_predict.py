@@ -26,16 +26,22 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def predict(model: Any, container: Path, nodes: list[int]) -> list[Ids]:
+def predict(model: Any, container: Path, nodes: list[int], features: int) -> list[Ids]:
     """Class ids of the nodes of each graph in a container.
 
     Args:
         model: What ``load_model`` gave.
         container: The graphs, built with ``like`` the file that the model was trained on.
         nodes: How many nodes each graph has.
+        features: How many features a node has.
 
     Raises ``VisionError`` where the model does not fit the graphs.
     """
+    expected = getattr(model, "n_features_in_", features)
+    if expected != features:
+        raise VisionError(
+            f"the model has {expected} features a node, these graphs {features}: was it trained on the file of --like?"
+        )
     try:
         answers = [np.asarray(answer).astype(np.int64) for answer in model.predict(container)]
     except ValueError as error:
