@@ -8,9 +8,9 @@ for --list of `python -m multiplane.vision`), and OUT/raw.jsonl, one object a fo
 --build-only it writes OUT/{horses,stanford}.safetensors, all images, and the lists.
 
 A fold: visual words and scaling are fitted on its training images alone (`graph`, then `graph --like` for the others).
-The classifier is multinomial logistic regression on the nodes, each by itself. Its C is chosen once, in the first fold, on
-a fifth of the training images that is held out for this, and used in all folds. Accuracy is over pixels at full size.
-Needs multiplane[vision] and scikit-learn.
+The classifier is multinomial logistic regression on the nodes, each by itself. Its C is chosen once, in the first
+fold, on a fifth of the training images that is held out for this, and used in all folds. Accuracy is over pixels at
+full size. Needs multiplane[vision] and scikit-learn.
 """
 
 import argparse

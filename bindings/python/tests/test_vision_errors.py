@@ -179,7 +179,8 @@ def test_bad_files_of_like(tmp_path, run, capsys):
     (tmp_path / "kept").rename(tmp_path / "train.safetensors")
 
     def said(*options):
-        code = main(["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--jobs", "1", *options])
+        fixed = ["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--jobs", "1"]
+        code = main([*fixed, *options])
         text = capsys.readouterr().err
         assert code == 2 and text.count("\n") == 1 and not (tmp_path / "y").exists()
         return text

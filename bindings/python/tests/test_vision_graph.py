@@ -129,7 +129,8 @@ def test_the_same_bytes_for_any_number_of_jobs_and_with_the_cache(built, tmp_pat
 def test_a_cache_that_cannot_be_written_costs_nothing_else(built, tmp_path):
     """A file stands where the folder should be."""
     (tmp_path / "file").write_text("")
-    vision.graph(built / "images", built / "labels", tmp_path / "x.safetensors", **{**QUICK, "cache": tmp_path / "file"})
+    options = {**QUICK, "cache": tmp_path / "file"}
+    vision.graph(built / "images", built / "labels", tmp_path / "x.safetensors", **options)
     assert (tmp_path / "x.safetensors").read_bytes() == (built / "train.safetensors").read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Small photographs and label maps for the tests of multiplane.vision, and a reader of containers that is not its own."""
+"""Small photographs and label maps for the tests of multiplane.vision; a reader of containers that is not its own."""
 
 import json
 import struct

@@ -171,7 +171,8 @@ def table(painted: dict[str, Any]) -> str:
 
 def chosen_names(only: str | None, list_file: _Path | None) -> list[str] | None:
     """Names given as text with commas and as a file with one a line; None where neither is given."""
-    names: list[str] | None = load("multiplane.vision._pairs").names_of(only, None if list_file is None else Path(list_file))
+    pairing: Any = load("multiplane.vision._pairs")
+    names: list[str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
     return names
 
 

@@ -68,8 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     graph.add_argument("--superpixels", metavar="N", type=int, help="about how many an image has (default 250)")
     graph.add_argument("--threshold", metavar="T", type=int, help="of grey masks: label 1 above T, else 0")
     graph.add_argument("--ignore", metavar="ID", type=int, help="the label id of pixels without a label")
-    graph.add_argument("--side", metavar="PIXELS", type=int,
-                       help="longest side of images as they are worked on; larger ones are made smaller (default 512)")  # fmt: skip
+    graph.add_argument("--side", metavar="PIXELS", type=int, help="longest side of images as they are worked on; "
+                       "larger ones are made smaller (default 512)")  # fmt: skip
     graph.add_argument("--words", metavar="K", type=int, help="visual words at each of three scales (default %d)"
                        % vision.WORDS)  # fmt: skip
     graph.add_argument("--seed", metavar="K", type=int, help="of the visual words (default 0)")

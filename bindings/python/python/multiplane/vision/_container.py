@@ -22,7 +22,12 @@ from multiplane.vision._errors import VisionError
 KEY = "multiplane.vision"
 """The key of the metadata under which the settings stand, as JSON."""
 
-TYPES: dict[str, np.dtype[Any]] = {"I64": np.dtype("<i8"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I32": np.dtype("<i4")}
+TYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I32": np.dtype("<i4"),
+}
 """Types of tensors that are written and read."""
 
 LONGEST_HEADER = 100_000_000

@@ -62,7 +62,9 @@ class Described:
     """Whether the photograph is of one colour."""
 
 
-def _photo(pair: _pairs.Pair, shape: tuple[int, int] | None, settings: Settings) -> tuple[tuple[int, int], NDArray[np.uint8]]:
+def _photo(
+    pair: _pairs.Pair, shape: tuple[int, int] | None, settings: Settings
+) -> tuple[tuple[int, int], NDArray[np.uint8]]:
     """Full size (width, height) and the pixels at working size; with the shape of a label map that decides the size."""
     photo = _images.read_photo(pair.photo)
     size: tuple[int, int] = photo.size
@@ -159,7 +161,8 @@ def build(
         if like is None:
             settings = replace(settings, side=max(max(image.worked) for image in first))
         labelled = chosen[0].labels is not None
-        warnings += [f"{pair.photo}: is of one colour" for pair, image in zip(chosen, first, strict=True) if image.plain]
+        plain = [pair.photo for pair, image in zip(chosen, first, strict=True) if image.plain]
+        warnings += [f"{photo}: is of one colour" for photo in plain]
         classes = _known_classes(chosen, first, like, warnings) if labelled else (like.classes if like else [])
         fitted = like.fitted if like else None
         books = fitted.books if fitted else _fit_words(chosen, job, crew, line)

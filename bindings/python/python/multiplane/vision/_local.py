@@ -70,7 +70,8 @@ def texture(pixels: Pixels, pool: Pool) -> Floats:
     responses = []
     for scale in FILTER_SCALES:
         smooth = ndimage.gaussian_filter(light, scale, truncate=3.0)
-        responses += [np.abs(ndimage.laplace(smooth)), np.abs(ndimage.sobel(smooth, 0)), np.abs(ndimage.sobel(smooth, 1))]
+        filtered = (ndimage.laplace(smooth), ndimage.sobel(smooth, 0), ndimage.sobel(smooth, 1))
+        responses += [np.abs(response) for response in filtered]
     for channel in (1, 2):
         responses.append(np.abs(ndimage.laplace(ndimage.gaussian_filter(pixels.lab[..., channel], 1.5, truncate=3.0))))
     parts.append(np.sqrt(pool.mean(np.stack(responses, axis=-1))))

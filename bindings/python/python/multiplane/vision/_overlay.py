@@ -35,10 +35,11 @@ def colour_of(label: int) -> tuple[int, int, int]:
 def _borders(mask: NDArray[Any]) -> NDArray[np.bool_]:
     """Pixels where a class ends, two pixels wide."""
     found = np.zeros(mask.shape, dtype=bool)
-    for one, other in (((slice(1, None),), (slice(None, -1),)), ((slice(None), slice(1, None)), (slice(None), slice(None, -1)))):
-        differs = mask[one] != mask[other]
-        found[one] |= differs
-        found[other] |= differs
+    down, right = mask[1:] != mask[:-1], mask[:, 1:] != mask[:, :-1]
+    found[1:] |= down
+    found[:-1] |= down
+    found[:, 1:] |= right
+    found[:, :-1] |= right
     return found
 
 
@@ -84,6 +85,7 @@ def legend(classes: list[int], names: list[str]) -> NDArray[np.uint8]:
     for number, (label, name) in enumerate(zip(classes, names, strict=True)):
         top = 4 + row * number
         background = label == 0 and classes == [0, 1]
-        draw.rectangle((4, top, 30, top + row - 6), fill=(70, 70, 70) if background else colour_of(label), outline="black")
+        fill = (70, 70, 70) if background else colour_of(label)
+        draw.rectangle((4, top, 30, top + row - 6), fill=fill, outline="black")
         draw.text((38, top + 2), name, fill="black")
     return np.asarray(picture, dtype=np.uint8)

@@ -23,7 +23,8 @@ class Pair:
 def _folder(path: Path, what: str) -> dict[str, Path]:
     """The images of a folder by name."""
     if not path.is_dir():
-        raise VisionError(f"{path}: {'is no folder' if path.exists() else 'no such folder'}, expected a folder of {what}")
+        fault = "is no folder" if path.exists() else "no such folder"
+        raise VisionError(f"{path}: {fault}, expected a folder of {what}")
     found: dict[str, Path] = {}
     for file in sorted(path.iterdir()):
         if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or not file.is_file():

@@ -57,7 +57,7 @@ def _slic(image: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
 
 
 def superpixels(image: NDArray[np.uint8], count: int) -> NDArray[np.int32]:
-    """SLIC (Achanta et al. 2012) with about ``count`` superpixels, numbered from 0 in the order of their first pixel."""
+    """About ``count`` superpixels by SLIC (Achanta et al. 2012), numbered from 0 in the order of their first pixels."""
     found, asked = _slic(image, count), count
     got = int(found.max()) + 1
     if abs(got - count) > CLOSE * count:  # merging small pieces costs some: once more, with as many as are lacking
