@@ -1,0 +1,189 @@
+"""From photographs to graphs and back: superpixels, their features, segmentations painted over the photographs.
+
+    python -m multiplane.vision graph IMAGES LABELS --out train.safetensors
+    python -m multiplane.vision paint MODEL IMAGES --like train.safetensors --out DIR
+
+and the same as the functions ``graph`` and ``paint``. Needs ``pip install 'multiplane[vision]'``.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from multiplane.vision._errors import MissingExtra, VisionError, load
+
+__all__ = ["MissingExtra", "VisionError", "graph", "paint"]
+
+OPTIONS = ("superpixels", "threshold", "ignore", "side", "words", "seed")
+"""Options of ``graph`` that a file remembers."""
+
+WORDS = 60
+"""Visual words at each scale, where nothing else is said."""
+
+_Path = str | os.PathLike[str]
+
+
+def graph(
+    images: _Path,
+    labels: _Path | None,
+    out: _Path,
+    *,
+    like: _Path | None = None,
+    superpixels: int | None = None,
+    threshold: int | None = None,
+    ignore: int | None = None,
+    side: int | None = None,
+    words: int | None = None,
+    seed: int | None = None,
+    only: Iterable[str] | None = None,
+    jobs: int = 1,
+    cache: _Path | bool = True,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Builds a container of graphs, the input of task ``graph``, from photographs and their label maps.
+
+    A node is a superpixel, an edge a common border of two. The file holds ``node_offsets [n + 1]``,
+    ``node_features [N, f]`` (float32, standardised over the training nodes, cut off at 5 deviations and divided by
+    sqrt(f)), ``labels [N]`` (the class id of most of the superpixel's pixels, -1 where most have none),
+    ``node_weights [N]`` (labelled pixels, divided by their mean over the image), ``edge_offsets [n + 1]``,
+    ``edges [E, 2]`` (each pair once), ``edge_features [E, g]`` (at least 0), ``vision.pixels [N, classes]`` (pixels of
+    each class), and what ``like`` takes over. The same input gives the same bytes, for any ``jobs``.
+
+    Args:
+        images: Folder of photographs.
+        labels: Folder of label maps, or of grey masks with ``threshold``, of the same names; they decide the size.
+            None: graphs without labels.
+        out: The file to write.
+        like: A file of this function: its settings, scaling and visual words are used, as test images need.
+        superpixels: About how many an image has; 250 by default.
+        threshold: Of grey masks: above it the label is 1, else 0.
+        ignore: The label id of pixels without a label.
+        side: Longest side in pixels of images as they are worked on; 512 by default. Larger ones are made smaller.
+        words: Visual words at each of three scales; 60 by default.
+        seed: Of the visual words.
+        only: Names of images (without ending) to take; all by default.
+        jobs: Processes; 0 is one per core.
+        cache: Folder for what is computed per image; True is the user's cache folder, False none.
+        progress: A progress line: yes, no, or only where somebody watches (None).
+
+    Returns:
+        ``images nodes edges node_features edge_features classes out``.
+
+    Raises:
+        VisionError: For bad images, label maps or options; ``MissingExtra`` where packages are missing.
+    """
+    builder: Any = load("multiplane.vision._graph")
+    settings: Any = load("multiplane.vision._settings")
+    pairing: Any = load("multiplane.vision._pairs")
+    known = None if like is None else settings.Like(Path(like))
+    options = {"superpixels": superpixels, "threshold": threshold, "ignore": ignore, "side": side, "words": words,
+               "seed": seed}  # fmt: skip
+    found = builder.checked_settings(known, **options)
+    names = None if only is None else pairing.names_of(only, None)
+    chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), names)
+    built, told = builder.build(
+        chosen, Path(out), found, like=known, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
+    )
+    for warning in told:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    return dict(built)
+
+
+def paint(
+    model: _Path,
+    images: _Path,
+    out: _Path,
+    *,
+    like: _Path,
+    labels: _Path | None = None,
+    names: Sequence[str] | None = None,
+    only: Iterable[str] | None = None,
+    jobs: int = 1,
+    cache: _Path | bool = True,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Segments photographs with a trained model.
+
+    Writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
+    over the photograph, their borders in white) and ``legend.png``. A class has the same colour in all pictures.
+
+    Args:
+        model: A model file of task ``graph``.
+        images: Folder of photographs.
+        out: Folder for the pictures, not one of the others.
+        like: The file that the model was trained on: features are made as there.
+        labels: Folder of label maps, if the segmentation shall be measured.
+        names: Names of the classes, in the order of their ids.
+        only: Names of images (without ending) to take; all by default.
+        jobs: Processes; 0 is one per core.
+        cache: As in ``graph``.
+        progress: As in ``graph``.
+
+    Returns:
+        ``images classes out``; with ``labels``, over all pixels that have one at full size, ``pixels pixel_accuracy
+        mean_class_accuracy mean_iou per_class confusion`` (a list per true class).
+
+    Raises:
+        VisionError: For bad input.
+    """
+    painter: Any = load("multiplane.vision._paint")
+    settings: Any = load("multiplane.vision._settings")
+    pairing: Any = load("multiplane.vision._pairs")
+    known = settings.Like(Path(like))
+    chosen = pairing.pairs(
+        Path(images), None if labels is None else Path(labels), None if only is None else pairing.names_of(only, None)
+    )
+    if Path(out).resolve() in {Path(folder).resolve() for folder in (images, labels) if folder is not None}:
+        raise VisionError(f"{out}: holds the photographs or label maps: pictures need a folder of their own")
+    result, told = painter.paint(
+        Path(model), chosen, Path(out), known, names=names, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
+    )
+    for warning in told:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    return dict(result)
+
+
+def table(painted: dict[str, Any]) -> str:
+    """What ``paint`` returned, as text."""
+    lines = [f"{painted['images']} images: {painted['out']}"]
+    if "pixel_accuracy" not in painted:
+        return lines[0]
+
+    def percent(share: float | None) -> str:
+        return "-" if share is None else f"{100 * share:.2f} %"
+
+    rows = [("class", "pixels", "accuracy", "IoU")]
+    for one in painted["per_class"]:
+        label = one["name"] if one["name"] == str(one["id"]) else f"{one['id']} {one['name']}"
+        rows.append((label, str(one["pixels"]), percent(one["accuracy"]), percent(one["iou"])))
+    rows.append(("mean", "", percent(painted["mean_class_accuracy"]), percent(painted["mean_iou"])))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    lines.append(f"pixel accuracy {percent(painted['pixel_accuracy'])}, mean IoU {percent(painted['mean_iou'])}")
+    return "\n".join(lines)
+
+
+def chosen_names(only: str | None, list_file: _Path | None) -> list[str] | None:
+    """Names given as text with commas and as a file with one a line; None where neither is given."""
+    pairing: Any = load("multiplane.vision._pairs")
+    names: list[str] | None = pairing.names_of(only, None if list_file is None else Path(list_file))
+    return names
+
+
+def _jobs(jobs: int) -> int:
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+        raise VisionError(f"jobs = {jobs}: expected a whole number of processes, 0 for one per core")
+    return jobs
+
+
+def _folder(cache: _Path | bool) -> Path | None:
+    if cache is True:
+        folder: Path = load("multiplane.vision._cache").default_folder()
+        return folder
+    return None if cache is False else Path(cache)

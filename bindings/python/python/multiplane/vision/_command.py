@@ -1,0 +1,134 @@
+"""The commands' options, and how their results and errors are told.
+
+Exit codes: 0 done, 1 ran but failed (disk full), 2 bad input or usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from multiplane import vision
+from multiplane.vision._errors import VisionError
+
+_GRAPH = """Builds the graphs that task `graph` trains on: superpixels are the nodes, common borders the edges.
+
+Photographs and label maps go by their names: horse1.jpg and horse1.png are a pair. A label map has one 8-bit channel
+that holds class ids (or a palette's indices); it decides the size, the photograph is brought to it."""
+
+_GRAPH_EXAMPLES = """examples:
+  python -m multiplane.vision graph rgb figure_ground --threshold 128 --out horses.safetensors
+  python -m multiplane.vision graph images labels --ignore 255 --list train.txt --out train.safetensors
+  python -m multiplane.vision graph images labels --list test.txt --like train.safetensors --out test.safetensors"""
+
+_PAINT = """Segments photographs with a trained model, and writes for each NAME.png (class ids, or the model's 0 and 1)
+and NAME.overlay.png (classes in colour over the photograph, with their borders)."""
+
+_PAINT_EXAMPLES = """examples:
+  python -m multiplane.vision paint model.safetensors photos --like train.safetensors --out painted
+  python -m multiplane.vision paint model.safetensors images --labels labels --list test.txt \\
+      --like train.safetensors --out painted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (--help lists the options)\n")
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", metavar="NAMES", help="take these images alone: names without ending, with commas")
+    parser.add_argument("--list", metavar="FILE", type=Path, help="the same from a file, one name a line")
+    parser.add_argument("--jobs", metavar="J", type=int, default=0, help="processes; 0 (default): one per core")
+    parser.add_argument("--cache", metavar="DIR", type=Path,
+                        help="folder that keeps what is computed per image (default: multiplane/vision in the user's "
+                        "cache folder)")  # fmt: skip
+    parser.add_argument("--no-cache", action="store_true", help="keep nothing")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout instead of text")
+    parser.add_argument("--quiet", action="store_true", help="no progress line")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m multiplane.vision", description="From photographs to graphs, and back.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    raw = argparse.RawDescriptionHelpFormatter
+    graph = commands.add_parser("graph", help="build graphs of superpixels from photographs and label maps",
+                                description=_GRAPH, epilog=_GRAPH_EXAMPLES, formatter_class=raw)  # fmt: skip
+    graph.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
+    graph.add_argument("labels", metavar="LABELS", type=Path, help="folder of label maps or masks")
+    graph.add_argument("--out", metavar="F.safetensors", type=Path, required=True, help="the file to write")
+    graph.add_argument("--like", metavar="TRAIN.safetensors", type=Path,
+                       help="take settings, scaling and visual words from this file, as test images need")  # fmt: skip
+    graph.add_argument("--superpixels", metavar="N", type=int, help="about how many an image has (default 250)")
+    graph.add_argument("--threshold", metavar="T", type=int, help="of grey masks: label 1 above T, else 0")
+    graph.add_argument("--ignore", metavar="ID", type=int, help="the label id of pixels without a label")
+    graph.add_argument("--side", metavar="PIXELS", type=int, help="longest side of images as they are worked on; "
+                       "larger ones are made smaller (default 512)")  # fmt: skip
+    graph.add_argument("--words", metavar="K", type=int, help="visual words at each of three scales (default %d)"
+                       % vision.WORDS)  # fmt: skip
+    graph.add_argument("--seed", metavar="K", type=int, help="of the visual words (default 0)")
+    _common(graph)
+    paint = commands.add_parser("paint", help="segment photographs with a trained model", description=_PAINT,
+                                epilog=_PAINT_EXAMPLES, formatter_class=raw)  # fmt: skip
+    paint.add_argument("model", metavar="MODEL", type=Path, help="a model of task graph")
+    paint.add_argument("images", metavar="IMAGES", type=Path, help="folder of photographs")
+    paint.add_argument("--like", metavar="TRAIN.safetensors", type=Path, required=True,
+                       help="the file that the model was trained on")  # fmt: skip
+    paint.add_argument("--out", metavar="DIR", type=Path, required=True, help="folder for masks and overlays")
+    paint.add_argument("--labels", metavar="DIR", type=Path,
+                       help="folder of label maps: measures accuracy and intersection over union")  # fmt: skip
+    paint.add_argument("--names", metavar="NAMES", help="names of the classes, in the order of their ids, with commas")
+    _common(paint)
+    return parser
+
+
+def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """The result, and the text that says it."""
+    only = vision.chosen_names(given.only, given.list)
+    if given.no_cache and given.cache is not None:
+        raise VisionError("--cache and --no-cache exclude each other")
+    common: dict[str, Any] = {
+        "only": only, "jobs": given.jobs, "cache": False if given.no_cache else given.cache or True,
+        "progress": False if given.quiet else None, "like": given.like,
+    }  # fmt: skip
+    if given.command == "graph":
+        options = {name: getattr(given, name) for name in vision.OPTIONS}
+        built = vision.graph(given.images, given.labels, given.out, **options, **common)
+        return built, (
+            f"{built['images']} images, {built['nodes']} superpixels, {built['edges']} edges, "
+            f"{built['node_features']} + {built['edge_features']} features, classes "
+            f"{', '.join(map(str, built['classes']))}: {built['out']}"
+        )
+    names = None if given.names is None else [name.strip() for name in given.names.split(",")]
+    painted = vision.paint(given.model, given.images, given.out, labels=given.labels, names=names, **common)
+    return painted, vision.table(painted)
+
+
+def _told(message: object, *_: object, **__: object) -> None:
+    sys.stderr.write(f"warning: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line; returns its exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _told
+            result, text = _run(given)
+    except VisionError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: nothing was written\n")
+        return 130
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    print(json.dumps(result) if given.json else text)
+    return 0

@@ -1,0 +1,181 @@
+"""Writes and reads containers of graphs (safetensors), row by row, without holding them in memory.
+
+A container: 8 bytes that say how long the header is, a header of JSON, then the tensors, each at a multiple of 8 bytes
+and in the order given. A file is written under another name beside its place, brought to disk, and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane.vision._errors import VisionError
+
+KEY = "multiplane.vision"
+"""The key of the metadata under which the settings stand, as JSON."""
+
+TYPES: dict[str, np.dtype[Any]] = {
+    "I64": np.dtype("<i8"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I32": np.dtype("<i4"),
+}
+"""Types of tensors that are written and read."""
+
+LONGEST_HEADER = 100_000_000
+"""The limit of safetensors on a header's length."""
+
+
+class Plan:
+    """Names, types and shapes of tensors, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, tuple[str, tuple[int, ...], int]] = {}
+        self.end = 0
+
+    def add(self, name: str, kind: str, *shape: int) -> None:
+        """Gives a tensor the next place. safetensors allows no holes, so where one ends between multiples of 8 a tensor
+        of one number follows that nobody reads.
+        """
+        length = int(np.prod(shape, dtype=np.int64)) * TYPES[kind].itemsize
+        self.tensors[name] = (kind, shape, self.end)
+        self.end += length
+        if self.end % 8:
+            filler = f"vision.fill.{len(self.tensors)}"
+            self.tensors[filler] = ("I32", (1,), self.end)
+            self.end += 4
+
+    def header(self, metadata: dict[str, str]) -> bytes:
+        """The beginning of the file, up to the tensors."""
+        entries: dict[str, Any] = {"__metadata__": metadata}
+        for name, (kind, shape, start) in self.tensors.items():
+            length = int(np.prod(shape, dtype=np.int64)) * TYPES[kind].itemsize
+            entries[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [start, start + length]}
+        text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
+        text += b" " * (-len(text) % 8)
+        return struct.pack("<Q", len(text)) + text
+
+
+class Writer:
+    """A container on its way: tensors are filled in any order, and ``close`` puts the file in its place. Left by an
+    exception or by Ctrl-C, nothing stays behind.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens a file beside ``path``. Raises ``VisionError`` where that cannot be."""
+        self.path = path
+        if path.is_dir():
+            raise VisionError(f"{path}: is a folder, expected the name of a file to write")
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        except OSError as error:
+            raise VisionError(f"{path}: cannot be written: {error.strerror}") from None
+        self.file: BinaryIO = os.fdopen(handle, "w+b")
+        self._part = Path(name)
+        self._plan = Plan()
+        self._base = 0
+
+    def begin(self, plan: Plan, metadata: dict[str, str]) -> None:
+        """Writes the header, and gives the file its length."""
+        header = plan.header(metadata)
+        self._plan, self._base = plan, len(header)
+        self.file.write(header)
+        self.file.truncate(self._base + plan.end)
+
+    def put(self, name: str, values: NDArray[Any], row: int = 0) -> None:
+        """Writes rows of a tensor, beginning at number ``row``."""
+        kind, shape, start = self._plan.tensors[name]
+        width = int(np.prod(shape[1:], dtype=np.int64))
+        self.file.seek(self._base + start + row * width * TYPES[kind].itemsize)
+        self.file.write(np.ascontiguousarray(values, dtype=TYPES[kind]).tobytes())
+
+    def get(self, name: str, row: int, count: int) -> NDArray[Any]:
+        """Reads back rows of a tensor."""
+        kind, shape, start = self._plan.tensors[name]
+        width = int(np.prod(shape[1:], dtype=np.int64))
+        self.file.seek(self._base + start + row * width * TYPES[kind].itemsize)
+        data = self.file.read(count * width * TYPES[kind].itemsize)
+        return np.frombuffer(data, dtype=TYPES[kind]).reshape(count, *shape[1:])
+
+    def close(self) -> None:
+        """Brings the file to disk and into its place."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(self._part, 0o666 & ~mask)
+        os.replace(self._part, self.path)
+        if os.name == "posix":  # elsewhere folders cannot be opened
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if not self.file.closed:
+            self.file.close()
+        self._part.unlink(missing_ok=True)
+
+
+class Reader:
+    """A container that is there: its settings, and tensors on demand."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads the header. Raises ``VisionError`` for what is no container of this package."""
+        self.path = path
+        try:
+            with open(path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                start = file.read(8)
+                length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+                if not 2 <= length <= min(size - 8, LONGEST_HEADER):
+                    raise VisionError(f"{path}: not a safetensors file, or cut short")
+                text = file.read(length)
+        except OSError as error:
+            raise VisionError(f"{path}: cannot be read: {error.strerror}") from None
+        try:
+            entries = json.loads(text)
+            metadata = entries.pop("__metadata__", None) or {}
+            self.tensors: dict[str, tuple[str, tuple[int, ...], int, int]] = {
+                name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in entries.items()
+            }
+            settings = json.loads(metadata[KEY]) if KEY in metadata else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise VisionError(f"{path}: not a safetensors file: its header cannot be read") from None
+        self._base = 8 + length
+        if settings is None:
+            raise VisionError(f"{path}: has no metadata `{KEY}`: expected a file that `multiplane.vision graph` wrote")
+        if not isinstance(settings, dict):
+            raise VisionError(f"{path}: metadata `{KEY}` is no object")
+        self.settings: dict[str, Any] = settings
+        end = max((stop for *_, stop in self.tensors.values()), default=0)
+        if size < self._base + end:
+            raise VisionError(f"{path}: cut short: {size} bytes, expected {self._base + end}")
+
+    def tensor(self, name: str, first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """Rows ``first`` to ``last`` (exclusive) of a tensor."""
+        if name not in self.tensors or self.tensors[name][0] not in TYPES:
+            raise VisionError(f"{self.path}: has no tensor `{name}` of a known type")
+        kind, shape, start, stop = self.tensors[name]
+        item = TYPES[kind]
+        width = int(np.prod(shape[1:], dtype=np.int64)) * item.itemsize
+        if stop - start != width * (shape[0] if shape else 1):
+            raise VisionError(f"{self.path}: tensor `{name}`: its shape does not fit its bytes")
+        last = shape[0] if last is None else last
+        with open(self.path, "rb") as file:
+            file.seek(self._base + start + first * width)
+            data = file.read((last - first) * width)
+        return np.frombuffer(data, dtype=item).reshape(last - first, *shape[1:])

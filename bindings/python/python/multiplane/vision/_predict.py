@@ -1,0 +1,51 @@
+"""The one place where a trained model is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import multiplane
+from multiplane.vision._errors import VisionError
+
+Ids = NDArray[np.int64]
+
+
+def load_model(path: Path) -> Any:
+    """A model of task ``graph``. Raises ``VisionError`` for anything else."""
+    try:
+        model = multiplane.load(path)
+    except (OSError, ValueError) as error:
+        text = str(error)
+        raise VisionError(text if str(path) in text else f"{path}: {text}") from None
+    if type(model).__name__ != "GraphSSVM":
+        raise VisionError(f"{path}: a model of {type(model).__name__}, expected one of task graph")
+    return model
+
+
+def predict(model: Any, container: Path, nodes: list[int], features: int) -> list[Ids]:
+    """Class ids of the nodes of each graph in a container.
+
+    Args:
+        model: What ``load_model`` gave.
+        container: The graphs, built with ``like`` the file that the model was trained on.
+        nodes: How many nodes each graph has.
+        features: How many features a node has.
+
+    Raises ``VisionError`` where the model does not fit the graphs.
+    """
+    expected = getattr(model, "n_features_in_", features)
+    if expected != features:
+        raise VisionError(
+            f"the model has {expected} features a node, these graphs {features}: was it trained on the file of --like?"
+        )
+    try:
+        answers = [np.asarray(answer).astype(np.int64) for answer in model.predict(container)]
+    except ValueError as error:
+        raise VisionError(f"the model does not fit these graphs: {error}") from None
+    if [len(answer) for answer in answers] != nodes:
+        raise VisionError("the model does not fit these graphs: it gives labellings of other lengths")
+    return answers

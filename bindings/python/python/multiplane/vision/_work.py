@@ -1,0 +1,109 @@
+"""Work on many images: in order, on one process or several, with a line that says how far it is."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from multiplane._progress import _interactive
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def _alone() -> None:
+    """A worker's beginning: linear algebra on one thread, so that its sums do not depend on the number of cores, and
+    Ctrl-C left to the process that started it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    importlib.import_module("multiplane.vision._graph")  # limits hold for the libraries that are there
+    threadpool_limits(1)
+
+
+class Crew:
+    """Calls of a function for every item, on ``jobs`` processes (0: one per core; 1: this one)."""
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs or os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+        self._limits: Any = None
+
+    def __enter__(self) -> Crew:
+        self._limits = threadpool_limits(1)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._limits.restore_original_limits()
+
+    def each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """The results, in the order of the items. Few are computed ahead, so memory does not follow their number.
+        Raises ``ChildProcessError`` where a process ends before its work.
+        """
+        if self.jobs == 1 or len(items) < 2:
+            yield from map(function, items)
+            return
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_alone)
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                ahead.append(self._pool.submit(function, item))
+                if len(ahead) > 2 * self.jobs:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        except BrokenProcessPool:
+            raise ChildProcessError(
+                "a worker process ended before its work: out of memory, or a script that calls this with jobs > 1 "
+                'outside `if __name__ == "__main__":`'
+            ) from None
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+class Line:
+    """A line on a terminal: what is being done, how much of it is done, how long it may take. Quiet elsewhere."""
+
+    def __init__(self, shown: bool | None) -> None:
+        self._stream = sys.stderr
+        self._shown = _interactive(self._stream) if shown is None else shown
+        self._width = 0
+
+    def over(self, what: str, items: Iterator[Item], count: int) -> Iterator[Item]:
+        """Passes the items on, and shows how many have come."""
+        start = time.monotonic()
+        for number, item in enumerate(items, 1):
+            yield item
+            passed = time.monotonic() - start
+            left = passed / number * (count - number)
+            self.show(f"{what}: {number} of {count}  {passed:.0f} s, {left:.0f} s to go")
+
+    def show(self, text: str) -> None:
+        """Shows a text in place of the one before."""
+        if self._shown and self._stream is not None:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._stream.flush()
+            self._width = len(text)
+
+    def close(self) -> None:
+        """Takes the line away."""
+        if self._width:
+            self.show("")
+            self._stream.write("\r")
+            self._width = 0
