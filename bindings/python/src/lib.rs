@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
-    use crate::probe::check;
+    use crate::probe::{check, check_data};
     #[pymodule_export]
     use crate::task::UserTask;
     #[pymodule_export]

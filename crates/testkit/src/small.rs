@@ -13,6 +13,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::multiclass::Multiclass;
+use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
@@ -107,7 +108,7 @@ pub fn random(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 9);
     let n = 1 + rng.below(5) as usize;
     let features = 1 + rng.below(4) as usize;
-    match seed % 3 {
+    match seed % 4 {
         0 => random_chain(seed, &mut rng, n, features),
         1 => {
             let labels = 1 + rng.below(4) as usize;
@@ -116,6 +117,7 @@ pub fn random(seed: u64) -> Small {
             let name = format!("multiclass, seed {seed}");
             small(name, task, examples, move |_| (0..labels as u32).collect())
         }
+        2 => random_sets(seed, &mut rng, n, features),
         _ => {
             let examples = rows(&mut rng, n, features, 2);
             let task = Binary::new(features, costs(&mut rng, 2));
@@ -137,6 +139,26 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
     }
     let task = Chain::new(labels, features, ends, costs(rng, labels));
     small(format!("chain, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+}
+
+/// Sets of labels: all pairs, some or none, so that every exact decoder has its turn.
+fn random_sets(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
+    let labels = 1 + rng.below(4) as usize;
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let mut x = SparseRows::new(features);
+        push_row(rng, &mut x, features);
+        examples.inputs.push(x);
+        examples.labels.push((0..labels).map(|_| rng.below(2) as u32).collect());
+    }
+    let of_ten = [10, 5, 0][rng.below(3) as usize]; // ten: all pairs
+    let full = LabelGraph::full(labels);
+    let edges: Vec<[u32; 2]> = full.edges().iter().copied().filter(|_| rng.below(10) < of_ten).collect();
+    let weights: Vec<f64> = (0..labels).map(|_| 0.5 + rng.unit()).collect();
+    let spec = [LossSpec::Hamming, LossSpec::HammingSum][rng.below(2) as usize].clone();
+    let costs = SetCosts::new(&spec, (rng.below(2) == 0).then_some(&weights[..]), labels).unwrap();
+    let task = Multilabel::new(features, LabelGraph::new(labels, edges), costs);
+    small(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
 }
 
 /// All label sequences of a length.

@@ -56,7 +56,12 @@ class Findings(list[Finding]):
 
 def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
     """Asks the core's doctor; ``plan`` are its keyword arguments."""
-    diagnosis = json.loads(_core.check(task, x, y, **plan))
+    return diagnosed(_core.check(task, x, y, **plan))
+
+
+def diagnosed(text: str) -> Findings:
+    """The findings of the core's doctor, from JSON text."""
+    diagnosis = json.loads(text)
     findings = Findings(Finding(**finding) for finding in diagnosis["findings"])
     findings.profile = diagnosis["profile"]
     return findings

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "check", "path", "train", "__version__"]
+__all__ = ["Dataset", "describe", "Fit", "Model", "PathModel", "load", "UserTask", "check", "check_data", "path", "train", "__version__"]
 
 __version__: str
 
@@ -17,12 +17,15 @@ class Dataset:
     @staticmethod
     def rows(x: Any, labels: Any) -> Dataset: ...
     @staticmethod
+    def label_sets(x: Any, y: Any | None, names: list[str]) -> Dataset: ...
+    @staticmethod
     def sequences(x: list[Any], y: list[list[str]] | None = None, filler: str = "") -> Dataset: ...
     @staticmethod
     def columns(x: list[list[list[str]]], y: list[list[str]] | None = None, filler: str = "") -> Dataset: ...
     def kind(self) -> str: ...
     def parts(self) -> tuple[bytes, bytes, bytes, int, list[int], list[str]]: ...
     def tokens(self) -> list[list[list[str]]]: ...
+    def names(self) -> list[str]: ...
     def fingerprint(self) -> str: ...
     def __len__(self) -> int: ...
 
@@ -81,6 +84,16 @@ def check(
     task: Any,
     xs: list[Any],
     ys: list[Any],
+    *,
+    examples: int = 50,
+    seed: int = 0,
+    seconds: float = 120.0,
+    passes: float = 50.0,
+    planes: int = 10,
+) -> str: ...
+def check_data(
+    spec: str,
+    data: Dataset,
     *,
     examples: int = 50,
     seed: int = 0,

@@ -1,16 +1,16 @@
 //! `multiplane data make`.
 
-use multiplane::data::{conll, letter};
-use multiplane::synth::{synthetic_chunks, synthetic_words};
+use multiplane::data::{conll, letter, multilabel};
+use multiplane::synth::{synthetic_chunks, synthetic_scenes, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 2] = ["letters", "chunks"];
+const NAMES: [&str; 3] = ["letters", "chunks", "scenes"];
 
-/// More words or sentences than this would not fit the memory of an ordinary machine.
+/// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
 
 pub(crate) fn run(args: &DataArgs) -> Result<Done, Error> {
@@ -31,6 +31,7 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
     let failed = |error: std::io::Error| Error::failed(format!("{path}: could not be written: {error}"));
     match args.name.as_str() {
         "chunks" => conll::write(&synthetic_chunks(args.n, args.seed), &mut bytes),
+        "scenes" => multilabel::write(&synthetic_scenes(args.n, args.seed), &mut bytes),
         _ => letter::write(&synthetic_words(args.n, args.seed), &mut bytes),
     }
     .map_err(failed)?;

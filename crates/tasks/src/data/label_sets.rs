@@ -80,7 +80,7 @@ mod tests {
 
     fn sets(names: &[&str], sets: &[&[u32]]) -> LabelSets {
         let mut data = LabelSets::default();
-        names.iter().for_each(|name| drop(data.names.intern(name)));
+        names.iter().for_each(|name| _ = data.names.intern(name));
         for (i, set) in sets.iter().enumerate() {
             data.rows.push(&[i as u32], &[1.0]);
             data.sets.push(set.to_vec());

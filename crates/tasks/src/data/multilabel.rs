@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn write_then_read_is_identity() {
         let mut data = LabelSets::default();
-        ["x", "-3", "0,".trim_end_matches(',')].into_iter().for_each(|name| drop(data.names.intern(name)));
+        ["x", "-3", "0,".trim_end_matches(',')].into_iter().for_each(|name| _ = data.names.intern(name));
         data.sets = vec![vec![0, 1], vec![], vec![], vec![0, 2]];
         data.rows.push(&[0, 8], &[1.0, f64::MIN_POSITIVE / 4.0]);
         data.rows.push(&[], &[]);

@@ -82,7 +82,7 @@ mod tests {
             })
             .collect();
         assert_eq!(tree(6, &sets), [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]);
-        assert_eq!(tree(1, &sets), [[0u32; 2]; 0]);
+        assert_eq!(tree(1, &[vec![0], vec![]]), [[0u32; 2]; 0]);
         assert_eq!(tree(3, &[vec![], vec![]]), [[0, 1], [0, 2]], "labels that nobody has hang on as well");
     }
 }

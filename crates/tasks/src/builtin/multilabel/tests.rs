@@ -201,7 +201,7 @@ fn many_labels_are_bounded() {
         bounded += usize::from(quality != Quality::Exact);
         assert!(!attracts || quality == Quality::Exact, "seed {seed}: {quality:?}");
         assert!(found <= best + 1e-9 && best <= bound + 1e-9, "seed {seed}: {found}, best {best}, bound {bound}");
-        assert_eq!(random.task.capabilities().magnitudes.is_some(), false);
+        assert!(random.task.capabilities().magnitudes.is_none());
         let known: Vec<Vec<u32>> = (0..3).map(|_| random.drawn()).chain([y]).collect();
         let mut again = Vec::new();
         let work = Workspace { scratch: &mut scratch, memory: &mut () };
@@ -260,8 +260,8 @@ fn data_are_opened() {
     let train = || sets(&[(&["10", "9"], 1.0), (&[], 2.0), (&["2"], 3.0), (&["9", "10"], -1.0)]);
     let (dim, vocabulary) = opened(json!({}), train(), None).unwrap();
     assert_eq!((dim, &vocabulary.labels[..]), (3 * 2 + 3 * 4, &["2", "9", "10"].map(String::from)[..]));
-    assert_eq!(opened(json!({"bias": true, "pairwise": "none"}), train(), None).unwrap().0, 9);
-    let tree = json!({"pairwise": "tree", "scale": "max-abs"});
+    assert_eq!(opened(json!({"bias": true, "pairwise": {"name": "none"}}), train(), None).unwrap().0, 9);
+    let tree = json!({"pairwise": {"name": "tree"}, "scale": "max-abs"});
     let (dim, vocabulary) = opened(tree.clone(), train(), None).unwrap();
     assert_eq!((dim, vocabulary.own["tree"].clone()), (6 + 2 * 4, json!([[0, 1], [1, 2]])));
     let test = sets(&[(&["9", "x", "z"], 1.0), (&["2"], 1.0)]);
