@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use multiplane_core::rng::Rng;
 
+use super::layout::Multilabel;
 use super::measures;
 use super::spec::MultilabelVocabulary;
-use super::task::Multilabel;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;

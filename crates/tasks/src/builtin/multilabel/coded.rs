@@ -2,7 +2,7 @@
 
 use multiplane_core::linalg;
 
-use super::task::Multilabel;
+use super::layout::Multilabel;
 use crate::data::SparseRows;
 
 /// Working memory for planes by code.

@@ -3,10 +3,9 @@
 use multiplane_core::oracle::Quality;
 
 use super::graph::LabelGraph;
+use super::layout::MOST_ENUMERATED;
+use super::scores::SetScores;
 use super::search;
-
-/// Most labels whose sets are all looked at where the pairs make a cycle.
-pub const MOST_ENUMERATED: usize = 16;
 
 /// Working memory of the decoder.
 #[derive(Debug, Default)]
@@ -20,28 +19,6 @@ pub(super) struct SetDecoder {
     gains: [Vec<f64>; 2],
     /// By label: the best of its subtree for each value of its parent, and the value that gives it.
     messages: Vec<[(f64, u32); 2]>,
-}
-
-/// Scores of absence and presence of every label (`-inf`: not allowed), and of the pairs: four numbers for each edge.
-#[derive(Clone, Copy)]
-pub(super) struct SetScores<'a> {
-    pub(super) unary: &'a [[f64; 2]],
-    pub(super) pair: &'a [f64],
-}
-
-impl SetScores<'_> {
-    /// Returns the score of a pair's values.
-    #[inline]
-    pub(super) fn pair(&self, edge: usize, j: u32, k: u32) -> f64 {
-        self.pair[4 * edge + 2 * j as usize + k as usize]
-    }
-
-    /// Returns the score of a set.
-    pub(super) fn of(&self, graph: &LabelGraph, y: &[u32]) -> f64 {
-        let unary: f64 = self.unary.iter().zip(y).map(|(scores, &y)| scores[y as usize]).sum();
-        let pair = |(edge, &[j, k]): (usize, &[u32; 2])| self.pair(edge, y[j as usize], y[k as usize]);
-        unary + graph.edges().iter().enumerate().map(pair).sum::<f64>()
-    }
 }
 
 impl SetDecoder {

@@ -10,7 +10,7 @@ use crate::reference::{product, row_features};
 use crate::twofold::Twofold;
 
 use super::graph::{LabelGraph, Link};
-use super::task::Multilabel;
+use super::layout::Multilabel;
 
 /// Scores of labels and pairs, loss included.
 struct Plain<'a> {

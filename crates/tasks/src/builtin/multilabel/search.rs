@@ -6,8 +6,8 @@ use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::trws::Trws;
 use multiplane_infer::{Engine, Error, Mrf, Table, Term};
 
-use super::decode::SetScores;
 use super::graph::LabelGraph;
+use super::scores::SetScores;
 
 /// Iterations of message passing: on graphs so small the bound stalls long before.
 const MOST_ITERATIONS: u64 = 200;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::chow_liu;
 use super::costs::SetCosts;
 use super::graph::LabelGraph;
-use super::task::Multilabel;
+use super::layout::Multilabel;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;

@@ -12,50 +12,13 @@ use multiplane_core::task::{
 };
 
 use super::coded::CodedScratch;
-use super::costs::SetCosts;
-use super::decode::{MOST_ENUMERATED, SetDecoder, SetScores};
-use super::graph::LabelGraph;
+use super::decode::SetDecoder;
+use super::layout::Multilabel;
+use super::scores::SetScores;
 use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
 
-/// The task: features, pairs of labels, costs. A labelling is 0 or 1 for every label.
-#[derive(Clone, Debug)]
-pub struct Multilabel {
-    pub(super) features: usize,
-    pub(super) graph: LabelGraph,
-    pub(super) costs: SetCosts,
-}
-
 impl Multilabel {
-    /// Makes a task on rows of `features` features; `costs` must be for the labels of `graph`.
-    pub fn new(features: usize, graph: LabelGraph, costs: SetCosts) -> Self {
-        Multilabel { features, graph, costs }
-    }
-
-    /// Returns the number of labels.
-    pub(super) fn labels(&self) -> usize {
-        self.graph.labels()
-    }
-
-    /// Returns where the weights of pairs begin.
-    pub(super) fn pair_start(&self) -> usize {
-        self.labels() * self.features
-    }
-
-    /// The weight that a pair has in a set.
-    pub(super) fn pair_index(&self, edge: usize, y: &[u32]) -> usize {
-        let [j, k] = self.graph.edges()[edge].map(|label| y[label as usize] as usize);
-        self.pair_start() + 4 * edge + 2 * j + k
-    }
-
-    fn search(&self) -> SetSearch {
-        match self.graph.forest() {
-            Some(_) => SetSearch::Messages,
-            None if self.labels() <= MOST_ENUMERATED => SetSearch::Enumeration,
-            None => SetSearch::Sweeps,
-        }
-    }
-
     /// Scores of absence and presence of every label, with the loss where there is a truth.
     fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
         let MultilabelScratch { rows, unary, .. } = scratch;
