@@ -6,6 +6,7 @@ use super::graph::LabelGraph;
 use super::layout::MOST_ENUMERATED;
 use super::scores::SetScores;
 use super::search;
+use super::table::SetTable;
 
 /// Working memory of the decoder.
 #[derive(Debug, Default)]
@@ -14,9 +15,7 @@ pub(super) struct SetDecoder {
     free: Vec<u32>,
     /// Scores of absence and presence, with what decided labels add.
     folded: Vec<[f64; 2]>,
-    /// By set of the labels so far: their score, and what the next label adds absent and present.
-    sums: Vec<f64>,
-    gains: [Vec<f64>; 2],
+    table: SetTable,
     /// By label: the best of its subtree for each value of its parent, and the value that gives it.
     messages: Vec<[(f64, u32); 2]>,
 }
@@ -104,44 +103,11 @@ impl SetDecoder {
         }
     }
 
-    /// Doubles a table of scores label by label: what a label adds is itself a table over the sets of those before it,
-    /// doubled in the same way. About six additions a set, and nothing else.
+    /// Looks at all sets of the free labels: a table over the sets of the first few, and for the sets of the others, best
+    /// bound first, what they add to it.
     fn enumerate(&mut self, graph: &LabelGraph, scores: SetScores<'_>, y: &mut [u32]) {
-        let SetDecoder { free, folded, sums, gains: [absent, present], .. } = self;
-        let Some((&last, before)) = free.split_last() else { return };
-        sums.clear();
-        sums.push(0.0);
-        for (place, &k) in free.iter().enumerate() {
-            for (gain, value) in [(&mut *absent, 0), (&mut *present, 1)] {
-                gain.clear();
-                gain.push(folded[k as usize][value]);
-                for &j in &free[..place] {
-                    let half = gain.len();
-                    gain.extend_from_within(..);
-                    if let Some(edge) = graph.find(j, k) {
-                        let (without, with) = gain.split_at_mut(half);
-                        let table = &scores.pair[4 * edge..][..4];
-                        without.iter_mut().for_each(|gain| *gain += table[value]);
-                        with.iter_mut().for_each(|gain| *gain += table[2 + value]);
-                    }
-                }
-            }
-            if k != last {
-                let half = sums.len();
-                sums.extend_from_within(..);
-                let (without, with) = sums.split_at_mut(half);
-                without.iter_mut().zip(&*absent).for_each(|(sum, gain)| *sum += gain);
-                with.iter_mut().zip(&*present).for_each(|(sum, gain)| *sum += gain);
-            }
-        }
-        let (mut best, mut set) = (f64::NEG_INFINITY, 0);
-        for (at, ((sum, absent), present)) in sums.iter().zip(&*absent).zip(&*present).enumerate() {
-            let score = sum + if present > absent { present } else { absent };
-            if score > best {
-                (best, set) = (score, at);
-            }
-        }
-        before.iter().enumerate().for_each(|(bit, &k)| y[k as usize] = (set >> bit & 1) as u32);
-        y[last as usize] = u32::from(present[set] > absent[set]);
+        self.table.fill(graph, scores, &self.free, &self.folded);
+        let set = self.table.best();
+        self.free.iter().enumerate().for_each(|(bit, &k)| y[k as usize] = (set >> bit & 1) as u32);
     }
 }

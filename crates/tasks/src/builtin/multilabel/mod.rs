@@ -5,7 +5,7 @@
 //! table of four, for neither, k alone, j alone, both: `pair[j < k][4]`.
 //!
 //! An oracle call costs one product of x with the weight matrix, and then: messages along a tree or forest, exact for any
-//! number of labels; else a table over all sets, exact up to [`MOST_ENUMERATED`] labels (about six
+//! number of labels; else tables over all sets, exact up to [`MOST_ENUMERATED`] labels (about three
 //! additions a set); else a cut, exact where no pair of labels repels; else tree-reweighted message passing, with the bound
 //! that it proves.
 
@@ -21,6 +21,7 @@ mod reference;
 mod scores;
 mod search;
 mod spec;
+mod table;
 mod task;
 
 #[cfg(test)]

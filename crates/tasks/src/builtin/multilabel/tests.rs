@@ -107,6 +107,25 @@ fn decoding_equals_enumeration() {
     }
 }
 
+/// As many labels as are enumerated at most, so that bounds leave sets out: the plain reference agrees.
+#[test]
+fn large_tables_equal_branch_and_bound() {
+    let mut scratch = MultilabelScratch::default();
+    for seed in 0..24 {
+        let mut random = Random::new(4 * seed, 9 + (seed % 8) as usize);
+        let size = [0.1, 1.0, 5.0][(seed % 3) as usize]; // strong pairs leave more to look at
+        let start = random.task.pair_start();
+        random.w[start..].iter_mut().for_each(|w| *w *= size);
+        let hinge = random.task.reference_hinge(&random.x, &random.truth, &random.w);
+        let (y, quality) = random.decoded(&mut scratch, true);
+        let found = random.score(&y, true) - random.score(&random.truth, false);
+        assert!((found - hinge).abs() < 1e-11, "seed {seed}: {found}, hinge {hinge}");
+        assert_eq!(quality, Quality::Exact);
+        random.w.fill(0.0);
+        assert!(random.decoded(&mut scratch, false).0.iter().all(|value| *value == 0), "seed {seed}");
+    }
+}
+
 /// A plane is the difference of features with the loss, by the fast code, by codes and by the reference.
 #[test]
 fn planes_are_differences() {
