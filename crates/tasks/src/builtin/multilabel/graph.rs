@@ -55,11 +55,6 @@ impl LabelGraph {
     pub(super) fn forest(&self) -> Option<&[Link]> {
         self.forest.as_deref()
     }
-
-    /// Returns the place of a pair among the edges.
-    pub(super) fn find(&self, j: u32, k: u32) -> Option<usize> {
-        self.edges.binary_search(&[j.min(k), j.max(k)]).ok()
-    }
 }
 
 /// Orders the labels from roots to leaves; `None` where there is a cycle.
@@ -109,6 +104,5 @@ mod tests {
         assert_eq!(graph.edges(), [[0, 1], [1, 4]]);
         let order: Vec<_> = graph.forest().unwrap().iter().map(|link| (link.label, link.up)).collect();
         assert_eq!(order, [(0, None), (1, Some((0, 0))), (4, Some((1, 1))), (2, None), (3, None)]);
-        assert_eq!((graph.find(4, 1), graph.find(0, 4)), (Some(1), None));
     }
 }
