@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use multiplane::data::{Classified, Columns, SparseRows, Tagged, Words};
+use multiplane::data::{Classified, Columns, LabelSets, SparseRows, Strings, Tagged, Words};
 use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -42,6 +42,35 @@ impl Dataset {
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
         Ok(Dataset { data: Parsed::new(Classified { rows, labels }) })
+    }
+
+    /// Rows `x` (dense or sparse, `[n, features]`) with an indicator matrix `y` (`[n, labels]`, also dense or sparse), whose
+    /// columns are named by `names`; without `y` no row has a label.
+    #[staticmethod]
+    fn label_sets(x: &Bound<'_, PyAny>, y: Option<&Bound<'_, PyAny>>, names: Vec<String>) -> PyResult<Dataset> {
+        let matrix = Matrix::read(x, "X")?;
+        check_columns(matrix.columns)?;
+        let mut rows = SparseRows::new(matrix.columns);
+        matrix.each_row("X", |indices, values| rows.push(indices, values))?;
+        let mut sets = vec![Vec::new(); matrix.rows];
+        if let Some(y) = y {
+            let labels = Matrix::read(y, "y")?;
+            if (labels.rows, labels.columns) != (matrix.rows, names.len()) {
+                let (found, columns) = (labels.rows, labels.columns);
+                let (rows, names) = (matrix.rows, names.len());
+                return Err(value_error(format!("y is {found} x {columns}, expected {rows} x {names}")));
+            }
+            let mut row = 0;
+            labels.each_row("y", |indices, _| {
+                sets[row] = indices.to_vec();
+                row += 1;
+            })?;
+        }
+        let mut strings = Strings::new();
+        if let Some(name) = names.iter().enumerate().find(|(at, name)| strings.intern(name) as usize != *at) {
+            return Err(value_error(format!("two labels are named {}", name.1)));
+        }
+        Ok(Dataset { data: Parsed::new(LabelSets { rows, sets, names: strings }) })
     }
 
     /// Sequences of rows, `x[i]` of shape `[length, features]`, with the names of their labels `y[i]`; without `y`
@@ -107,11 +136,13 @@ impl Dataset {
         Ok(Dataset { data: Parsed::new(data) })
     }
 
-    /// What a file held: `classified`, `sequences` or `columns`.
+    /// What a file held: `classified`, `sets`, `sequences` or `columns`.
     fn kind(&self) -> &'static str {
         let data = &self.data;
         if data.get::<Classified>().is_some() {
             "classified"
+        } else if data.get::<LabelSets>().is_some() {
+            "sets"
         } else if data.get::<Words>().is_some() || data.get::<Tagged>().is_some() {
             "sequences"
         } else if data.get::<Columns>().is_some() {
@@ -126,6 +157,10 @@ impl Dataset {
         if let Some(data) = self.data.get::<Classified>() {
             let labels = data.labels.iter().map(i64::to_string).collect();
             return Ok(csr(py, &data.rows, Vec::new(), labels));
+        }
+        if let Some(data) = self.data.get::<LabelSets>() {
+            let names = |set: &Vec<u32>| set.iter().map(|&label| data.names.get(label)).collect::<Vec<_>>().join(",");
+            return Ok(csr(py, &data.rows, Vec::new(), data.sets.iter().map(names).collect()));
         }
         if let Some(Words { offsets, letters, pixels, .. }) = self.data.get() {
             let letters = letters.iter().map(|letter| char::from(b'a' + letter).to_string());
@@ -146,6 +181,14 @@ impl Dataset {
         };
         let token = |token: usize| (0..data.width()).map(|column| data.text(token, column).to_owned()).collect();
         Ok((0..data.len()).map(|sentence| data.range(sentence).map(token).collect()).collect())
+    }
+
+    /// The names of all labels of rows with sets of labels, in ascending order.
+    fn names(&self) -> PyResult<Vec<String>> {
+        let Some(data) = self.data.get::<LabelSets>() else {
+            return Err(value_error(format!("expected sets of labels, found {}", self.data.describe())));
+        };
+        Ok(data.sorted_names().into_iter().map(|label| data.names.get(label).to_owned()).collect())
     }
 
     /// sha256 of the content.

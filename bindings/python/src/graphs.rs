@@ -3,15 +3,12 @@
 use multiplane::data::container::{Matrix, Reals};
 use multiplane::data::graphs::{GraphArrays, Graphs};
 use multiplane::dataset::Dataset as Parsed;
-use multiplane::doctor::{Plan, examine};
-use multiplane::{RunSpec, Session};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use serde_json::Value;
 
 use crate::arrays::{array, numbers};
 use crate::dataset::Dataset;
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, value_error};
 
 /// A matrix of 32 or 64 bits a number, with its width as it came.
 fn matrix(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
@@ -73,31 +70,4 @@ pub(crate) fn graph_sizes(data: &Dataset) -> PyResult<(Vec<usize>, usize)> {
     let arrays = graphs.arrays();
     let sizes = graphs.chosen().iter().map(|&example| arrays.nodes(example).len()).collect();
     Ok((sizes, arrays.node_features.columns()))
-}
-
-/// Asks the oracle doctor about a built-in task on data: its report as JSON text.
-#[pyfunction]
-#[pyo3(signature = (spec, data, *, examples=50, seed=0, seconds=120.0, passes=50.0))]
-pub(crate) fn check_data(
-    py: Python<'_>,
-    spec: &str,
-    data: &Dataset,
-    examples: usize,
-    seed: u64,
-    seconds: f64,
-    passes: f64,
-) -> PyResult<String> {
-    let Ok(Value::Object(tree)) = serde_json::from_str(spec) else {
-        return Err(value_error("the specification is no JSON object"));
-    };
-    let work = || {
-        let session =
-            Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data.data.clone(), None).map_err(raised)?;
-        let probe = session.problem().probe().map_err(|error| value_error(error.to_string()))?;
-        let Some(mut probe) = probe else { return Err(value_error("this task cannot be examined")) };
-        let plan = Plan { examples, seed, seconds, passes, ..Plan::default() };
-        let diagnosis = examine(&mut *probe, &plan);
-        serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string()))
-    };
-    guarded(|| py.detach(work))
 }

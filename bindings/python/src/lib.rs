@@ -34,11 +34,11 @@ mod _core {
     #[pymodule_export]
     use crate::fit::Fit;
     #[pymodule_export]
-    use crate::graphs::{check_data, graph_sizes, graphs};
+    use crate::graphs::{graph_sizes, graphs};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
-    use crate::probe::check;
+    use crate::probe::{check, check_data};
     #[pymodule_export]
     use crate::task::UserTask;
     #[pymodule_export]

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use multiplane::doctor::{Decoded, Plan, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
+use multiplane::{RunSpec, Session};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::foreign::DeclaredQuality;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
+use serde_json::Value;
 
-use crate::errors::{guarded, value_error};
+use crate::dataset::Dataset;
+use crate::errors::{guarded, raised, value_error};
 use crate::features;
 use crate::parts::{Label, Parts};
 use crate::task::UserTask;
@@ -194,4 +197,33 @@ pub(crate) fn check(
         Some(error) => Err(error),
         None => serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string())),
     }
+}
+
+/// Examines a built-in task on data: `spec` is the run's specification as JSON text.
+#[pyfunction]
+#[pyo3(signature = (spec, data, *, examples=50, seed=0, seconds=120.0, passes=50.0, planes=10))]
+#[allow(clippy::too_many_arguments)] // keywords of Python
+pub(crate) fn check_data(
+    py: Python<'_>,
+    spec: &str,
+    data: &Dataset,
+    examples: usize,
+    seed: u64,
+    seconds: f64,
+    passes: f64,
+    planes: usize,
+) -> PyResult<String> {
+    let Ok(Value::Object(tree)) = serde_json::from_str(spec) else {
+        return Err(value_error("the specification is no JSON object"));
+    };
+    let data = data.data.clone();
+    let work = || {
+        let session = Session::on(RunSpec::from_tree(&tree).map_err(raised)?, data, None).map_err(raised)?;
+        let problem = session.problem();
+        let probe = problem.probe().map_err(|error| value_error(error.to_string()))?;
+        let mut probe = probe.ok_or_else(|| value_error(format!("task {} cannot be examined", problem.task())))?;
+        let diagnosis = examine(&mut *probe, &Plan { examples, seed, seconds, passes, planes });
+        serde_json::to_string(&diagnosis).map_err(|error| value_error(error.to_string()))
+    };
+    guarded(|| py.detach(work))
 }

@@ -11,7 +11,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
-PAGES = ["README.md", "bindings/python/README.md", "docs/python.md", "docs/migrating.md", "docs/segmentation.md"]
+PAGES = [
+    "README.md",
+    "bindings/python/README.md",
+    "docs/python.md",
+    "docs/migrating.md",
+    "docs/segmentation.md",
+    "docs/multilabel.md",
+]
 
 
 def blocks(page: str) -> str:

@@ -74,7 +74,7 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass, chain, or external: a program of your own (see `describe task`)
+    /// What to learn: binary, multiclass, chain, multilabel, or external: a program of your own (see `describe task`)
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly
@@ -317,18 +317,19 @@ pub(crate) struct DataArgs {
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
-    /// (sentences with parts of speech and chunk tags in the format conll) or `graphs` (small pictures in the format graph)
+    /// (sentences with parts of speech and chunk tags in the format conll), `graphs` (small pictures in the format graph)
+    /// or `scenes` (rows with any of six labels in the format multilabel)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters, chunks or graphs
+    /// Which: letters, chunks, graphs or scenes
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]
     pub(crate) out: PathBuf,
-    /// Examples (words, sentences or pictures)
+    /// Examples (words, sentences, pictures or scenes)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub(crate) n: usize,
     /// Seed

@@ -12,7 +12,7 @@ use crate::twofold::Twofold;
 pub(crate) const ROUNDOFF: f64 = UNIT * UNIT;
 
 /// `<row, w[start..start + width]>`, one product after the other.
-fn product(row: Row<'_>, w: &[f64], start: usize) -> Twofold {
+pub(crate) fn product(row: Row<'_>, w: &[f64], start: usize) -> Twofold {
     row.iter().map(|(index, value)| Twofold::product(value, w[start + index as usize])).sum()
 }
 

@@ -3,7 +3,7 @@
 //! The data are looked for in the folder that `MULTIPLANE_DATA` names, else in `shared/data` beside the checkout;
 //! a test whose file is absent says so and passes.
 
-use multiplane_tasks::data::{Classified, Words, conll, csv, guess, letter, libsvm};
+use multiplane_tasks::data::{Classified, Words, conll, csv, guess, letter, libsvm, multilabel};
 use multiplane_tasks::dataset::Dataset;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -117,11 +117,21 @@ fn mnist_csv() {
     assert_eq!(counts(data.labels), (0..10).map(|digit| (digit, 500)).collect());
 }
 
-/// A file with several labels per row is known by its features and refused at its first label, with the place.
+/// scene: both parts, six labels, known by the list of labels in the first line; as LIBSVM text it is refused at its first
+/// label, with the place. Written, it reads back the same.
 #[test]
-fn several_labels_are_refused() {
-    let Some(path) = file("several_labels_are_refused", "multilabel/scene.gz") else { return };
-    assert_eq!(guess(&path), Ok(&libsvm::FORMAT));
+fn scene() {
+    for (name, rows, labels) in [("multilabel/scene.gz", 1211, 1286), ("multilabel/scene.t.gz", 1196, 1299)] {
+        let Some(path) = file("scene", name) else { return };
+        assert_eq!(guess(&path), Ok(&multilabel::FORMAT));
+        let data = multilabel::read(&path).unwrap();
+        assert_eq!((data.rows.len(), data.rows.columns(), data.names.len()), (rows, 294, 6));
+        assert_eq!(data.sets.iter().map(Vec::len).sum::<usize>(), labels);
+        let mut copy = tempfile::NamedTempFile::new().unwrap();
+        multilabel::write(&data, copy.as_file_mut()).unwrap();
+        assert!(multilabel::read(copy.path()).unwrap() == data, "{name} changed by writing");
+    }
+    let Some(path) = file("scene", "multilabel/scene.gz") else { return };
     let error = libsvm::read(&path).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
     assert_eq!(error.message(), "found `0,4` as label, expected an integer");

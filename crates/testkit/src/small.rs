@@ -15,6 +15,7 @@ use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise};
 use multiplane_tasks::builtin::multiclass::Multiclass;
+use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::data::container::Matrix;
 use multiplane_tasks::data::graphs::GraphArrays;
@@ -181,6 +182,29 @@ pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
         sequences(truth.labels.len(), labels).into_iter().map(Labelling::new).collect::<Vec<_>>()
     };
     (small(format!("graph, seed {seed}, {spec:?}"), task, Examples { inputs, labels: truths }, all), nonnegative)
+}
+
+/// A random problem of sets of labels, beside those of [`random`]: all pairs, some or none, so that every exact decoder has
+/// its turn.
+pub fn random_sets(seed: u64) -> Small {
+    let mut rng = Rng::new(seed, 10);
+    let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
+    let labels = 1 + rng.below(4) as usize;
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let mut x = SparseRows::new(features);
+        push_row(&mut rng, &mut x, features);
+        examples.inputs.push(x);
+        examples.labels.push((0..labels).map(|_| rng.below(2) as u32).collect());
+    }
+    let of_ten = [10, 5, 0][rng.below(3) as usize]; // ten: all pairs
+    let full = LabelGraph::full(labels);
+    let edges: Vec<[u32; 2]> = full.edges().iter().copied().filter(|_| rng.below(10) < of_ten).collect();
+    let weights: Vec<f64> = (0..labels).map(|_| 0.5 + rng.unit()).collect();
+    let spec = [LossSpec::Hamming, LossSpec::HammingSum][rng.below(2) as usize].clone();
+    let costs = SetCosts::new(&spec, (rng.below(2) == 0).then_some(&weights[..]), labels).unwrap();
+    let task = Multilabel::new(features, LabelGraph::new(labels, edges), costs);
+    small(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
 }
 
 /// All label sequences of a length.

@@ -3,10 +3,12 @@
 use multiplane_testkit::contract::check_oracle;
 use multiplane_testkit::small;
 
-/// Chain, multiclass and binary, with all losses, class weights, ends, empty sequences, zero features, one label.
+/// Chain, multiclass, binary and multilabel, with all losses, weights of classes and labels, ends, empty sequences, zero
+/// features, one label, pairs with cycles and without.
 #[test]
 fn oracles_equal_enumeration() {
     for seed in 0..600 {
         check_oracle(&small::random(seed), seed);
+        check_oracle(&small::random_sets(seed), seed);
     }
 }

@@ -42,6 +42,9 @@ fn all_solvers_keep_the_contract() {
             let lambda = [1.0, 0.1][(seed % 2) as usize];
             check_solver(entry, &problem, lambda, 3000.0, 2e-2);
         }
+        for seed in 0..8 {
+            check_solver(entry, &small::random_sets(seed), [1.0, 0.1][(seed % 2) as usize], 3000.0, 2e-2);
+        }
     }
 }
 
@@ -50,7 +53,9 @@ fn all_solvers_keep_the_contract() {
 fn certificates_are_the_judges() {
     for entry in SOLVERS {
         for seed in 0..18 {
-            check_certificates(entry, &small::random(seed), [1.0, 0.1][(seed % 2) as usize], &[1.0, 2.5, 7.0, 40.0]);
+            let (lambda, stops) = ([1.0, 0.1][(seed % 2) as usize], [1.0, 2.5, 7.0, 40.0]);
+            check_certificates(entry, &small::random(seed), lambda, &stops);
+            check_certificates(entry, &small::random_sets(seed), lambda, &stops);
         }
     }
 }

@@ -4,7 +4,7 @@ A model predicts whole objects: a sequence, a matching, a tree. Training asks a 
 again and again; multiplane keeps each answer, reuses it, and stops with a certificate: ``primal_``, ``dual_`` and
 ``gap_`` of a fitted estimator bracket the optimum.
 
-- ``BinarySSVM``, ``MulticlassSSVM``, ``ChainSSVM``, ``GraphSSVM``: built-in tasks.
+- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``GraphSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
 - ``solvers``: every solver with its parameters.
@@ -15,9 +15,10 @@ from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFitted
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
-from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm
+from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm, load_multilabel
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
+from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
 from multiplane._pystruct import PyStructTask
@@ -37,6 +38,7 @@ __all__ = [
     "HeuristicWarning",
     "History",
     "LostWorkers",
+    "MultiLabelSSVM",
     "MulticlassSSVM",
     "NotFittedError",
     "PathResult",
@@ -51,5 +53,6 @@ __all__ = [
     "load_hmm",
     "load_letters",
     "load_libsvm",
+    "load_multilabel",
     "solvers",
 ]

@@ -56,16 +56,12 @@ class Findings(list[Finding]):
 
 def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
     """Asks the core's doctor; ``plan`` are its keyword arguments."""
-    return _findings(_core.check(task, x, y, **plan))
+    return diagnosed(_core.check(task, x, y, **plan))
 
 
-def examine_data(spec: str, data: _core.Dataset, **plan: Any) -> Findings:
-    """The same of a task of the core on its data."""
-    return _findings(_core.check_data(spec, data, **plan))
-
-
-def _findings(report: str) -> Findings:
-    diagnosis = json.loads(report)
+def diagnosed(text: str) -> Findings:
+    """The findings of the core's doctor, from JSON text."""
+    diagnosis = json.loads(text)
     findings = Findings(Finding(**finding) for finding in diagnosis["findings"])
     findings.profile = diagnosis["profile"]
     return findings

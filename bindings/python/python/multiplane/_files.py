@@ -71,18 +71,64 @@ def _rows(
     read = _csr(_core.Dataset.read(path, format))
     offsets, indices, values, columns, _, labels = _fitted(read, features)
     y = np.array([int(label) for label in labels], dtype=np.int64)
+    return _matrix(offsets, indices, values, columns, sparse), y
+
+
+def _matrix(offsets: Any, indices: Any, values: Any, columns: int, sparse: bool | None) -> Any:
+    """A CSR matrix or an array."""
+    n = len(offsets) - 1
     if sparse is None:
         try:
             import scipy.sparse  # noqa: F401
 
-            sparse = 2 * len(values) < len(y) * columns
+            sparse = 2 * len(values) < n * columns
         except ImportError:
             sparse = False
     if sparse:
         from scipy.sparse import csr_matrix
 
-        return csr_matrix((values, indices, offsets), shape=(len(y), columns)), y
-    return _dense(offsets, indices, values, columns), y
+        return csr_matrix((values, indices, offsets), shape=(n, columns))
+    return _dense(offsets, indices, values, columns)
+
+
+def load_multilabel(
+    path: str | os.PathLike[str],
+    *,
+    features: int | None = None,
+    labels: Sequence[Any] | None = None,
+    sparse: bool | None = None,
+) -> tuple[Any, NDArray[np.int64], NDArray[Any]]:
+    """Reads LIBSVM text with lists of labels, ``label,label index:value ...`` (plain or gzip).
+
+    Args:
+        path: The file.
+        features: Columns of ``X``; as in :func:`load_libsvm`.
+        labels: The labels that the columns of ``y`` stand for, as the training data has where this is test data; by
+            default those of the file, in ascending order. Others are left out, with one warning.
+        sparse: Whether ``X`` is a SciPy CSR matrix; as in :func:`load_libsvm`.
+
+    Returns:
+        ``X`` (``[n, features]``), ``y`` (``[n, labels]``, 0 and 1) and the labels of its columns. Raises ValueError with
+        file, line and column for bad lines.
+    """
+    dataset = _core.Dataset.read(path, "multilabel")
+    offsets, indices, values, columns, _, rows = _fitted(_csr(dataset), features)
+    sets = [row.split(",") if row else [] for row in rows]
+    known = dataset.names() if labels is None else [str(label) for label in labels]
+    column = {name: k for k, name in enumerate(known)}
+    y = np.zeros((len(sets), len(known)), dtype=np.int64)
+    left_out = 0
+    for i, names in enumerate(sets):
+        for name in names:
+            if name in column:
+                y[i, column[name]] = 1
+            else:
+                left_out += 1
+    if left_out:
+        warnings.warn(f"{left_out} labels that are not among those given are left out", UserWarning, stacklevel=2)
+    whole = all(name.lstrip("-").isdigit() for name in known)
+    names_ = np.array([int(name) for name in known]) if whole else np.array(known)
+    return _matrix(offsets, indices, values, columns, sparse), y, names_
 
 
 def _sequences(
@@ -139,7 +185,7 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
-    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MulticlassSSVM, PathResult
+    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MulticlassSSVM, MultiLabelSSVM, PathResult
 
     model, several = _core.load(path)
     saved = model or several
@@ -148,10 +194,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     classes: dict[str, Any] = {
         "binary": BinarySSVM,
         "multiclass": MulticlassSSVM,
+        "multilabel": MultiLabelSSVM,
         "chain": ChainSSVM,
         "graph": GraphSSVM,
     }
     task = info["task"]
+    if task == "graph" and "edge_features" not in info:
+        raise ValueError(f"{os.fspath(path)}: sets of labels trained as task 'graph': train them as task 'multilabel'")
     if task == "user":
         raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
     if task not in classes:

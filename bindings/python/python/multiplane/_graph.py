@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _graphs
 from multiplane._base import BuiltIn
-from multiplane._check import Findings, examine_data
+from multiplane._check import Findings, diagnosed
 from multiplane._path import PathResult
 
 _NO_LABEL = -1
@@ -189,7 +189,8 @@ class GraphSSVM(BuiltIn):
         """
         made = self._unfitted()
         data = made._dataset(X, y, learn=True)
-        return examine_data(json.dumps(made._tree()), data, examples=examples, seed=seed, seconds=seconds, passes=passes)
+        spec = json.dumps(made._tree())
+        return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
 
     def path(
         self,

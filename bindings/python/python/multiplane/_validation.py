@@ -143,6 +143,40 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
     return found
 
 
+def indicators(y: Any, n: int, what: str = "y") -> Any:
+    """A 2D array or CSR matrix of 0 and 1 with n rows, one column per label."""
+    if y is None:
+        raise ValueError(f"requires {what} to be passed, but the target {what} is None")
+    if hasattr(y, "tocsr"):
+        found = canonical(y)
+        values = found.data
+    else:
+        try:
+            found = np.asarray(y)
+        except ValueError:  # lists of unequal lengths
+            found = np.asarray(y, dtype=object)
+        values = found
+    if found.ndim != 2:
+        raise ValueError(
+            f"{what} should be an indicator matrix [n, labels] of 0 and 1, got an array of shape {found.shape}: "
+            "sklearn.preprocessing.MultiLabelBinarizer makes one of sets; for one label per row there is MulticlassSSVM"
+        )
+    if found.shape[0] != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {found.shape[0]}]")
+    if found.shape[1] == 0:
+        raise ValueError(f"{what} has no column: expected one per label")
+    bad = np.argwhere(~np.isin(values, (0, 1)))
+    if len(bad):
+        if hasattr(found, "tocoo"):
+            coo, at = found.tocoo(), int(bad[0][0])
+            row, column, value = int(coo.row[at]), int(coo.col[at]), coo.data[at]
+        else:
+            row, column = (int(index) for index in bad[0])
+            value = found[row, column]
+        raise ValueError(f"Unknown label type: {what}[{row}, {column}] is {value}, expected 0 or 1")
+    return found.astype(np.float64)
+
+
 def _conversion_warning() -> type[Warning]:
     if "sklearn" in sys.modules:
         from sklearn.exceptions import DataConversionWarning

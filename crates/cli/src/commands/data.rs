@@ -1,16 +1,16 @@
 //! `multiplane data make`.
 
-use multiplane::data::{conll, letter};
-use multiplane::synth::{synthetic_chunks, synthetic_graphs, synthetic_words};
+use multiplane::data::{conll, letter, multilabel};
+use multiplane::synth::{synthetic_chunks, synthetic_graphs, synthetic_scenes, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 3] = ["letters", "chunks", "graphs"];
+const NAMES: [&str; 4] = ["letters", "chunks", "graphs", "scenes"];
 
-/// More words or sentences than this would not fit the memory of an ordinary machine.
+/// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
 
 pub(crate) fn run(args: &DataArgs) -> Result<Done, Error> {
@@ -35,6 +35,7 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
             bytes = synthetic_graphs(args.n, args.seed).to_bytes();
             Ok(())
         }
+        "scenes" => multilabel::write(&synthetic_scenes(args.n, args.seed), &mut bytes),
         _ => letter::write(&synthetic_words(args.n, args.seed), &mut bytes),
     }
     .map_err(failed)?;

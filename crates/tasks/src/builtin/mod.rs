@@ -1,4 +1,4 @@
-//! The tasks whose features, loss and decoder are in this program: each is one file of this folder, and one line in the
+//! The tasks whose features, loss and decoder are in this program: each is a file or folder here, and one line in the
 //! [registry](crate::registry).
 
 pub mod binary;
@@ -8,6 +8,7 @@ pub mod graph;
 pub mod known;
 mod magnitudes;
 pub mod multiclass;
+pub mod multilabel;
 mod neighbours;
 mod prices;
 mod probe;

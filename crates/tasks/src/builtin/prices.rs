@@ -26,6 +26,13 @@ const LABEL: f64 = 1e-8;
 /// A pair of labels at neighbouring positions, in Viterbi's recursion.
 const TRANSITION: f64 = 3.5e-10;
 
+/// One set of labels, in the enumeration of all.
+const LABEL_SET: f64 = 1.5e-9;
+
+/// A pair of labels, in a message of a tree and in the many sweeps of an inexact search.
+const PAIR: f64 = 1e-8;
+const PAIR_SEARCHED: f64 = 2e-6;
+
 /// A plane kept that is known by its labelling, more for each position that the labelling has, and for each entry of a
 /// single row.
 const CODED_PLANE: f64 = 2e-7;
@@ -57,4 +64,26 @@ pub(crate) fn of_chain(x: &SparseRows, labels: usize, dim: usize) -> Prices {
     let positions = x.len() as f64;
     let call = CALL + scores(x, labels, dim) + TRANSITION * positions * (labels * labels) as f64;
     Prices::of_sizes(call, CODED_PLANE + CODED_POSITION * positions)
+}
+
+/// How the best set of labels is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SetSearch {
+    /// Messages along the edges of a forest.
+    Messages,
+    /// All sets.
+    Enumeration,
+    /// Message passing on a graph with cycles.
+    Sweeps,
+}
+
+/// A set of labels with `pairs` pairs that have weights.
+pub(crate) fn of_multilabel(x: &SparseRows, labels: usize, pairs: usize, dim: usize, search: SetSearch) -> Prices {
+    let found = match search {
+        SetSearch::Messages => PAIR * (labels + pairs) as f64,
+        SetSearch::Enumeration => LABEL_SET * (labels as f64).exp2() + PAIR * pairs as f64,
+        SetSearch::Sweeps => PAIR_SEARCHED * pairs as f64,
+    };
+    let rows = CODED_ENTRY * (x.nonzeros() * labels.min(4)) as f64;
+    Prices::of_sizes(CALL + scores(x, labels, dim) + found, CODED_PLANE + rows + 1e-9 * (labels + pairs) as f64)
 }

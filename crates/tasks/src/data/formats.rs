@@ -7,12 +7,20 @@ use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
 use super::text::Lines;
-use super::{conll, container, csv, graphs, hmm, letter, libsvm, opaque};
+use super::{conll, container, csv, graphs, hmm, letter, libsvm, multilabel, opaque};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
-pub static FORMATS: &[Format] =
-    &[&libsvm::FORMAT, &letter::FORMAT, &csv::FORMAT, &conll::FORMAT, &hmm::FORMAT, &graphs::FORMAT, &opaque::FORMAT];
+pub static FORMATS: &[Format] = &[
+    &libsvm::FORMAT,
+    &letter::FORMAT,
+    &csv::FORMAT,
+    &conll::FORMAT,
+    &hmm::FORMAT,
+    &multilabel::FORMAT,
+    &graphs::FORMAT,
+    &opaque::FORMAT,
+];
 
 /// Returns the format of that name.
 pub fn find(name: &str) -> Option<Format> {
@@ -89,10 +97,12 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], &str); 14] = [
+        let cases: [(&str, &[u8], &str); 16] = [
             ("f", b"# note\n\n+1 1:0.5\n", "libsvm"),
             ("f", b"-1\n", "libsvm"),
-            ("f", b"0,4 1:0.5 2:0.5\n", "libsvm"),
+            ("f", b"0,4 1:0.5 2:0.5\n", "multilabel"),
+            ("f.multilabel", b"4 1:0.5 2:0.5\n", "multilabel"),
+            ("f.multilabel", b" 1:0.5 2:0.5\n", "multilabel"),
             ("f.csv", b"3 qid:1\n", "libsvm"),
             ("letter.gz", b"4 1:4 2:6\n", "libsvm"),
             ("f", b"1\to\t2\t1\t1\t0\t0\n", "letter"),
@@ -129,7 +139,7 @@ mod tests {
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm))",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets))",
                 ),
             ],
         );

@@ -100,7 +100,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
 /// The line up to its comment.
 ///
 /// `1.#INF` and `1.#QNAN`, the infinities and NaNs of an old C library, are not 1 and a comment.
-fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
+pub(super) fn content<'a>(line: &Line<'a>) -> Result<&'a str, DataError> {
     let Some((before, comment)) = line.text.split_once('#') else {
         return Ok(line.text);
     };

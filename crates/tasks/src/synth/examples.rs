@@ -2,8 +2,9 @@
 
 use super::chunks::sentences;
 use super::glyphs::{COLUMNS, ROWS};
+use super::scenes::{SCENE_LABELS, SIGNS, scenes};
 use super::words::words;
-use crate::data::{Classified, Columns, SparseRows, Words};
+use crate::data::{Classified, Columns, LabelSets, SparseRows, Words};
 
 /// Returns `n` handwritten-like words (see [`synth`](crate::synth)), spread over ten folds in turn.
 pub fn synthetic_words(n: usize, seed: u64) -> Words {
@@ -28,6 +29,20 @@ pub fn synthetic_chunks(n: usize, seed: u64) -> Columns {
     for sentence in sentences(n, seed) {
         sentence.into_iter().for_each(|token| data.push_token(token));
         data.end_sentence();
+    }
+    data
+}
+
+/// Returns `n` scenes (see [`synth`](crate::synth)) as rows of counts with sets of labels.
+pub fn synthetic_scenes(n: usize, seed: u64) -> LabelSets {
+    let mut data = LabelSets { rows: SparseRows::new(SIGNS), ..LabelSets::default() };
+    for (labels, signs) in scenes(n, seed) {
+        let mut set: Vec<u32> = labels.iter().map(|&label| data.names.intern(SCENE_LABELS[label as usize])).collect();
+        set.sort_unstable();
+        data.sets.push(set);
+        let seen: Vec<u32> = (0..SIGNS as u32).filter(|&sign| signs[sign as usize] > 0).collect();
+        let counts: Vec<f64> = seen.iter().map(|&sign| signs[sign as usize].into()).collect();
+        data.rows.push(&seen, &counts);
     }
     data
 }

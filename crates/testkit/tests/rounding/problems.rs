@@ -12,6 +12,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::multiclass::Multiclass;
+use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
@@ -157,16 +158,16 @@ pub(crate) fn random(seed: u64) -> Problem {
         rows.push(&(0..features as u32).collect::<Vec<_>>(), &values);
     };
     let (mut inputs, mut truths) = (Vec::new(), Vec::new());
-    let kind = (seed / SCALES.len() as u64) % 3;
+    let kind = (seed / SCALES.len() as u64) % 4;
     for _ in 0..n {
         // Lengths by which 1 can be divided exactly.
-        let len = if kind == 2 { [1, 2, 4][rng.below(3) as usize] } else { 1 };
+        let len = if kind == 3 { [1, 2, 4][rng.below(3) as usize] } else { 1 };
         let mut rows = SparseRows::new(features);
         (0..len).for_each(|_| row(&mut rng, &mut rows));
         inputs.push(rows);
         truths.push((0..len).map(|_| rng.below(labels as u64) as u32).collect::<Vec<_>>());
     }
-    let hidden = kind < 2 && rng.below(2) == 0; // chains have too many labellings to enumerate in every call
+    let hidden = kind < 2 && rng.below(2) == 0; // the others have too many labellings to enumerate in every call
     let terms = if hidden { "hidden terms, " } else { "" };
     let name = |task: &str| format!("{task}, {terms}features {scale}, seed {seed}");
     let single = |truths: Vec<Vec<u32>>, labels: u32| truths.into_iter().map(move |y| y[0] % labels).collect();
@@ -179,6 +180,17 @@ pub(crate) fn random(seed: u64) -> Problem {
         1 => {
             let examples = Examples { inputs, labels: single(truths, 2) };
             problem(name("binary"), ordinary, Binary::new(features, costs(2)), examples, |_: &u32| vec![0, 1])
+        }
+        2 => {
+            // As many labels as 1 can be divided by exactly.
+            let labels = [1, 2, 4][rng.below(3) as usize];
+            let set = |rng: &mut Rng| (0..labels).map(|_| rng.below(2) as u32).collect();
+            let truths = (0..n).map(|_| set(&mut rng)).collect();
+            let graph = if seed.is_multiple_of(2) { LabelGraph::full(labels) } else { LabelGraph::new(labels, []) };
+            let costs = SetCosts::new(&LossSpec::Hamming, None, labels).unwrap();
+            let task = Multilabel::new(features, graph, costs);
+            let all = |y: &Vec<u32>| labellings(y.len(), 2);
+            problem(name("multilabel"), ordinary, task, Examples { inputs, labels: truths }, all)
         }
         _ => {
             let task = Chain::new(labels, features, seed.is_multiple_of(2), costs(labels));

@@ -1,0 +1,157 @@
+"""Any number of labels per row, with weights for pairs of labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core, _validation
+from multiplane._base import BuiltIn
+from multiplane._check import Findings, diagnosed
+from multiplane._path import PathResult
+
+
+class MultiLabelSSVM(BuiltIn):
+    """Says of every label whether a row has it, all labels together: pairs of labels have weights, too.
+
+    ``X`` is ``[n, features]``, ``y`` an indicator matrix ``[n, labels]`` of 0 and 1; both dense or SciPy sparse.
+    ``params={"task.pairwise": ...}`` says which pairs have weights: ``"full"`` (the default; exact up to 16 labels, and
+    where no pair repels, else with a bound), ``"tree"`` (the tree of Chow and Liu; exact), ``"none"``, or ``"edges"``
+    with ``"task.pairwise.edges": [[0, 1], ...]``. ``"task.bias"``, ``"task.scale"``, ``"task.loss"`` and
+    ``"task.label_weights"`` are further parameters.
+
+    ``coef_`` is one vector: ``unary[label][feature]``, the score of a label that is there, then for every pair a table
+    of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, a bias feature included),
+    ``pairwise_`` (``[pairs, 4]``) and ``edges_`` (``[pairs, 2]``) are its parts; ``classes_`` names the columns of ``y``.
+    """
+
+    _task = "multilabel"
+    _estimator_type = "classifier"
+
+    def _indicators(self, y: Any, n: int, what: str = "y") -> Any:
+        """An array or CSR matrix of 0 and 1 with n rows."""
+        found = _validation.indicators(y, n, what)
+        expected = len(self.classes_) if what != "y" else found.shape[1]
+        if found.shape[1] != expected:
+            raise ValueError(f"{what} has {found.shape[1]} labels, expected {expected} as in y")
+        return found
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        if x is None:
+            return None
+        seen = _validation.rows(x, self, reset=False)
+        return self._dataset(seen, self._indicators(y, seen.shape[0], "y_test"))
+
+    def _dataset(self, x: Any, y: Any) -> _core.Dataset:
+        return _core.Dataset.label_sets(x, y, [str(name) for name in self.classes_.tolist()])
+
+    def _data(self, X: Any, y: Any) -> _core.Dataset:
+        """Training data; what they tell of columns is noted."""
+        x = _validation.rows(X, self, reset=True)
+        labels = self._indicators(y, x.shape[0])
+        self.classes_ = np.arange(labels.shape[1])
+        return self._dataset(x, labels)
+
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+        """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).
+
+        With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
+        input.
+        """
+        with self._all_or_nothing():
+            data = self._data(X, y)
+            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
+        return self
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        info = json.loads(model.info())
+        labels, pairwise = len(model.labels()), info["spec"]["task"]["pairwise"]
+        pairs = {
+            "full": [(j, k) for j in range(labels) for k in range(j + 1, labels)],
+            "none": [],
+            "tree": info.get("tree", []),
+            "edges": sorted({(min(pair), max(pair)) for pair in pairwise.get("edges", [])}),
+        }[pairwise["name"]]
+        self.edges_ = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        ends = labels * model.features()
+        self.unary_ = self.coef_[:ends].reshape(labels, -1)
+        self.pairwise_ = self.coef_[ends:].reshape(-1, 4)
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        info, names = json.loads(model.info()), model.labels()
+        try:
+            self.classes_ = np.array([int(name) for name in names])
+        except ValueError:
+            self.classes_ = np.array(names)
+        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        self._take(model, info)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The predicted labels of every row, ``[n, labels]``, 0 and 1."""
+        self._check_fitted()
+        x = _validation.rows(X, self, reset=False)
+        data = _core.Dataset.label_sets(x, None, [])
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        return numbers.reshape(x.shape[0], len(self.classes_)).astype(np.int64)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose labels are all right (subset accuracy), as scikit-learn's classifiers have it for
+        indicator matrices. ``sklearn.metrics`` has others: ``hamming_loss``, ``f1_score(average="samples")``.
+        """
+        found = self.predict(X)
+        truth = _validation.indicators(y, len(found), "y")
+        truth = truth.toarray() if hasattr(truth, "toarray") else truth
+        if truth.shape != found.shape:
+            raise ValueError(f"y has {truth.shape[1]} labels, expected {found.shape[1]}")
+        return float(np.average((found == truth).all(axis=1), weights=sample_weight))
+
+    def path(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        eps: float = 0.1,
+        lambda_min: float = 1e-5,
+        kappa: float = 0.9,
+        X_test: Any = None,
+        y_test: Any = None,
+    ) -> PathResult:
+        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
+        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
+        """
+        made = self._unfitted()
+        data = made._data(X, y)
+        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+        return made._path(data, outer, made._test_data(X_test, y_test))
+
+    def check(
+        self, X: Any, y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+    ) -> Findings:
+        """Has the oracle doctor look at the task on these examples: is its decoder as good as it claims, are losses and
+        features sound, what will ``passes`` passes cost? Arguments are as of ``StructuredSVM.check``.
+
+        Returns:
+            The findings; empty where all seems sound. ``print`` them for a report.
+        """
+        made = self._unfitted()
+        data = made._data(X, y)
+        plan = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
+        return diagnosed(_core.check_data(json.dumps(made._tree()), data, **plan))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(
+                required=True, one_d_labels=False, two_d_labels=True, multi_output=True, single_output=False
+            ),
+            classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
+            input_tags=InputTags(sparse=True),
+            non_deterministic=self._is_timed(),
+        )

@@ -1,0 +1,70 @@
+//! What sets of labels are beside training: errors counted, labels as text, names of weights, and the slow code of `verify`.
+
+use std::ops::Range;
+
+use multiplane_core::rng::Rng;
+
+use super::layout::Multilabel;
+use super::measures;
+use super::spec::MultilabelVocabulary;
+use crate::builtin::neighbours::one_changed;
+use crate::builtin::task::BuiltinTask;
+use crate::data::SparseRows;
+use crate::metrics::Measure;
+use crate::reference;
+
+impl BuiltinTask for Multilabel {
+    type Vocabulary = MultilabelVocabulary;
+
+    fn show(&self, y: &Vec<u32>, vocabulary: &MultilabelVocabulary) -> String {
+        let name = |(k, _)| vocabulary.labels.get(k).map_or("?", String::as_str);
+        y.iter().enumerate().filter(|(_, value)| **value != 0).map(name).collect::<Vec<_>>().join(",")
+    }
+
+    fn reference_hinge(&self, x: &SparseRows, truth: &Vec<u32>, w: &[f64]) -> f64 {
+        self.plain_hinge(x, truth, w)
+    }
+
+    fn reference_roundoff(&self) -> f64 {
+        reference::ROUNDOFF
+    }
+
+    fn reference_plane(
+        &self,
+        x: &SparseRows,
+        truth: &Vec<u32>,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        self.plain_plane(x, truth, code, add)
+    }
+
+    fn errors(&self, truth: &Vec<u32>, y: &Vec<u32>) -> (usize, usize) {
+        measures::errors(truth, y)
+    }
+
+    fn measures(&self, vocabulary: &MultilabelVocabulary) -> Vec<Box<dyn Measure<Vec<u32>>>> {
+        measures::all(vocabulary.labels.len())
+    }
+
+    fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
+        Some(y)
+    }
+
+    fn neighbours(&self, _: &SparseRows, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
+        one_changed(y, |_| 2, most, rng)
+    }
+
+    fn fits(&self, _: &SparseRows, _: &Vec<u32>) -> bool {
+        true
+    }
+
+    fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {
+        Some(x)
+    }
+
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        let pairs = self.pair_start();
+        vec![("unary", 0..pairs), ("pair", pairs..pairs + 4 * self.graph.edges().len())]
+    }
+}

@@ -1,0 +1,45 @@
+//! The best set of many labels whose pairs make cycles: by a cut where that is exact, else by message passing with a bound.
+
+use multiplane_core::oracle::Quality;
+use multiplane_infer::engine::{self, unwatched};
+use multiplane_infer::min_cut::MinCut;
+use multiplane_infer::trws::Trws;
+use multiplane_infer::{Engine, Error, Mrf, Table, Term};
+
+use super::graph::LabelGraph;
+use super::scores::SetScores;
+
+/// Iterations of message passing: on graphs so small the bound stalls long before.
+const MOST_ITERATIONS: u64 = 200;
+
+/// Writes a good set, and says how good. Engines begin anew each time, so that the answer is a function of the scores.
+pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>) -> Result<Quality, String> {
+    let mrf = model(graph, scores).map_err(|error| error.to_string())?;
+    let answer = match MinCut::default().solve(&mrf, &mut unwatched, y) {
+        Ok(answer) => answer,
+        Err(_) => {
+            let mut trws = Trws::default();
+            trws.max_iterations = MOST_ITERATIONS;
+            trws.solve(&mrf, &mut unwatched, y).map_err(|error| error.to_string())?
+        }
+    };
+    Ok(match answer.quality() {
+        engine::Quality::Exact => Quality::Exact,
+        engine::Quality::UpperBound(bound) => Quality::UpperBound(bound),
+        engine::Quality::Heuristic => Quality::Heuristic,
+    })
+}
+
+/// The scores as energies.
+fn model(graph: &LabelGraph, scores: SetScores<'_>) -> Result<Mrf, Error> {
+    let mut mrf = Mrf::new();
+    for &[absent, present] in scores.unary {
+        mrf.add_node(&[-absent, -present])?;
+    }
+    for (&[j, k], pair) in graph.edges().iter().zip(scores.pair.chunks_exact(4)) {
+        let table = pair.iter().map(|score| -score).collect();
+        let term = mrf.add_term(Term::Table(Table::new(2, table)?))?;
+        mrf.add_edge(j, k, term, 1.0)?;
+    }
+    Ok(mrf)
+}

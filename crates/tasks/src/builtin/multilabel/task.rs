@@ -1,0 +1,236 @@
+//! Sets of labels as a task: features, loss and decoder. A plane touches only the labels in which a set differs from the
+//! truth, and their pairs.
+
+use multiplane_core::example::Examples;
+use multiplane_core::linalg;
+use multiplane_core::oracle::{Coded, Prices, Quality};
+use multiplane_core::plane::Plane;
+use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::task::{
+    CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
+    WorkspaceOf,
+};
+
+use super::coded::CodedScratch;
+use super::decode::SetDecoder;
+use super::layout::Multilabel;
+use super::scores::SetScores;
+use crate::builtin::prices::{self, SetSearch};
+use crate::data::SparseRows;
+
+impl Multilabel {
+    /// Scores of absence and presence of every label, with the loss where there is a truth.
+    fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
+        let MultilabelScratch { rows, unary, .. } = scratch;
+        rows.clear();
+        rows.resize(self.labels(), 0.0);
+        let row = x.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, &w[..self.pair_start()], self.features, rows);
+        unary.clear();
+        unary.extend(rows.iter().map(|&score| [0.0, score]));
+        if let Some(truth) = truth {
+            let factor = self.costs.factor(truth.len());
+            for (k, (scores, &truth)) in unary.iter_mut().zip(truth).enumerate() {
+                let [absent, present] = self.costs.row(k, truth);
+                scores[0] += factor * absent;
+                scores[1] += factor * present;
+            }
+        }
+    }
+}
+
+/// Working memory of decoder and planes by code.
+#[derive(Debug, Default)]
+pub struct MultilabelScratch {
+    /// Scores of rows of weights.
+    rows: Vec<f64>,
+    unary: Vec<[f64; 2]>,
+    decoder: SetDecoder,
+    pub(super) coded: CodedScratch,
+}
+
+impl Task for Multilabel {
+    type Input = SparseRows;
+    type Label = Vec<u32>;
+    type Scratch = MultilabelScratch;
+    type Memory = ();
+
+    fn dim(&self) -> usize {
+        self.pair_start() + 4 * self.graph.edges().len()
+    }
+
+    fn features(&self, x: &SparseRows, y: &Vec<u32>, scale: f64, out: &mut Plane) {
+        let row = x.row(0);
+        for (k, _) in y.iter().enumerate().filter(|(_, y)| **y == 1) {
+            out.extend_scaled((k * self.features) as u32, row.indices, scale, row.values);
+        }
+        for edge in 0..self.graph.edges().len() {
+            out.push(self.pair_index(edge, y) as u32, scale);
+        }
+    }
+
+    fn loss(&self, truth: &Vec<u32>, y: &Vec<u32>) -> f64 {
+        self.costs.loss(truth, y)
+    }
+
+    fn prices(&self, x: &SparseRows) -> Option<Prices> {
+        Some(prices::of_multilabel(x, self.labels(), self.graph.edges().len(), self.dim(), self.search()))
+    }
+
+    fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
+        Some(self.costs.largest_loss(example.truth))
+    }
+
+    fn decode(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<Quality, String> {
+        self.score_labels(question.input, w, question.truth, work.scratch);
+        let scores = SetScores { unary: &work.scratch.unary, pair: &w[self.pair_start()..] };
+        work.scratch.decoder.solve(&self.graph, scores, out)
+    }
+
+    fn prefetch(&self, x: &SparseRows) {
+        x.prefetch();
+    }
+
+    fn plane(&self, example: ExampleOf<'_, Self>, y: &Vec<u32>, scale: f64, _: WorkspaceOf<'_, Self>, out: &mut Plane) {
+        let (x, truth) = (example.input, example.truth);
+        out.clear();
+        if y == truth {
+            return;
+        }
+        let row = x.row(0);
+        for (k, (&y, &truth)) in y.iter().zip(truth).enumerate().filter(|(_, (y, truth))| y != truth) {
+            let sign = if y > truth { scale } else { -scale };
+            out.extend_scaled((k * self.features) as u32, row.indices, sign, row.values);
+        }
+        for edge in 0..self.graph.edges().len() {
+            let (gained, lost) = (self.pair_index(edge, y), self.pair_index(edge, truth));
+            if gained != lost {
+                let mut entries = [(gained as u32, scale), (lost as u32, -scale)];
+                entries.sort_unstable_by_key(|(index, _)| *index);
+                entries.into_iter().for_each(|(index, value)| out.push(index, value));
+            }
+        }
+        out.set_circ(scale * self.loss(truth, y));
+        out.seal();
+    }
+
+    fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        TaskCapabilities {
+            codes: Some(self),
+            recombination: Some(self),
+            coded_planes: Some(self),
+            // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
+            magnitudes: if self.search() == SetSearch::Sweeps { None } else { Some(self) },
+        }
+    }
+}
+
+impl ScoreMagnitudes<Multilabel> for Multilabel {
+    /// Every label may take the row, every pair has one of its four weights.
+    fn magnitudes(&self, examples: &Examples<SparseRows, Vec<u32>>) -> Magnitudes {
+        let (n, labels, pairs) = (examples.labels.len() as f64, self.labels(), self.graph.edges().len());
+        let mut columns = vec![0.0; self.features];
+        let (mut loss, mut longest) = (0.0, 0);
+        for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
+            x.row(0).iter().for_each(|(index, value)| columns[index as usize] += value.abs() / n);
+            loss += self.costs.largest_loss(truth) / n;
+            longest = longest.max(x.nonzeros());
+        }
+        // In a decoder: the row, then the loss and two sums over labels or a path of messages; in a plane's score: its
+        // entries, on eight sums.
+        let additions = longest + 2 * labels + 4 + (2 * (labels * longest + 2 * pairs)).div_ceil(8);
+        let magnitudes = Magnitudes::new(loss, additions, 1);
+        let start = self.pair_start();
+        (0..labels)
+            .fold(magnitudes, |magnitudes, k| {
+                magnitudes.with_table(k * self.features, 1, Layout::LabelMajor, columns.clone())
+            })
+            .with_table(start, 4, Layout::ColumnMajor, vec![1.0; pairs])
+    }
+}
+
+impl LabelCodes<Multilabel> for Multilabel {
+    fn encode(&self, y: &Vec<u32>, code: &mut Vec<u32>) {
+        code.clone_from(y);
+    }
+
+    fn is_code(&self, _truth: &Vec<u32>, code: &[u32]) -> bool {
+        code.len() == self.labels() && code.iter().all(|&value| value <= 1)
+    }
+}
+
+impl RecombineLabels<Multilabel> for Multilabel {
+    fn recombine(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), String> {
+        let (truth, scratch) = (example.truth, work.scratch);
+        self.score_labels(example.input, w, Some(truth), scratch);
+        let seen = || std::iter::once(&truth[..]).chain(codes.chunks_exact(truth.len().max(1)));
+        let MultilabelScratch { unary, rows, decoder, .. } = scratch;
+        let pair = &w[self.pair_start()..];
+        let best = match self.search() {
+            SetSearch::Sweeps => {
+                // Approximate, so it may miss what is there.
+                let scores = SetScores { unary, pair };
+                rows.clear();
+                rows.extend(seen().map(|y| scores.of(&self.graph, y)));
+                let better = |best: usize, at: usize| if rows[at] > rows[best] { at } else { best };
+                let best = (0..rows.len()).reduce(better);
+                best.and_then(|at| Some((rows[at], seen().nth(at)?)))
+            }
+            _ => None,
+        };
+        for (k, scores) in unary.iter_mut().enumerate() {
+            for value in 0..2 {
+                if seen().all(|y| y[k] != value) {
+                    scores[value as usize] = f64::NEG_INFINITY;
+                }
+            }
+        }
+        let scores = SetScores { unary, pair };
+        decoder.solve(&self.graph, scores, out)?;
+        if let Some((score, y)) = best
+            && score > scores.of(&self.graph, out)
+        {
+            out.clear();
+            out.extend_from_slice(y);
+        }
+        Ok(())
+    }
+}
+
+impl CodedFeatures<Multilabel> for Multilabel {
+    fn linear_scores(
+        &self,
+        example: ExampleOf<'_, Self>,
+        w: &[f64],
+        planes: Coded<'_>,
+        scratch: &mut MultilabelScratch,
+        out: &mut [f64],
+    ) {
+        self.score_sets(example.input, example.truth, w, planes.codes, &mut scratch.coded, out);
+    }
+
+    fn add_planes(
+        &self,
+        example: ExampleOf<'_, Self>,
+        planes: Coded<'_>,
+        amounts: &[f64],
+        scale: f64,
+        scratch: &mut MultilabelScratch,
+        target: &mut [f64],
+    ) {
+        self.add_sets(example.input, example.truth, (planes.codes, amounts), scale, &mut scratch.coded, target);
+    }
+}

@@ -1,0 +1,119 @@
+//! Rows of numbers with any number of labels each: what LIBSVM text with lists of labels and indicator matrices hold.
+
+use std::cmp::Ordering;
+
+use sha2::{Digest, Sha256};
+
+use super::rows::SparseRows;
+use super::strings::Strings;
+use crate::dataset::{Data, Dataset};
+
+/// Rows with a set of labels each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LabelSets {
+    /// The feature vectors.
+    pub rows: SparseRows,
+    /// The labels of each row: their numbers in `names`, ascending, none twice.
+    pub sets: Vec<Vec<u32>>,
+    /// The names of all labels; some may be those of no row.
+    pub names: Strings,
+}
+
+impl LabelSets {
+    /// Returns the numbers of all labels, ordered as whole numbers where all names are such, else as text.
+    pub fn sorted_names(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.names.len() as u32).collect();
+        let values: Option<Vec<i64>> = self.names.iter().map(|name| name.parse().ok()).collect();
+        let by_value = |a: u32, b: u32| {
+            values.as_ref().map_or(Ordering::Equal, |values| values[a as usize].cmp(&values[b as usize]))
+        };
+        order.sort_by(|&a, &b| by_value(a, b).then_with(|| self.names.get(a).cmp(self.names.get(b))));
+        order
+    }
+
+    /// Returns these rows, in this order; each must exist. All labels stay known.
+    pub fn subset(&self, examples: &[usize]) -> LabelSets {
+        let mut rows = SparseRows::new(self.rows.columns());
+        rows.append(&self.rows, examples.iter().copied());
+        let sets = examples.iter().map(|&example| self.sets[example].clone()).collect();
+        LabelSets { rows, sets, names: self.names.clone() }
+    }
+}
+
+impl Data for LabelSets {
+    fn len(&self) -> usize {
+        self.sets.len()
+    }
+    fn subset(&self, examples: &[usize]) -> Dataset {
+        Dataset::new(self.subset(examples))
+    }
+    fn describe(&self) -> &'static str {
+        "rows with sets of labels (multilabel)"
+    }
+    /// Neither the order in which labels first appear nor that within a row matters.
+    fn hash_into(&self, sha: &mut Sha256) {
+        let mut number = |number: usize| sha.update((number as u64).to_le_bytes());
+        let order = self.sorted_names();
+        let mut ranks = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(rank, &label)| ranks[label as usize] = rank);
+        number(self.sets.len());
+        number(order.len());
+        for set in &self.sets {
+            let mut set: Vec<usize> = set.iter().map(|&label| ranks[label as usize]).collect();
+            set.sort_unstable();
+            number(set.len());
+            set.into_iter().for_each(&mut number);
+        }
+        for &label in &order {
+            let name = self.names.get(label);
+            sha.update((name.len() as u64).to_le_bytes());
+            sha.update(name.as_bytes());
+        }
+        sha.update(b"label sets");
+        self.rows.hash_into(sha);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(names: &[&str], sets: &[&[u32]]) -> LabelSets {
+        let mut data = LabelSets::default();
+        names.iter().for_each(|name| _ = data.names.intern(name));
+        for (i, set) in sets.iter().enumerate() {
+            data.rows.push(&[i as u32], &[1.0]);
+            data.sets.push(set.to_vec());
+        }
+        data
+    }
+
+    /// The same sets have the same fingerprint, in whatever order their labels appeared; others do not, nor do those of
+    /// the same rows beside a label that no row has.
+    #[test]
+    fn fingerprints_are_of_the_sets() {
+        let fingerprint = |data: LabelSets| Dataset::new(data).fingerprint();
+        let one = fingerprint(sets(&["b", "a"], &[&[0], &[0, 1], &[]]));
+        assert_eq!(one, fingerprint(sets(&["a", "b"], &[&[1], &[0, 1], &[]])));
+        for other in [
+            sets(&["a", "b"], &[&[0], &[0, 1], &[]]),
+            sets(&["a", "b"], &[&[1], &[0], &[1]]),
+            sets(&["a", "b", "c"], &[&[1], &[0, 1], &[]]),
+            sets(&["a", "c"], &[&[1], &[0, 1], &[]]),
+        ] {
+            assert_ne!(one, fingerprint(other));
+        }
+    }
+
+    /// Names are ordered as numbers where all are, else as text.
+    #[test]
+    fn names_are_ordered() {
+        let ordered = |names: &[&str]| {
+            let data = sets(names, &[]);
+            data.sorted_names().iter().map(|&label| data.names.get(label).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(ordered(&["10", "9", "-1"]), ["-1", "9", "10"]);
+        assert_eq!(ordered(&["10", "9", "x"]), ["10", "9", "x"]);
+        assert_eq!(ordered(&["2", "02", "1"]), ["1", "02", "2"]);
+    }
+}
