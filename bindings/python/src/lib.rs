@@ -10,6 +10,7 @@ mod describe;
 mod errors;
 mod features;
 mod fit;
+mod infer;
 mod interrupt;
 mod model;
 mod parts;
@@ -32,6 +33,8 @@ mod _core {
     use crate::describe::describe;
     #[pymodule_export]
     use crate::fit::Fit;
+    #[pymodule_export]
+    use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]
