@@ -4,8 +4,8 @@
 //! with a bound on its energies. A round takes the leaf of the lowest bound, splits it at a node whose label its messages
 //! leave open, and bounds both parts by messages that start from the leaf's; the lowest bound of all leaves is one on the
 //! whole. Parts whose bound is not below the best energy are dropped: when none is left, the best labelling is proven.
-//! Sweeps in parts choose other labels, so they find better labellings, too. Every other round shakes regions instead, with
-//! other random choices than before.
+//! Sweeps in parts choose other labels, so they find better labellings, too. Rounds 1, 3, 7, 15
+//! and so on shake regions instead, with other random choices than before.
 //!
 //! Labels given which the bound of a leaf exceeds the best energy need no part: in a backward sweep the costs at a node
 //! are, up to a constant, what its labels add to the minima of the chains through it, while the bound that the sweep
@@ -57,13 +57,13 @@ impl Trws {
         let mut part = problem.clone();
         let mut leaves = vec![Leaf { decisions: Vec::new(), bound: state.bound }];
         let mut going = true;
-        for round in 0..self.search {
+        for round in 0..self.search.min(u64::MAX - 1) {
             if !going || state.is_optimal() || watch(state.progress()).is_break() {
                 break;
             }
-            going = match round % 2 {
-                0 => self.branch(problem, &mut part, watch, state, &mut leaves)?,
-                _ => self.search(problem, watch, state),
+            going = match round > 0 && (round + 1).is_power_of_two() {
+                true => self.search(problem, watch, state),
+                false => self.branch(problem, &mut part, watch, state, &mut leaves)?,
             };
             state.iteration += 1;
             let proof = state.proof;
