@@ -33,9 +33,8 @@ fn random_grid(random: &mut Random, most: usize) -> Grid {
         .collect();
     let strength = [0.3, 1.0, 3.0][random.within(0, 2)];
     let diagonals = random.chance(0.5);
-    let mut all = [(0, 1), (1, 0), (1, 1), (1, 1)].map(|(down, right)| {
-        weights(random, (height - down) * (width - right), integral, strength)
-    });
+    let mut all = [(0, 1), (1, 0), (1, 1), (1, 1)]
+        .map(|(down, right)| weights(random, (height - down) * (width - right), integral, strength));
     if !diagonals {
         (all[2], all[3]) = (Weights::None, Weights::None);
     }
@@ -81,12 +80,24 @@ fn refuses() {
         "engine min-cut does not apply: an edge 0 down and 1 right has weight -1, expected at least 0"
     );
     for (result, expected) in [
-        (grid([0, 2, 2], vec![], Weights::None), "found a grid of 0 x 2 nodes and 2 labels, expected at least 1 of each and fewer than 2^28 nodes"),
+        (
+            grid([0, 2, 2], vec![], Weights::None),
+            "found a grid of 0 x 2 nodes and 2 labels, expected at least 1 of each and fewer than 2^28 nodes",
+        ),
         (grid([1, 2, 2], vec![0.0; 3], Weights::None), "found 3 unary energies, expected 1 x 2 x 2"),
         (grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![1.0; 2])), "found 2 horizontal weights, expected 1 x 1"),
-        (grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![f64::NAN])), "horizontal weight of row 0, column 0: found NaN, expected a finite number"),
-        (grid([1, 2, 2], vec![0.0, 1.0, f64::NAN, 0.0], Weights::None), "node 1: found NaN as energy of label 0, expected a finite number or +inf"),
-        (grid([1, 1, 2], vec![f64::INFINITY; 2], Weights::None), "node 0: found every label forbidden, expected a finite energy"),
+        (
+            grid([1, 2, 2], vec![0.0; 4], Weights::Each(vec![f64::NAN])),
+            "horizontal weight of row 0, column 0: found NaN, expected a finite number",
+        ),
+        (
+            grid([1, 2, 2], vec![0.0, 1.0, f64::NAN, 0.0], Weights::None),
+            "node 1: found NaN as energy of label 0, expected a finite number or +inf",
+        ),
+        (
+            grid([1, 1, 2], vec![f64::INFINITY; 2], Weights::None),
+            "node 0: found every label forbidden, expected a finite energy",
+        ),
     ] {
         assert_eq!(invalid(result), expected);
     }

@@ -24,7 +24,11 @@ pub(crate) fn indices(object: &Bound<'_, PyAny>, what: &str, end: usize) -> PyRe
 }
 
 /// The labels of a labelling, which must be those of the model's nodes.
-pub(crate) fn labelling(object: &Bound<'_, PyAny>, what: &str, counts: impl ExactSizeIterator<Item = usize>) -> PyResult<Vec<u32>> {
+pub(crate) fn labelling(
+    object: &Bound<'_, PyAny>,
+    what: &str,
+    counts: impl ExactSizeIterator<Item = usize>,
+) -> PyResult<Vec<u32>> {
     let numbers: Vec<i64> = numbers(object, "int64")?;
     if numbers.len() != counts.len() {
         let (found, nodes) = (numbers.len(), counts.len());
@@ -32,7 +36,9 @@ pub(crate) fn labelling(object: &Bound<'_, PyAny>, what: &str, counts: impl Exac
     }
     let label = |(node, (&number, count)): (usize, (&i64, usize))| {
         u32::try_from(number).ok().filter(|&label| (label as usize) < count).ok_or_else(|| {
-            value_error(format!("{what}: found label {number} at node {node}, expected one from 0 to less than {count}"))
+            value_error(format!(
+                "{what}: found label {number} at node {node}, expected one from 0 to less than {count}"
+            ))
         })
     };
     numbers.iter().zip(counts).enumerate().map(label).collect()

@@ -172,9 +172,8 @@ impl Energies {
     ) -> PyResult<Vec<Found>> {
         let mut limits = Limits::new(seconds, None)?;
         let solver = solver!(self);
-        let solved = guarded(|| {
-            py.detach(|| solver.best(engine, count, &mut |progress| limits.see(progress))).map_err(refused)
-        });
+        let solved =
+            guarded(|| py.detach(|| solver.best(engine, count, &mut |progress| limits.see(progress))).map_err(refused));
         all_found(py, solved, limits)
     }
 

@@ -178,8 +178,7 @@ impl Grid {
     /// Calls `each` with tail, head and weight of every edge: direction after direction, row after row.
     #[inline(always)]
     fn each_edge(&self, mut each: impl FnMut(usize, usize, f64)) {
-        for step in 0..STEPS.len() {
-            let (down, right) = STEPS[step];
+        for (step, &(down, right)) in STEPS.iter().enumerate() {
             let columns = self.edge_columns(step);
             for y in 0..self.edge_rows(step) {
                 let tail = y * self.width + usize::from(right < 0);
