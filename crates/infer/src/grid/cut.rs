@@ -1,11 +1,13 @@
 //! The minimum cut of a grid of two labels.
 //!
 //! Many pixels need no cut: where the label that a node prefers by itself is worth at least what all its edges may cost,
-//! it has this label in a smallest cut. Its neighbours then pay or gain the weight of their edge in their own unary
-//! energies, and may be settled by that. (Desmet et al., "The dead-end elimination theorem", Nature 1992, with one label
-//! left.) The cut is found for the rest, in a network laid out from the arrays. O(nodes) before the cut.
+//! it has this label in the smallest cut. Edges to settled nodes then are part of their neighbours' own energies, and may
+//! settle these. (Desmet et al., "The dead-end elimination theorem", Nature 1992, where one label of two is left.) A few
+//! sweeps over the rows, there and back, settle most of what can be. The cut is found for the rest, in a network laid out
+//! row by row. O(nodes) before the cut.
 
-use super::{Grid, STEPS, Weights};
+use super::rows::RowWeights;
+use super::{Grid, STEPS};
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::maxflow::DirectFlow;
@@ -15,210 +17,171 @@ use crate::sum::Sum;
 /// Finds minimum cuts of grids; keeps its memory from call to call.
 #[derive(Clone, Debug, Default)]
 pub struct GridCut {
-    /// Energy of label 1 minus that of label 0, with the edges to settled nodes.
+    /// The label of a settled node, [`FREE`], or [`NOTHING`] around the grid: rows of `width + 2` places.
+    places: Vec<u8>,
+    weights: RowWeights,
+    /// Of the free nodes, energy of label 1 minus that of label 0, with the edges to settled nodes.
     slope: Vec<f64>,
-    /// Sum of the weights of a node's edges to nodes that are not settled.
-    reach: Vec<f64>,
-    /// The label of a settled node, or [`FREE`].
-    settled: Vec<u8>,
-    pending: Vec<u32>,
-    /// Numbers of free nodes in the network.
+    /// Numbers of the free nodes in the last two rows, laid out as `places`.
     index: Vec<u32>,
     flow: DirectFlow,
 }
 
 const FREE: u8 = 2;
-/// Added to the label of a node that is settled, but whose neighbours have not been told.
-const PENDING: u8 = 4;
+const NOTHING: u8 = 3;
+
+/// By place: what an edge to it adds to a node's slope, and to what its edges may cost beyond.
+const SIGN: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
+const OPEN: [f64; 4] = [0.0, 0.0, 1.0, 0.0];
+
+/// Most sweeps that settle nodes; they end when one settles less than this share of all nodes.
+const SWEEPS: usize = 6;
+const WORTH: usize = 50;
 
 impl GridCut {
-    /// Writes the labelling of lowest energy, `[y][x]`, into `labels`; of equal ones one with the fewest labels 1, up to
-    /// rounding.
+    /// Writes the labelling of lowest energy, `[y][x]`, into `labels`; of equal ones the one with the fewest labels 1, up
+    /// to rounding.
     ///
     /// # Errors
     /// [`Error::DoesNotApply`] where there are not two labels, or a weight is negative.
     pub fn solve(&mut self, grid: &Grid, labels: &mut Vec<u32>) -> Result<Answer, Error> {
         check(grid)?;
-        let (mut offset, lowest) = self.read(grid);
-        self.settle(grid, &mut offset);
-        self.lay_out(grid);
-        let mut flow = Sum::default();
-        let free = self.index.iter().zip(&self.slope).filter(|&(&index, _)| index != u32::MAX);
-        for (_, slope) in free.clone() {
-            offset.add(slope.min(0.0));
-            flow.add((-slope).max(0.0));
+        match grid.has_diagonals() {
+            true => self.build::<true>(grid),
+            false => self.build::<false>(grid),
         }
         self.flow.solve();
+        let mut free = 0;
         labels.clear();
-        labels.extend(self.index.iter().zip(&self.settled).map(|(&index, &settled)| match settled {
-            FREE => u32::from(self.flow.is_source_side(index)),
-            label => u32::from(label),
-        }));
-        for (&index, _) in free {
-            flow.add(-self.flow.excess(index).max(0.0));
+        labels.reserve(grid.nodes());
+        for row in self.places.chunks_exact(grid.width + 2).skip(1).take(grid.height) {
+            labels.extend(row[1..=grid.width].iter().map(|&place| match place {
+                FREE => {
+                    free += 1;
+                    u32::from(self.flow.is_source_side(free - 1))
+                }
+                label => u32::from(label),
+            }));
         }
         let energy = grid.energy(labels);
-        let bound = offset.value() + flow.value();
-        let rounding = 4.0 * f64::EPSILON * (offset.sizes() + flow.sizes() + lowest.sizes());
-        let met = proof::is_close(energy, bound, lowest.value(), rounding);
-        Ok(Answer { energy, bound: if met { energy } else { bound.min(energy) }, iterations: 1 })
+        Ok(Answer { energy, bound: energy - self.left_open(), iterations: 1 })
     }
 
     /// Returns how many nodes the last solve needed a cut for.
     pub fn free(&self) -> usize {
-        self.settled.iter().filter(|&&label| label == FREE).count()
+        self.slope.len()
     }
 
-    /// Reads the arrays; returns the energy where all nodes have label 0 (1, where that is forbidden), and the sum of
-    /// the lowest energies of all nodes.
-    fn read(&mut self, grid: &Grid) -> (Sum, Sum) {
-        let (mut offset, mut lowest) = (Sum::default(), Sum::default());
-        self.slope.clear();
-        self.slope.extend(grid.unary.as_chunks::<2>().0.iter().map(|[zero, one]| {
-            offset.add(if *zero < f64::INFINITY { *zero } else { *one });
-            lowest.add(zero.min(*one));
-            one - zero
-        }));
-        self.reach.clear();
-        self.reach.resize(grid.nodes(), 0.0);
-        let reach = &mut self.reach;
-        grid.each_edge(|tail, head, weight| {
-            reach[tail] += weight;
-            reach[head] += weight;
-        });
-        (offset, lowest)
-    }
-
-    /// Settles the nodes that need no cut.
-    fn settle(&mut self, grid: &Grid, offset: &mut Sum) {
-        self.settled.clear();
-        self.settled.resize(grid.nodes(), FREE);
-        self.pending.clear();
-        for node in 0..grid.nodes() {
-            if self.settled[node] == FREE && self.try_to_settle(node, offset) {
-                while let Some(node) = self.pending.pop() {
-                    self.tell_neighbours(grid, node as usize, offset);
-                }
+    /// Returns by how much the labels of free nodes cost more than what the flow proves; 0 up to rounding. Cut and flow
+    /// are equal where the slopes of label 1, the edges cut, and what the source could not send sum to nothing.
+    fn left_open(&self) -> f64 {
+        let (mut open, mut flow) = (Sum::default(), Sum::default());
+        for (node, &slope) in (0..).zip(&self.slope) {
+            let excess = self.flow.excess(node).max(0.0);
+            open.add(excess);
+            flow.add((-slope).max(0.0) - excess);
+            if self.flow.is_source_side(node) {
+                open.add(slope);
+                self.flow.each_cut_edge(node, |capacity| open.add(capacity));
             }
         }
+        let rounding = 4.0 * f64::EPSILON * (open.sizes() + flow.sizes());
+        if proof::is_close(open.value(), 0.0, open.value() - flow.value(), rounding) { 0.0 } else { open.value() }
     }
 
-    /// Settles a node if it can be.
+    /// Settles nodes and lays out the network of the others.
+    fn build<const DIAGONALS: bool>(&mut self, grid: &Grid) {
+        let stride = grid.width + 2;
+        self.places.clear();
+        self.places.resize(stride * (grid.height + 2), NOTHING);
+        for row in self.places.chunks_exact_mut(stride).skip(1).take(grid.height) {
+            row[1..=grid.width].fill(FREE);
+        }
+        for sweep in 0..SWEEPS {
+            let mut settled = 0;
+            for at in 0..grid.height {
+                let back = sweep % 2 == 1;
+                let y = if back { grid.height - 1 - at } else { at };
+                self.weights.read(grid, y);
+                settled += match back {
+                    true => self.settle::<DIAGONALS, true>(grid, y),
+                    false => self.settle::<DIAGONALS, false>(grid, y),
+                };
+            }
+            if settled * WORTH < grid.nodes() {
+                break;
+            }
+        }
+        self.lay_out::<DIAGONALS>(grid);
+    }
+
+    /// Settles nodes of a row whose weights are read; returns how many.
+    fn settle<const DIAGONALS: bool, const BACK: bool>(&mut self, grid: &Grid, y: usize) -> usize {
+        let (width, stride) = (grid.width, grid.width + 2);
+        let unary = &grid.unary.as_chunks::<2>().0[y * width..(y + 1) * width];
+        let start = (y + 1) * stride + 1;
+        let mut settled = 0;
+        for at in 0..width {
+            let x = if BACK { width - 1 - at } else { at };
+            let (slope, reach) = self.around::<DIAGONALS>(unary[x], start + x, x, stride);
+            let place = &mut self.places[start + x];
+            // Without branches, which could not be predicted.
+            let label = if slope >= reach { 0 } else { FREE };
+            let label = if -slope > reach { 1 } else { label };
+            let now = if *place == FREE { label } else { *place };
+            settled += usize::from(now != *place);
+            *place = now;
+        }
+        settled
+    }
+
+    /// Returns a node's slope, and what its edges to free nodes cost at most.
     #[inline(always)]
-    fn try_to_settle(&mut self, node: usize, offset: &mut Sum) -> bool {
-        let (slope, reach) = (self.slope[node], self.reach[node]);
-        if slope >= reach {
-            self.settled[node] = PENDING;
-        } else if -slope > reach {
-            self.settled[node] = 1 | PENDING;
-            if slope > f64::NEG_INFINITY {
-                offset.add(slope);
-            }
-        } else {
-            return false;
-        }
-        self.pending.push(node as u32);
-        true
+    fn around<const DIAGONALS: bool>(&self, unary: [f64; 2], at: usize, x: usize, stride: usize) -> (f64, f64) {
+        let (mut slope, mut reach) = (unary[1] - unary[0], 0.0);
+        let mut add = |step: isize, weight: f64| {
+            let place = (self.places[at.wrapping_add_signed(step)] & 3) as usize;
+            slope += weight * SIGN[place];
+            reach += weight * OPEN[place];
+        };
+        self.weights.each_before::<DIAGONALS>(x, stride as isize, &mut add);
+        self.weights.each_after::<DIAGONALS>(x, stride as isize, &mut add);
+        (slope, reach)
     }
 
-    /// Adds the edges of a settled node to the unary energies of its free neighbours.
-    #[inline]
-    fn tell_neighbours(&mut self, grid: &Grid, node: usize, offset: &mut Sum) {
-        self.settled[node] &= !PENDING;
-        let label = self.settled[node];
-        let one = label == 1;
-        each_neighbour(grid, node, |neighbour, weight| {
-            if self.settled[neighbour] & PENDING != 0 {
-                if self.settled[neighbour] != label | PENDING {
-                    offset.add(weight);
-                }
-            } else if self.settled[neighbour] == FREE {
-                // Where label 0 is forbidden there is no slope to add to: label 1 pays at once.
-                let forced = self.slope[neighbour] == f64::NEG_INFINITY;
-                if one != forced {
-                    offset.add(weight);
-                }
-                self.slope[neighbour] += if one { -weight } else { weight };
-                self.reach[neighbour] -= weight;
-                self.try_to_settle(neighbour, offset);
-            }
-        });
-    }
-
-    /// Lays out the network of the free nodes.
-    fn lay_out(&mut self, grid: &Grid) {
+    /// Lays out the network of the free nodes, each with the edges to those before it.
+    fn lay_out<const DIAGONALS: bool>(&mut self, grid: &Grid) {
+        let (width, stride) = (grid.width, grid.width + 2);
         self.flow.clear();
+        self.slope.clear();
         self.index.clear();
-        let mut free = 0;
-        for node in 0..grid.nodes() {
-            if self.settled[node] != FREE {
-                self.index.push(u32::MAX);
-                continue;
-            }
-            let mut edges = 0;
-            each_neighbour(grid, node, |neighbour, weight| {
-                edges += u32::from(self.settled[neighbour] == FREE && weight > 0.0);
-            });
-            self.flow.add_node(-self.slope[node], edges);
-            self.index.push(free);
-            free += 1;
-        }
-        self.flow.lay_out();
-        for (node, &index) in self.index.iter().enumerate() {
-            if index != u32::MAX {
-                each_later_neighbour(grid, node, |neighbour, weight| {
-                    let other = self.index[neighbour];
-                    if other != u32::MAX && weight > 0.0 {
-                        self.flow.add_edge(index, other, weight);
+        self.index.resize(2 * stride, 0);
+        for y in 0..grid.height {
+            self.weights.read(grid, y);
+            let unary = &grid.unary.as_chunks::<2>().0[y * width..(y + 1) * width];
+            self.index.copy_within(stride.., 0);
+            for x in 0..width {
+                let at = (y + 1) * stride + 1 + x;
+                if self.places[at] != FREE {
+                    continue;
+                }
+                let (slope, _) = self.around::<DIAGONALS>(unary[x], at, x, stride);
+                let is_open = |step, weight| weight > 0.0 && self.places[at.wrapping_add_signed(step)] == FREE;
+                let mut edges = 0;
+                let mut count = |step, weight| edges += u32::from(is_open(step, weight));
+                self.weights.each_before::<DIAGONALS>(x, stride as isize, &mut count);
+                self.weights.each_after::<DIAGONALS>(x, stride as isize, &mut count);
+                let node = self.flow.add_node(-slope, edges);
+                self.slope.push(slope);
+                let here = stride + 1 + x;
+                self.index[here] = node;
+                let (index, flow) = (&self.index, &mut self.flow);
+                self.weights.each_before::<DIAGONALS>(x, stride as isize, |step, weight| {
+                    if is_open(step, weight) {
+                        flow.add_edge(index[here.wrapping_add_signed(step)], node, weight);
                     }
                 });
             }
-        }
-    }
-}
-
-/// Calls `each` with the neighbours of a node and the weights of the edges to them.
-#[inline(always)]
-fn each_neighbour(grid: &Grid, node: usize, mut each: impl FnMut(usize, f64)) {
-    let (height, width) = (grid.height, grid.width);
-    let (y, x) = (node / width, node % width);
-    let [horizontal, vertical, diagonal, antidiagonal] = &grid.weights;
-    if y > 0 {
-        if x > 0 && *diagonal != Weights::None {
-            each(node - width - 1, diagonal.at(y - 1, x - 1, width - 1));
-        }
-        if *vertical != Weights::None {
-            each(node - width, vertical.at(y - 1, x, width));
-        }
-        if x + 1 < width && *antidiagonal != Weights::None {
-            each(node - width + 1, antidiagonal.at(y - 1, x, width - 1));
-        }
-    }
-    if x > 0 && *horizontal != Weights::None {
-        each(node - 1, horizontal.at(y, x - 1, width - 1));
-    }
-    debug_assert!(height > y);
-    each_later_neighbour(grid, node, each);
-}
-
-/// The same for those to the right and in the next row.
-#[inline(always)]
-fn each_later_neighbour(grid: &Grid, node: usize, mut each: impl FnMut(usize, f64)) {
-    let (height, width) = (grid.height, grid.width);
-    let (y, x) = (node / width, node % width);
-    let [horizontal, vertical, diagonal, antidiagonal] = &grid.weights;
-    if x + 1 < width && *horizontal != Weights::None {
-        each(node + 1, horizontal.at(y, x, width - 1));
-    }
-    if y + 1 < height {
-        if x > 0 && *antidiagonal != Weights::None {
-            each(node + width - 1, antidiagonal.at(y, x - 1, width - 1));
-        }
-        if *vertical != Weights::None {
-            each(node + width, vertical.at(y, x, width));
-        }
-        if x + 1 < width && *diagonal != Weights::None {
-            each(node + width + 1, diagonal.at(y, x, width - 1));
         }
     }
 }

@@ -5,6 +5,7 @@
 //! arrays: where most pixels are sure of their label, at little more than the cost of reading these.
 
 mod cut;
+mod rows;
 mod weights;
 
 use crate::error::Error;
@@ -163,6 +164,11 @@ impl Grid {
     /// Returns the unary energies, `[y][x][label]`.
     pub fn unary(&self) -> &[f64] {
         &self.unary
+    }
+
+    /// Returns whether there are edges that lead to another row and column.
+    fn has_diagonals(&self) -> bool {
+        self.weights[2..].iter().any(|weights| *weights != Weights::None)
     }
 
     /// Returns the rows of edges in a direction; 0 where it has none.

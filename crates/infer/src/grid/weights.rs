@@ -56,16 +56,6 @@ impl Weights {
         }
     }
 
-    /// Returns the weight of an edge.
-    #[inline(always)]
-    pub(super) fn at(&self, row: usize, column: usize, columns: usize) -> f64 {
-        match self {
-            Weights::None => 0.0,
-            Weights::Same(weight) => *weight,
-            Weights::Each(weights) => weights[row * columns + column],
-        }
-    }
-
     /// Returns the numbers that there are.
     pub(super) fn numbers(&self) -> Option<&[f64]> {
         match self {

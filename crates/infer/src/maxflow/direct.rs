@@ -1,6 +1,6 @@
 //! A network laid out straight from where its nodes and edges come from, and solved once: no list of given edges.
 //!
-//! The caller says each node's degree before it adds edges, which takes the place of the counting sort of
+//! The caller says each node's degree when it adds the node, which takes the place of the counting sort of
 //! [`Graph`](super::Graph). On a grid of a million pixels that is a third of the memory, and much of the time of a cut
 //! that is easy.
 
@@ -16,28 +16,32 @@ pub(crate) struct DirectFlow {
     network: ResidualNetwork<f64>,
     forest: SearchForest,
     queues: Queues,
-    /// Arcs of the nodes so far.
-    arcs: u32,
 }
 
 impl DirectFlow {
     /// Removes all nodes and edges.
     pub(crate) fn clear(&mut self) {
         self.network.clear();
-        self.arcs = 0;
     }
 
-    /// Adds a node with so many edges: `excess` is what the source can send into it, or if negative what the sink takes.
+    /// Adds a node that is to have so many edges and returns its number: `excess` is what the source can send into it, or
+    /// if negative what the sink takes.
     #[inline]
-    pub(crate) fn add_node(&mut self, excess: f64, edges: u32) {
-        let (first, parent) = (self.arcs, ORPHAN);
-        self.network.nodes.push(ResidualNode { excess, first, end: first, parent, level: 0, next: NONE, lost: 0 });
-        self.arcs += edges;
-    }
-
-    /// Makes room for the edges of all nodes, which are added from now on.
-    pub(crate) fn lay_out(&mut self) {
-        self.network.arcs.resize(self.arcs as usize, ResidualArc::joining(0, 0, 0.0));
+    pub(crate) fn add_node(&mut self, excess: f64, edges: u32) -> u32 {
+        let ResidualNetwork { nodes, arcs, .. } = &mut self.network;
+        let first = arcs.len();
+        let fresh = ResidualNode {
+            excess,
+            first: first as u32,
+            end: first as u32,
+            parent: ORPHAN,
+            level: 0,
+            next: NONE,
+            lost: 0,
+        };
+        nodes.push(fresh);
+        arcs.resize(first + edges as usize, ResidualArc::joining(0, 0, 0.0));
+        nodes.len() as u32 - 1
     }
 
     /// Adds an edge with a positive capacity in both directions.
@@ -67,6 +71,18 @@ impl DirectFlow {
     #[inline]
     pub(crate) fn excess(&self, node: u32) -> f64 {
         self.network.nodes[node as usize].excess
+    }
+
+    /// Calls `each` with the capacities of the edges of a node on the source's side that lead to the sink's.
+    #[inline]
+    pub(crate) fn each_cut_edge(&self, node: u32, mut each: impl FnMut(f64)) {
+        let at = &self.network.nodes[node as usize];
+        for arc in &self.network.arcs[at.first as usize..at.end as usize] {
+            if !self.is_source_side(arc.head) {
+                // Flow moves capacity from one direction to the other.
+                each(0.5 * (arc.residual + self.network.arcs[arc.reverse() as usize].residual));
+            }
+        }
     }
 
     /// Returns whether a node is on the source's side in every smallest cut.
