@@ -11,6 +11,7 @@ mod errors;
 mod features;
 mod fit;
 mod graphs;
+mod infer;
 mod interrupt;
 mod model;
 mod parts;
@@ -35,6 +36,8 @@ mod _core {
     use crate::fit::Fit;
     #[pymodule_export]
     use crate::graphs::{graph_sizes, graphs};
+    #[pymodule_export]
+    use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use crate::mrf::Mrf;
 
 /// A minimiser of the energy of a [`Mrf`]. It owns its working memory and is meant to be used again: a second
 /// [`solve`](Engine::solve) of a model of the same shape, with other energies, starts from what the last one left.
-pub trait Engine {
+pub trait Engine: Send {
     /// Builds what solving `problem` needs and forgets earlier solves, so that the next one is cold.
     ///
     /// # Errors
@@ -20,6 +20,12 @@ pub trait Engine {
     /// # Errors
     /// [`Error::DoesNotApply`] as `prepare`.
     fn solve(&mut self, problem: &Mrf, watch: Watch<'_>, labels: &mut Vec<u32>) -> Result<Answer, Error>;
+
+    /// Lets further solves go on for so many rounds where nothing is left to do but a longer search, or until the watch
+    /// ends them. Engines that have no such search, as those that are exact, take no notice.
+    fn set_search(&mut self, rounds: u64) {
+        let _ = rounds;
+    }
 }
 
 /// Called by engines between their iterations.

@@ -46,6 +46,7 @@
 //! * [`several`]: the M best labellings, or several that are good and different, over any engine;
 //! * [`persistency`]: which labels of a Potts model are proven before it is solved;
 //! * [`restricted`]: the best combination of a few known labellings;
+//! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
@@ -71,6 +72,7 @@ pub mod error;
 pub mod expansion;
 pub mod file;
 pub mod format;
+pub mod grid;
 pub mod lattice;
 pub mod maxflow;
 mod messages;

@@ -83,6 +83,12 @@ impl Proof {
     }
 }
 
+/// Returns whether a bound of an exact algorithm, of which rounding may have taken so much, meets an energy; all above
+/// `lowest` was to decide.
+pub(crate) fn is_close(energy: f64, bound: f64, lowest: f64, rounding: f64) -> bool {
+    energy - bound <= CLOSE * (energy - lowest).max(0.0) + rounding
+}
+
 /// Returns the answer of an exact algorithm whose bound may be off by what rounding does to sums of all energies.
 pub(crate) fn exact_answer(problem: &Mrf, energy: f64, bound: f64, iterations: u64) -> Answer {
     let proof = Proof::of(problem);

@@ -220,3 +220,66 @@ fn stops_when_told() {
         assert!(answer.bound <= answer.energy && answer.energy == mrf.energy(&labels), "after {calls}: {answer:?}");
     }
 }
+
+fn searching(rounds: u64) -> Trws {
+    let mut trws = Trws::default();
+    trws.search = rounds;
+    trws
+}
+
+/// A longer search is never worse than none: on models whose bound stalls it proves what is left open, and the labels
+/// are enumeration's. The same limit of rounds gives the same bits.
+#[test]
+fn longer_searches_close_the_gap() {
+    let (mut open, mut closed, mut labels, mut again) = (0, 0, Vec::new(), Vec::new());
+    for seed in 0..1500 {
+        let mut random = Random(seed);
+        let nodes = random.within(3, 8);
+        let ends = random_graph(&mut random, nodes, 0.8);
+        let mut traits = Traits::random(&mut random);
+        traits.integral &= seed % 3 == 0;
+        let mrf = random_model(&mut random, nodes, &ends, traits);
+        let before = Trws::default().solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        let mut longer = searching(200);
+        let after = longer.solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        let optimum = optimum(&mrf);
+        assert_sound(&mrf, after, &labels, optimum, &format!("seed {seed}"));
+        assert!(after.bound >= before.bound && after.energy <= before.energy, "seed {seed}: {before:?}, {after:?}");
+        let same = searching(200).solve(&mrf, &mut unwatched, &mut again).unwrap();
+        assert_eq!((same, &again), (after, &labels), "seed {seed}");
+        let warm = longer.solve(&mrf, &mut unwatched, &mut again).unwrap();
+        assert_sound(&mrf, warm, &again, optimum, &format!("seed {seed}, warm"));
+        open += usize::from(!before.is_exact());
+        closed += usize::from(!before.is_exact() && after.is_exact());
+    }
+    println!("open without a longer search: {open}, closed by it: {closed}");
+    assert!(open > 50 && closed == open, "{closed} of {open} closed");
+}
+
+/// A watch ends a longer search, with a bound and labels that hold; a limit of iterations does so at the same place
+/// every time.
+#[test]
+fn longer_searches_can_be_stopped() {
+    let mut labels = Vec::new();
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let nodes = 40;
+        let ends = random_graph(&mut random, nodes, 0.2);
+        let mrf = random_model(&mut random, nodes, &ends, Traits { integral: false, forbids: seed % 2 == 0 });
+        let plain = Trws::default().solve(&mrf, &mut unwatched, &mut labels).unwrap();
+        let mut limited = |limit: u64| {
+            let mut watch = |progress: multiplane_infer::SolveProgress| match progress.iteration >= limit {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            let mut trws = searching(u64::MAX);
+            let answer = trws.solve(&mrf, &mut watch, &mut labels).unwrap();
+            assert!(answer.bound <= answer.energy && answer.energy == mrf.energy(&labels), "seed {seed}: {answer:?}");
+            answer
+        };
+        let (short, long) = (limited(plain.iterations + 2), limited(plain.iterations + 20));
+        assert_eq!(limited(plain.iterations + 20), long, "seed {seed}");
+        assert!(short.bound >= plain.bound && long.bound >= short.bound, "seed {seed}: {plain:?} {short:?} {long:?}");
+        assert!(long.energy <= short.energy && short.energy <= plain.energy, "seed {seed}");
+    }
+}

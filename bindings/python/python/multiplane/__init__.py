@@ -6,6 +6,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 
 - ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``GraphSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
+- ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
 - ``solvers``: every solver with its parameters.
 """
@@ -18,6 +19,7 @@ from multiplane._core import __version__
 from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm, load_multilabel
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
+from multiplane._infer import Inference, PairwiseModel, infer
 from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
@@ -37,16 +39,19 @@ __all__ = [
     "GraphSSVM",
     "HeuristicWarning",
     "History",
+    "Inference",
     "LostWorkers",
     "MultiLabelSSVM",
     "MulticlassSSVM",
     "NotFittedError",
     "PathResult",
+    "PairwiseModel",
     "Pooled",
     "PyStructTask",
     "StructuredSVM",
     "Task",
     "__version__",
+    "infer",
     "load",
     "load_conll",
     "load_csv",

@@ -131,6 +131,9 @@ fn minimise(args: &InferArgs, mrf: &Mrf) -> Result<Report, Error> {
             (entry, engine)
         }
     };
+    if args.seconds.is_some() {
+        engine.set_search(u64::MAX); // the watcher ends it
+    }
     let mut watcher = Watcher::new(entry.name, args.seconds, args.quiet);
     let (mut labels, mut found, mut times) = (Vec::new(), Vec::new(), Vec::new());
     let mut best: Option<Answer> = None;

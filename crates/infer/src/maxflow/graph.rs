@@ -7,7 +7,7 @@ use super::network::{GivenEdge, ResidualNetwork};
 use crate::error::Error;
 
 /// Graphs of so many nodes get a [`HeadStart`](super::boykov::HeadStart).
-const LARGE: usize = 10_000;
+pub(super) const LARGE: usize = 10_000;
 
 /// Side of a minimum cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

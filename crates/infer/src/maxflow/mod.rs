@@ -77,6 +77,7 @@ mod boykov;
 mod capacity;
 mod changes;
 mod check;
+mod direct;
 mod forest;
 mod graph;
 mod network;
@@ -86,4 +87,5 @@ mod tests;
 mod value;
 
 pub use capacity::Capacity;
+pub(crate) use direct::DirectFlow;
 pub use graph::{Graph, Side};

@@ -34,6 +34,12 @@ pub(super) struct ResidualArc<C> {
 const OPEN: u32 = 1 << 31;
 
 impl<C: Capacity> ResidualArc<C> {
+    /// Makes an arc of an edge with the same capacity in both directions.
+    #[inline(always)]
+    pub(super) fn joining(head: u32, reverse: u32, capacity: C) -> Self {
+        ResidualArc { residual: capacity, head, reverse: reverse | open(capacity) }
+    }
+
     #[inline(always)]
     pub(super) fn reverse(&self) -> u32 {
         self.reverse & !OPEN

@@ -1,6 +1,6 @@
 //! One solve, cold or warm, and what it found.
 
-use super::boykov::HeadStart;
+use super::boykov::{HeadStart, Queues};
 use super::capacity::Capacity;
 use super::check;
 use super::forest::TreeSearch;
@@ -61,14 +61,7 @@ impl<C: Capacity> Graph<C> {
         let mut search = TreeSearch { network: &mut self.network, forest: &mut self.forest };
         match keeps_trees {
             true => search.mend(&self.nodes_changed, &self.edges_changed, &mut self.arcs_changed),
-            false => {
-                search.send_to_neighbours();
-                if self.terminals.len() >= self.large {
-                    let limit = self.terminals.len().saturating_mul(8).min(1 << 30) as i32;
-                    HeadStart { network: search.network, queues: &mut self.queues, time: 0 }.run(limit);
-                }
-                search.plant();
-            }
+            false => start_anew(&mut search, &mut self.queues, self.large),
         }
         search.run();
         if !keeps_trees {
@@ -118,4 +111,15 @@ impl<C: Capacity> Graph<C> {
         let flat = self.forest.height() <= 2 * self.planted_height + 64;
         flat && changes.saturating_mul(self.planted_height as usize) < MEND_BELOW * self.nodes()
     }
+}
+
+/// Sends what is easy to send, and plants new trees. Networks of `large` nodes or more get a head start.
+pub(super) fn start_anew<C: Capacity>(search: &mut TreeSearch<'_, C>, queues: &mut Queues, large: usize) {
+    search.send_to_neighbours();
+    let nodes = search.network.nodes.len();
+    if nodes >= large {
+        let limit = nodes.saturating_mul(8).min(1 << 30) as i32;
+        HeadStart { network: search.network, queues, time: 0 }.run(limit);
+    }
+    search.plant();
 }

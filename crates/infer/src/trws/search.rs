@@ -38,25 +38,28 @@ impl Trws {
         going
     }
 
-    /// Makes the last search, where the bound does not prove the best labelling optimal.
-    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) {
+    /// Makes the last search, where the bound does not prove the best labelling optimal. Returns false if the caller
+    /// wishes to stop.
+    pub(super) fn search(&mut self, problem: &Mrf, watch: Watch<'_>, state: &mut SolveState) -> bool {
         if !problem.terms().iter().any(Term::forbids) {
             let pairs = std::mem::take(&mut self.sweeps.pairs);
-            self.anneal(problem, (problem, &pairs), watch, state);
+            let going = self.anneal(problem, (problem, &pairs), watch, state);
             self.sweeps.pairs = pairs;
-            return;
+            return going;
         }
         // Forbidden pairs wall good labellings off from each other, so in here they cost a penalty, which grows until
         // an allowed labelling is found.
         let largest = self.sweeps.pairs.pairs.iter().map(|pair| pair.size).fold(1.0, f64::max);
         for penalty in PENALTIES {
-            let Ok(soft) = soften(problem, largest * penalty) else { return }; // penalties beyond all numbers
+            let Ok(soft) = soften(problem, largest * penalty) else { return true }; // penalties beyond all numbers
             let mut pairs = self.sweeps.pairs.clone();
             pairs.refresh(&soft);
-            if !self.anneal(problem, (&soft, &pairs), watch, state) || state.energy.is_finite() {
-                return;
+            let going = self.anneal(problem, (&soft, &pairs), watch, state);
+            if !going || state.energy.is_finite() {
+                return going;
             }
         }
+        true
     }
 
     /// Shakes regions and tolerates less and less increase of energy: threshold accepting (Dueck and Scheuer 1990). The

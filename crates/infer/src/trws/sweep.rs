@@ -48,6 +48,8 @@ pub(super) struct Sweeps {
     /// Whether all messages lead to their pairs' first nodes, as a forward sweep expects it.
     whole: bool,
     node: NodeVisit,
+    /// By node and label, by how much the bound rises if the node has the label; of the last backward sweep.
+    excess: Vec<f64>,
 }
 
 /// What a visit of a node works with, by label.
@@ -88,6 +90,28 @@ impl Sweeps {
         self.labels.clear();
         self.labels.resize(problem.nodes(), 0);
         self.whole = true;
+        self.excess.clear(); // taken only where there is a longer search
+    }
+
+    /// Keeps a copy of all messages.
+    pub(super) fn save(&self, messages: &mut Vec<f64>) {
+        messages.clone_from(&self.messages);
+    }
+
+    /// Goes back to messages that were kept, and to sweeping forward.
+    pub(super) fn restore(&mut self, messages: &[f64]) {
+        self.messages.copy_from_slice(messages);
+        self.whole = true;
+    }
+
+    /// Has backward sweeps from now on tell the [`excess`](Sweeps::excess) of labels.
+    pub(super) fn tell_excess(&mut self, problem: &Mrf) {
+        self.excess.resize(problem.unaries().len(), 0.0);
+    }
+
+    /// Returns by how much the bound rises if a node has one label or another, by the last backward sweep.
+    pub(super) fn excess(&self, problem: &Mrf, node: u32) -> &[f64] {
+        &self.excess[problem.offsets()[node as usize]..problem.offsets()[node as usize + 1]]
     }
 
     /// Takes over the energies of a model; keeps messages, of which any are allowed that are finite.
@@ -148,7 +172,7 @@ impl Sweeps {
     /// over all nodes behind and this one becomes the message to the next node, and the smallest value of the message
     /// goes into the bound instead; chains that end here add `min total / n`.
     fn visit(&mut self, problem: &Mrf, node: u32, direction: SweepDirection, sums: &mut Sums) -> bool {
-        let Sweeps { pairs, labels, messages, starts, node: at, .. } = self;
+        let Sweeps { pairs, labels, messages, starts, excess, node: at, .. } = self;
         let (behind, ahead) = match (pairs.sides(node), direction) {
             ((before, after), SweepDirection::Forward) => (before, after),
             ((before, after), SweepDirection::Backward) => (after, before),
@@ -167,6 +191,10 @@ impl Sweeps {
         let least = smallest(&at.total);
         if least == f64::INFINITY {
             return false;
+        }
+        if certify && !excess.is_empty() {
+            let excess = &mut excess[problem.offsets()[node as usize]..][..count];
+            excess.iter_mut().zip(&at.total).for_each(|(excess, cost)| *excess = cost - least);
         }
         let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
         sums.bound.add((1.0 - share * ahead.len() as f64) * least);

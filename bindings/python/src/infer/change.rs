@@ -1,0 +1,90 @@
+//! New energies in a model and its grid: all that are given, or none.
+
+use multiplane::infer::grid::Weights;
+use multiplane::infer::{Error, Mrf};
+
+use super::solver::Solver;
+
+impl Solver {
+    /// Replaces the unary energies of nodes, whose energies follow each other.
+    pub(crate) fn set_unary(&mut self, nodes: &[u32], unary: &[f64]) -> Result<(), Error> {
+        let expected: usize = nodes.iter().map(|&node| self.labels(node as usize)).sum();
+        if unary.len() != expected {
+            let (found, nodes) = (unary.len(), nodes.len());
+            return Err(Error::Invalid(format!("found {found} energies for {nodes} nodes, expected {expected}")));
+        }
+        let mut rest = unary;
+        let counts: Vec<usize> = nodes.iter().map(|&node| self.labels(node as usize)).collect();
+        let rows = counts.iter().map(|&count| {
+            let (row, others) = rest.split_at(count);
+            rest = others;
+            row
+        });
+        let changes: Vec<(u32, &[f64])> = nodes.iter().copied().zip(rows).collect();
+        if let Some(mrf) = &mut self.mrf {
+            replace_unary(mrf, &changes)?;
+        }
+        match &mut self.grid {
+            Some(grid) => grid.set_unary(&changes),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the weights of edges.
+    pub(crate) fn set_weights(&mut self, edges: &[u32], weights: &[f64]) -> Result<(), Error> {
+        if self.grid.is_some() {
+            return Err(Error::Invalid("found weights by edge, expected those of a grid by direction".into()));
+        }
+        if weights.len() != edges.len() {
+            let (found, expected) = (weights.len(), edges.len());
+            return Err(Error::Invalid(format!("found {found} weights, expected one for each of {expected} edges")));
+        }
+        let changes: Vec<(u32, f64)> = edges.iter().copied().zip(weights.iter().copied()).collect();
+        replace_weights(self.model()?, &changes)
+    }
+
+    /// Replaces the weights of a grid's edges in the directions that are not none.
+    pub(crate) fn set_directions(&mut self, directions: [Weights; 4]) -> Result<(), Error> {
+        let Some(grid) = &mut self.grid else {
+            return Err(Error::Invalid("found weights by direction, but the model is no grid".into()));
+        };
+        grid.set_weights(directions)?;
+        if let Some(mrf) = &mut self.mrf {
+            let fresh = grid.edge_weights();
+            for (edge, weight) in (0..).zip(fresh) {
+                if mrf.edges()[edge as usize].weight != weight {
+                    mrf.set_weight(edge, weight)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Replaces unary energies; where one is refused those before it are taken back.
+fn replace_unary(mrf: &mut Mrf, changes: &[(u32, &[f64])]) -> Result<(), Error> {
+    let before: Vec<Vec<f64>> = changes.iter().map(|&(node, _)| mrf.unary(node).to_vec()).collect();
+    for (done, &(node, row)) in changes.iter().enumerate() {
+        if let Err(error) = mrf.set_unary(node, row) {
+            for (&(node, _), row) in changes[..done].iter().zip(&before).rev() {
+                mrf.set_unary(node, row)?;
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Replaces weights in the same way.
+fn replace_weights(mrf: &mut Mrf, changes: &[(u32, f64)]) -> Result<(), Error> {
+    let before: Vec<f64> = changes.iter().map(|&(edge, _)| mrf.edges()[edge as usize].weight).collect();
+    for (done, &(edge, weight)) in changes.iter().enumerate() {
+        if let Err(error) = mrf.set_weight(edge, weight) {
+            for (&(edge, _), &weight) in changes[..done].iter().zip(&before).rev() {
+                mrf.set_weight(edge, weight)?;
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
