@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
-PAGES = ["README.md", "bindings/python/README.md", "docs/python.md", "docs/migrating.md"]
+PAGES = ["README.md", "bindings/python/README.md", "docs/python.md", "docs/migrating.md", "docs/inference.md"]
 
 
 def blocks(page: str) -> str:
