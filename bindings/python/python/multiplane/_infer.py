@@ -86,7 +86,7 @@ class PairwiseModel:
         1.25
     """
 
-    _core: _core.Energies
+    _model: _core.Energies
     _shape: tuple[int, ...]
     _directions: tuple[bool, ...] | None
 
@@ -102,7 +102,7 @@ class PairwiseModel:
         constant: float = 0.0,
     ) -> None:
         counts, energies = counts_and_energies(unary)
-        self._core = _core.Energies(energies, counts, float(constant))
+        self._model = _core.Energies(energies, counts, float(constant))
         self._shape = (len(counts),)
         self._directions = None
         if edges is not None:
@@ -111,7 +111,7 @@ class PairwiseModel:
     @classmethod
     def _of(cls, core: _core.Energies, shape: tuple[int, ...], given: tuple[bool, ...] | None = None) -> PairwiseModel:
         self = cls.__new__(cls)
-        self._core, self._shape, self._directions = core, shape, given
+        self._model, self._shape, self._directions = core, shape, given
         return self
 
     @classmethod
@@ -165,7 +165,7 @@ class PairwiseModel:
         return cls._of(core, (core.nodes(),))
 
     def __repr__(self) -> str:
-        return f"PairwiseModel(nodes={self._core.nodes()}, edges={self._core.edges()})"
+        return f"PairwiseModel(nodes={self._model.nodes()}, edges={self._model.edges()})"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ class PairwiseModel:
     @property
     def label_counts(self) -> NDArray[np.int64]:
         """The number of labels of each node."""
-        return np.array(self._core.labels(), dtype=np.int64).reshape(self._shape)
+        return np.array(self._model.labels(), dtype=np.int64).reshape(self._shape)
 
     def add_edges(
         self,
@@ -193,7 +193,7 @@ class PairwiseModel:
             term = "table"
         if not cap > 0:
             raise ValueError(f"cap: found {cap}, expected a positive number")
-        self._core.add_edges(ends, factors, term, float(cap), values, shapes)
+        self._model.add_edges(ends, factors, term, float(cap), values, shapes)
 
     def set_unary(self, unary: ArrayLike | Sequence[ArrayLike], nodes: ArrayLike | None = None) -> None:
         """Replaces the unary energies of all nodes, or of those in ``nodes``: all that are given, or none if one is
@@ -203,14 +203,14 @@ class PairwiseModel:
             energies = energies.reshape(-1, energies.shape[-1])
         _, values = counts_and_energies(energies)
         indices = None if nodes is None else np.ascontiguousarray(nodes, dtype=np.int64).ravel()
-        self._core.set_unary(indices, values)
+        self._model.set_unary(indices, values)
 
     def set_weights(self, weights: ArrayLike, edges: ArrayLike | None = None) -> None:
         """Replaces the weights of all edges, or of those whose numbers are in ``edges``, in the order in which they
         were added: all that are given, or none if one is refused."""
         indices = None if edges is None else np.ascontiguousarray(edges, dtype=np.int64).ravel()
-        count = self._core.edges() if indices is None else len(indices)
-        self._core.set_weights(indices, np.ascontiguousarray(np.broadcast_to(np.asarray(weights, np.float64), (count,))))
+        count = self._model.edges() if indices is None else len(indices)
+        self._model.set_weights(indices, np.ascontiguousarray(np.broadcast_to(np.asarray(weights, np.float64), (count,))))
 
     def set_grid_weights(
         self,
@@ -223,15 +223,15 @@ class PairwiseModel:
         if self._directions is None:
             raise ValueError("the model is no grid: set_weights replaces the weights of its edges")
         height, width = self._shape
-        self._core.set_directions(directions((horizontal, vertical, diagonal, antidiagonal), height, width))
+        self._model.set_directions(directions((horizontal, vertical, diagonal, antidiagonal), height, width))
 
     def energy(self, labels: ArrayLike) -> float:
         """The energy of a labelling; ``inf`` where it has what is forbidden."""
-        return self._core.energy(np.ascontiguousarray(labels, dtype=np.int64).ravel())
+        return self._model.energy(np.ascontiguousarray(labels, dtype=np.int64).ravel())
 
     def forget(self) -> None:
         """Makes the next solve start from nothing."""
-        self._core.forget()
+        self._model.forget()
 
     def solve(
         self,
@@ -253,7 +253,7 @@ class PairwiseModel:
 
         Ctrl-C ends all engines but trees and cuts at once. The interpreter lock is not held.
         """
-        return _inference(self._core.solve(engine, seconds, iterations, search), self._shape)
+        return _inference(self._model.solve(engine, seconds, iterations, search), self._shape)
 
     def m_best(self, count: int, engine: str | None = None, *, seconds: float | None = None) -> list[Inference]:
         """The ``count`` labellings of least energy, best first, or all allowed ones where there are fewer. Exact if the
@@ -267,21 +267,21 @@ class PairwiseModel:
         """
         if count < 1:
             raise ValueError(f"count = {count}: must be at least 1")
-        return [_inference(one, self._shape) for one in self._core.best(engine, count, seconds)]
+        return [_inference(one, self._shape) for one in self._model.best(engine, count, seconds)]
 
     def diverse(
         self, penalties: Iterable[float], engine: str | None = None, *, seconds: float | None = None
     ) -> list[Inference]:
         """Labellings that are good and different: the first has least energy, the one after ``penalties[j]`` least
         energy plus ``penalties[k]`` for every node where it agrees with the k-th before it (DivMBest)."""
-        found = self._core.diverse(engine, [float(one) for one in penalties], seconds)
+        found = self._model.diverse(engine, [float(one) for one in penalties], seconds)
         return [_inference(one, self._shape) for one in found]
 
     def persistency(self, *, every: bool = False) -> Labels:
         """The labels that some optimum has all together (``every``: that all optima have), -1 where none is proven.
 
         For Potts models with weights that are not negative, by a few cuts."""
-        labels, _ = self._core.persistency(every)
+        labels, _ = self._model.persistency(every)
         return _labels(labels, self._shape)
 
     def fuse(self, labellings: Iterable[ArrayLike]) -> Inference:
@@ -291,7 +291,7 @@ class PairwiseModel:
         Its ``bound`` is one on such combinations only, ``-inf`` where it is not exact.
         """
         known = [np.ascontiguousarray(labels, dtype=np.int64).ravel() for labels in labellings]
-        labels, energy, _, exact = self._core.fuse(known)
+        labels, energy, _, exact = self._model.fuse(known)
         bound = energy if exact else -np.inf
         return Inference(_labels(labels, self._shape), energy, bound, exact, "fusion", 0.0, 0)
 

@@ -25,17 +25,17 @@ pub enum GraphLoss {
 }
 
 impl GraphLoss {
-    /// Returns what errors cost by node; `factors` multiply the costs by true label.
+    /// Returns what errors cost by node; `factors` multiply the costs by true label. Without weights all nodes count alike.
     pub(super) fn costs(self, truth: &[u32], weights: &[f64], factors: Option<&[f64]>) -> Vec<f64> {
         let labelled = || truth.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
         let count = labelled().count() as f64;
-        let total: f64 = labelled().map(|(node, _)| weights.get(node).copied().unwrap_or(0.0)).sum();
+        let total: f64 = labelled().map(|(node, _)| weights.get(node).copied().unwrap_or(1.0)).sum();
         let mut counts: HashMap<u32, f64> = HashMap::new();
         labelled().for_each(|(_, &label)| *counts.entry(label).or_default() += 1.0);
         let cost = |node: usize, label: u32| match self {
             GraphLoss::Hamming => 1.0 / count,
             GraphLoss::HammingSum => 1.0,
-            GraphLoss::NodeWeighted if total > 0.0 => weights[node] / total,
+            GraphLoss::NodeWeighted if total > 0.0 => weights.get(node).copied().unwrap_or(1.0) / total,
             GraphLoss::NodeWeighted => 0.0,
             GraphLoss::Balanced => 1.0 / (counts[&label] * counts.len() as f64),
         };

@@ -77,10 +77,13 @@ pub(super) fn read(
     }
     check_dim(features, vocabulary.labels.len())?;
     let task = GraphTask::new(vocabulary.labels.len(), features, edge_features, spec);
-    check(spec, &task, graphs)?;
+    check(spec, &task, graphs, model.is_some())?;
     if graphs.repeated_edges() > 0 {
         let count = graphs.repeated_edges();
         warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
+    }
+    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() {
+        warnings.push("the data has no node_weights: in the loss all nodes count alike".into());
     }
     let silent = task.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
     if silent && !arrays.edges.is_empty() {
@@ -117,7 +120,7 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
 }
 
 /// Refuses parameters that do not fit the data.
-fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), OpenError> {
+fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs, used: bool) -> Result<(), OpenError> {
     let arrays = graphs.arrays();
     let negative = arrays.edge_features.as_ref().and_then(Matrix::first_negative);
     if let Some((row, column, value)) = negative.filter(|_| task.pairwise == Pairwise::Cut) {
@@ -127,7 +130,8 @@ fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), Open
              numbers >= 0; task.pairwise=full takes any"
         )));
     }
-    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() {
+    // Who predicts needs no weights.
+    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() && !used {
         return Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"));
     }
     let mismatch = |needs: &str| {
