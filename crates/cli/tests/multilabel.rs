@@ -108,7 +108,7 @@ fn misuse_is_refused() {
     let scratch = scenes().with("two.multilabel", "a,b 1:1\na,c,a 1:2\n").with("plain.svm", "1 1:1\n2 1:2\n");
     for (arguments, message) in [
         ("--data two.multilabel", "error: two.multilabel:2:5: found label `a` twice, expected every label once"),
-        ("--data train.multilabel --set task.pairwise=all", "task.pairwise = \"all\""),
+        ("--data train.multilabel --set task.pairwise=all", "unknown pairwise `all`: expected one of `full`"),
         ("--data train.multilabel --set task.pairwise=edges --set task.pairwise.edges=[[0,6]]", "from 0 to 5"),
         ("--data train.multilabel --set task.label_weights=[1]", "expected one for each of 6 labels"),
         ("--data train.multilabel --format libsvm", "error: train.multilabel:"),
