@@ -147,3 +147,20 @@ def test_models_of_other_tasks_are_refused(tmp_path):
     model.save(tmp_path / "rows")
     with pytest.raises(vision.VisionError, match="rows: a model of BinarySSVM, expected one of task graph"):
         _predict.load_model(tmp_path / "rows")
+
+
+def test_from_photographs_to_pictures_with_a_model(tmp_path, capsys):
+    """A model trained on the container paints held-out scenes."""
+    if not hasattr(multiplane, "GraphSSVM"):
+        pytest.skip("multiplane has no GraphSSVM: painting with a trained model was not tested")
+    images, labels = folder(tmp_path, count=6)
+    train, test = ["i0", "i1", "i2", "i3"], ["i4", "i5"]
+    vision.graph(images, labels, tmp_path / "train.safetensors", only=train, **QUICK)
+    model = multiplane.GraphSSVM(lam=1.0, gap="5%", passes=50).fit(tmp_path / "train.safetensors")
+    model.save(tmp_path / "model")
+    result = vision.paint(tmp_path / "model", images, tmp_path / "out", like=tmp_path / "train.safetensors",
+                          labels=labels, only=test, cache=False)  # fmt: skip
+    assert result["pixel_accuracy"] > 0.95 and result["images"] == 2
+    vision.graph(images, labels, tmp_path / "other.safetensors", **{**QUICK, "words": 5})
+    with pytest.raises(vision.VisionError, match="the model has 387 features a node, these graphs"):
+        vision.paint(tmp_path / "model", images, tmp_path / "out", like=tmp_path / "other.safetensors", cache=False)

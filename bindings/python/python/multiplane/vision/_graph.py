@@ -128,7 +128,9 @@ def _fit_words(chosen: list[_pairs.Pair], job: Job, crew: Crew, line: Line) -> l
     books = []
     for number, gathered in enumerate(drawn):
         line.show(f"visual words: scale {number + 1} of {len(drawn)}")
-        books.append(_words.fit(np.concatenate(gathered), job.settings.words, job.settings.seed))
+        patches = np.concatenate(gathered)
+        gathered.clear()
+        books.append(_words.fit(patches, job.settings.words, job.settings.seed))
     return books
 
 
