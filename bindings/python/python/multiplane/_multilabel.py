@@ -140,7 +140,7 @@ class MultiLabelSSVM(BuiltIn):
         """
         made = self._unfitted()
         data = made._data(X, y)
-        plan = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
+        plan: dict[str, Any] = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
         return diagnosed(_core.check_data(json.dumps(made._tree()), data, **plan))
 
     def __sklearn_tags__(self) -> Any:
