@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, Pooled, StructuredSVM, solvers
+from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, MultiLabelSSVM, Pooled, StructuredSVM, solvers
 
 ESTIMATORS = [
     BinarySSVM(clock="work"),
@@ -31,7 +31,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 def test_what_is_timed_is_tagged():
     """Fits repeat to the bit but for what is measured: a limit of seconds by the wall clock, and calls of users' tasks."""
-    for kind in (BinarySSVM, MulticlassSSVM, ChainSSVM):
+    for kind in (BinarySSVM, MulticlassSSVM, MultiLabelSSVM, ChainSSVM):
         assert not kind().__sklearn_tags__().non_deterministic
         assert not kind(clock="work", seconds=1.0).__sklearn_tags__().non_deterministic
         assert kind(seconds=1.0).__sklearn_tags__().non_deterministic
@@ -39,7 +39,7 @@ def test_what_is_timed_is_tagged():
     assert not StructuredSVM(Multiclass(), clock="work").__sklearn_tags__().non_deterministic
 
 
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, ChainSSVM(gap=0.1), StructuredSVM(Multiclass(), passes=3)])
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, MultiLabelSSVM(gap=0.1), ChainSSVM(gap=0.1), StructuredSVM(Multiclass(), passes=3)])
 def test_clone_and_parameters(estimator):
     """clone copies parameters, get_params and set_params agree, fitted state stays behind."""
     estimator.set_params(lam=0.25)
@@ -67,7 +67,7 @@ def test_fit_returns_self_and_results_have_their_names():
 
 @pytest.mark.parametrize(
     "estimator",
-    [BinarySSVM(), MulticlassSSVM(), ChainSSVM(), StructuredSVM(Multiclass())],
+    [BinarySSVM(), MulticlassSSVM(), MultiLabelSSVM(), ChainSSVM(), StructuredSVM(Multiclass())],
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_results_before_fit_are_refused(estimator):

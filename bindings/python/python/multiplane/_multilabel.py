@@ -24,8 +24,9 @@ class MultiLabelSSVM(BuiltIn):
     ``"task.label_weights"`` are further parameters.
 
     ``coef_`` is one vector: ``unary[label][feature]``, the score of a label that is there, then for every pair a table
-    of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, a bias feature included),
-    ``pairwise_`` (``[pairs, 4]``) and ``edges_`` (``[pairs, 2]``) are its parts; ``classes_`` names the columns of ``y``.
+    of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, with a bias feature where
+    there is one), ``pairwise_`` (``[pairs, 4]``) and ``edges_`` (``[pairs, 2]``) are its parts; ``classes_`` names the
+    columns of ``y``.
     """
 
     _task = "multilabel"
@@ -140,7 +141,7 @@ class MultiLabelSSVM(BuiltIn):
         """
         made = self._unfitted()
         data = made._data(X, y)
-        plan = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
+        plan: dict[str, Any] = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
         return diagnosed(_core.check_data(json.dumps(made._tree()), data, **plan))
 
     def __sklearn_tags__(self) -> Any:

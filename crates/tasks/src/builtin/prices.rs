@@ -31,7 +31,7 @@ const LABEL_SET: f64 = 1.5e-9;
 
 /// A pair of labels, in a message of a tree and in the many sweeps of an inexact search.
 const PAIR: f64 = 1e-8;
-const PAIR_SEARCHED: f64 = 2e-6;
+const PAIR_SEARCHED: f64 = 4e-5;
 
 /// A plane kept that is known by its labelling, more for each position that the labelling has, and for each entry of a
 /// single row.
