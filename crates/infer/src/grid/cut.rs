@@ -6,8 +6,9 @@
 //! sweeps over the rows, there and back, settle most of what can be. The cut is found for the rest, in a network laid out
 //! row by row. O(nodes) before the cut.
 
+use super::model::Grid;
 use super::rows::RowWeights;
-use super::{Grid, STEPS};
+use super::weights::STEPS;
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::maxflow::DirectFlow;
