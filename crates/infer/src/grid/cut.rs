@@ -6,8 +6,9 @@
 //! sweeps over the rows, there and back, settle most of what can be. The cut is found for the rest, in a network laid out
 //! row by row. O(nodes) before the cut.
 
+use super::model::Grid;
 use super::rows::RowWeights;
-use super::{Grid, STEPS};
+use super::weights::STEPS;
 use crate::engine::Answer;
 use crate::error::Error;
 use crate::maxflow::DirectFlow;
@@ -160,12 +161,12 @@ impl GridCut {
             self.weights.read(grid, y);
             let unary = &grid.unary.as_chunks::<2>().0[y * width..(y + 1) * width];
             self.index.copy_within(stride.., 0);
-            for x in 0..width {
+            for (x, &own) in unary.iter().enumerate() {
                 let at = (y + 1) * stride + 1 + x;
                 if self.places[at] != FREE {
                     continue;
                 }
-                let (slope, _) = self.around::<DIAGONALS>(unary[x], at, x, stride);
+                let (slope, _) = self.around::<DIAGONALS>(own, at, x, stride);
                 let is_open = |step, weight| weight > 0.0 && self.places[at.wrapping_add_signed(step)] == FREE;
                 let mut edges = 0;
                 let mut count = |step, weight| edges += u32::from(is_open(step, weight));

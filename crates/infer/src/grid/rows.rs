@@ -1,6 +1,7 @@
 //! The weights around a row of nodes, side by side and with a 0 where there is no edge, so that no node is a special case.
 
-use super::{Grid, Weights};
+use super::model::Grid;
+use super::weights::Weights;
 
 /// Weights of the edges of one row of nodes after the other.
 #[derive(Clone, Debug, Default)]

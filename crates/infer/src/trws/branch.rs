@@ -11,11 +11,12 @@
 //! are, up to a constant, what its labels add to the minima of the chains through it, while the bound that the sweep
 //! began with has not fallen.
 
-use super::{SolveState, SweepDirection, Trws};
+use super::sweep::{Ended, SweepDirection};
+use super::{SolveState, Trws};
 use crate::engine::Watch;
 use crate::error::Error;
+use crate::messages::first_smallest;
 use crate::mrf::Mrf;
-use crate::trws::sweep::Ended;
 
 /// Most iterations for the bound of a part.
 const ITERATIONS: usize = 60;
@@ -197,7 +198,7 @@ impl Trws {
         }
         let node = chosen.0;
         let costs = self.sweeps.excess(part, node);
-        let best = crate::messages::first_smallest(costs) as u32;
+        let best = first_smallest(costs) as u32;
         // What rounding may have added to bound and cost.
         let limit = energy + 1e-9 * energy.abs() + state.rounding;
         let kept = (0..)
