@@ -4,6 +4,7 @@
 //! Shares with training the data, the loss table and the definition of w; no kernel, no line search, no running sum.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use multiplane_core::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use multiplane_core::plane::{PlaneView, Star};
@@ -48,7 +49,7 @@ pub struct Verified {
 /// the layout of files.
 pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>], w: &[f64]) -> Verified {
     let mut found = Verified::default();
-    let probes = probes(&problem.from_file_layout(w));
+    let probes = probes(&problem.from_file_layout(w), &problem.nonnegative());
     let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
     let places = places(problem);
     for point in points {
@@ -76,11 +77,16 @@ pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>]
 }
 
 /// Weights at which planes are held against hinges: those given, 0, the opposite, and some of the same size at random.
-fn probes(w: &[f64]) -> Vec<Vec<f64>> {
+fn probes(w: &[f64], nonnegative: &[Range<usize>]) -> Vec<Vec<f64>> {
     let mut rng = Rng::new(0, 0);
     let size = (careful_sum(w.iter().map(|w| w * w)) / w.len().max(1) as f64).sqrt().max(1e-3);
     let mut random = || w.iter().map(|_| 4.0 * size * (rng.unit() - 0.5)).collect();
-    vec![w.to_vec(), vec![0.0; w.len()], w.iter().map(|w| -w).collect(), random(), random()]
+    let mut probes = vec![w.to_vec(), vec![0.0; w.len()], w.iter().map(|w| -w).collect(), random(), random()];
+    // Where weights must not be negative, hinges of others need not be known.
+    for probe in &mut probes {
+        nonnegative.iter().cloned().flatten().for_each(|k| probe[k] = probe[k].abs());
+    }
+    probes
 }
 
 /// Weights in the layout of training and in that of files.

@@ -21,6 +21,12 @@ use super::spec::{Inference, Pairwise};
 /// Energies, labellings times nodes and edges, up to which enumeration is quick: a fraction of a millisecond.
 const ENUMERATED: f64 = 20_000.0;
 
+/// A bound is tight enough if it is above the answer by at most this share of the hinge: less than what gaps are asked for.
+const TIGHT: f64 = 2e-3;
+
+/// More message passing goes on only while it takes this share off what the bound leaves open.
+const WORTHWHILE: f64 = 0.05;
+
 /// What is remembered of a graph: the flow of its last cut.
 #[derive(Debug, Default)]
 pub struct GraphMemory {
@@ -105,7 +111,8 @@ impl GraphTask {
         }
         self.score_nodes(x, w, truth, &scratch.part, &mut scratch.unary);
         let model = self.energies(x, w, &scratch.part, &scratch.unary).map_err(|error| error.to_string())?;
-        let answer = self.run(way, &model, &mut scratch.engines, &mut scratch.labels);
+        let of_truth = truth.map_or(f64::NEG_INFINITY, |truth| self.energy_of_truth(&model, truth, &scratch.part));
+        let answer = self.run(way, &model, of_truth, &mut scratch.engines, &mut scratch.labels);
         let answer = answer.map_err(|error| error.to_string())?;
         for (&node, &label) in scratch.part.nodes.iter().zip(&scratch.labels) {
             out.labels[node as usize] = label;
@@ -117,11 +124,20 @@ impl GraphTask {
         })
     }
 
-    /// Has an engine solve a model from a cold start, as no bit of an answer may depend on the last one.
+    /// Returns the energy of the truth, which the hinge is above; infinite where its labels are not all known.
+    fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
+        let labels: Vec<u32> = part.nodes.iter().map(|&node| truth.labels[node as usize]).collect();
+        let known = labels.iter().all(|&label| (label as usize) < self.labels);
+        if known { model.energy(&labels) } else { f64::INFINITY }
+    }
+
+    /// Has an engine solve a model from a cold start, as no bit of an answer may depend on the last one. `of_truth` is the
+    /// energy of the truth, minus infinity where a prediction is wanted: then bounds are of no use.
     pub(super) fn run(
         &self,
         way: Inference,
         model: &Mrf,
+        of_truth: f64,
         engines: &mut Engines,
         labels: &mut Vec<u32>,
     ) -> Result<Answer, multiplane_infer::Error> {
@@ -132,7 +148,7 @@ impl GraphTask {
         match way {
             Inference::Tree => cold(&mut engines.tree),
             Inference::Brute => cold(&mut engines.brute),
-            Inference::Expansion => cold(&mut engines.expansion),
+            Inference::Expansion => self.expand(model, of_truth, &mut engines.expansion, labels),
             Inference::Auto | Inference::MinCut | Inference::Trws => {
                 // Two labels may be submodular at these weights, and then are exact.
                 if self.labels == 2 && engines.min_cut.prepare(model).is_ok() {
@@ -142,5 +158,33 @@ impl GraphTask {
                 cold(&mut engines.trws)
             }
         }
+    }
+
+    /// Solves a model by expansion, and again from the messages that this left, until the bound is tight, or more of them
+    /// do not help.
+    fn expand(
+        &self,
+        model: &Mrf,
+        of_truth: f64,
+        engine: &mut Expansion,
+        labels: &mut Vec<u32>,
+    ) -> Result<Answer, multiplane_infer::Error> {
+        engine.prepare(model)?;
+        let mut answer = engine.solve(model, &mut unwatched, labels)?;
+        let mut sweeps = u64::from(engine.sweeps);
+        while sweeps < self.max_iterations {
+            let open = answer.energy - answer.bound;
+            if open <= TIGHT * (of_truth - answer.energy) || of_truth == f64::NEG_INFINITY {
+                break;
+            }
+            // Labels are never worse than those of the last solve, and its bound holds for them as well.
+            let next = engine.solve(model, &mut unwatched, labels)?;
+            answer = Answer { energy: next.energy, bound: next.bound.max(answer.bound).min(next.energy), ..next };
+            sweeps += u64::from(engine.sweeps);
+            if answer.energy - answer.bound > (1.0 - WORTHWHILE) * open {
+                break;
+            }
+        }
+        Ok(answer)
     }
 }

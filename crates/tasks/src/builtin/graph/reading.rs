@@ -9,7 +9,7 @@ use super::input::GraphInput;
 use super::labelling::{Judge, Labelling, UNLABELLED};
 use super::layout::GraphTask;
 use super::loss::{GraphLoss, check_factors};
-use super::spec::{ENTRY, GraphSpec, Inference, Pairwise};
+use super::spec::{GraphSpec, Inference, Pairwise};
 use crate::builtin::known::unseen_labels;
 use crate::builtin::reading::Reading;
 use crate::data::container::Matrix;
@@ -56,7 +56,7 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<GraphInput, Labelling, GraphVocabulary>, GraphTask), OpenError> {
     let Some(graphs) = data.get::<Graphs>() else {
-        return Err(OpenError::new(format!("task `{}` reads graphs, found {}", ENTRY.name, data.describe())));
+        return Err(OpenError::new(format!("task `graph` reads graphs, found {}", data.describe())));
     };
     let arrays = graphs.arrays();
     let (features, edge_features) =

@@ -1,24 +1,9 @@
-//! The parameters of the task, and how it is opened.
+//! The parameters of the task.
 
-use multiplane_core::parameter::require;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::loss::{GraphLoss, check_factors};
-use super::reading;
-use crate::builtin::multilabel::{self, MultilabelSpec};
-use crate::data::{LabelSets, graphs};
-use crate::dataset::Dataset;
-use crate::entry::{TaskEntry, TaskSpec};
-use crate::losses::LossSpec;
-use crate::problem::{OpenError, Problem, Vocabulary};
-
-/// The task as users name it.
-pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
-    .summary("labelling the nodes of graphs, such as superpixels")
-    .reads(&[&graphs::FORMAT, &crate::data::multilabel::FORMAT])
-    .layout("unary[label][feature], edge[feature] (or pair[edge feature][label][label])")
-    .oracle("minimum cut, or alpha-expansion and message passing with a proven bound");
+use super::loss::GraphLoss;
 
 /// What edges say of the labels of their ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +51,8 @@ pub struct GraphSpec {
     pub class_weights: Option<Vec<f64>>,
     /// How labellings are found.
     pub inference: Inference,
-    /// Most iterations of message passing of a call (`trws`). Fewer make calls cheaper, and gaps less tight.
+    /// Most iterations of message passing of a call (`trws`, and `expansion` where its bound is not tight at once). Fewer make
+    /// calls cheaper, and gaps less tight.
     pub max_iterations: u64,
 }
 
@@ -80,37 +66,5 @@ impl Default for GraphSpec {
             inference: Inference::default(),
             max_iterations: 100,
         }
-    }
-}
-
-impl GraphSpec {
-    /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does by
-    /// default.
-    fn open_sets(&self, data: &Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let loss = match self.loss {
-            GraphLoss::Hamming => LossSpec::Hamming,
-            GraphLoss::HammingSum => LossSpec::HammingSum,
-            _ => return Err(OpenError::new("task.loss: sets of labels have the losses hamming and hamming-sum")),
-        };
-        if (GraphSpec { loss: GraphLoss::default(), ..self.clone() }) != GraphSpec::default() {
-            return Err(OpenError::new(
-                "parameters of task `graph` other than task.loss have no effect on sets of labels: task `multilabel` has \
-                 parameters for them",
-            ));
-        }
-        multilabel::open(&MultilabelSpec { loss, ..MultilabelSpec::default() }, ENTRY.name, data, vocabulary)
-    }
-}
-
-impl TaskSpec for GraphSpec {
-    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        require(self.potts.is_finite() && self.potts >= 0.0, "potts", self.potts, "must be a finite number >= 0")?;
-        require(self.max_iterations > 0, "max_iterations", self.max_iterations, "must be at least 1")?;
-        if data.get::<LabelSets>().is_some() {
-            return self.open_sets(&data, vocabulary);
-        }
-        let (reading, task) = reading::read(self, &data, vocabulary)?;
-        check_factors(self.class_weights.as_deref(), reading.vocabulary.labels.len())?;
-        reading.into_problem(ENTRY.name, task)
     }
 }
