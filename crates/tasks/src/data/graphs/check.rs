@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{GraphArrays, NO_LABEL};
+use super::arrays::{GraphArrays, NO_LABEL};
 
 /// Returns how many edges repeat an earlier one.
 ///

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::{GraphArrays, Graphs};
+use super::arrays::GraphArrays;
+use super::kind::Graphs;
 use crate::data::container::{Container, Matrix, Tensor};
 use crate::data::format::FormatEntry;
 use crate::dataset::Dataset;

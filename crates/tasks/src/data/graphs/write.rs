@@ -1,6 +1,6 @@
 //! Writing graphs into a container.
 
-use super::Graphs;
+use super::kind::Graphs;
 use crate::data::container::{Reals, TensorToWrite, pack};
 
 impl Graphs {
