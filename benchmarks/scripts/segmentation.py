@@ -105,7 +105,8 @@ def threads(args, write):
 
 def warm(args, write):
     lines = ["## Calls of the oracle, warm and cold", "",
-             "| set | warm us | cold us | features alone us | warm / cold | the same without features |", "|---|---|---|---|---|---|"]
+             "| set | warm us | cold us | of these features | of these all but the cut | warm / cold | the same of the cut alone |",
+             "|---|---|---|---|---|---|---|"]
     for name in args.sets:
         command = [args.warm, str(args.graphs / f"{name}.safetensors"), LAMBDA[name], "auto", "8"]
         found = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -114,7 +115,7 @@ def warm(args, write):
             write({"part": "warm", "set": name, **one})
         middle = {key: statistics.median(one[key] for one in found) for key in found[0]}
         lines.append(f"| {name} | {middle['warm_us']:.0f} | {middle['cold_us']:.0f} | {middle['features_us']:.0f} | "
-                     f"{middle['warm_over_cold']:.2f} | {middle['warm_over_cold_beside_features']:.2f} |")
+                     f"{middle['again_us']:.0f} | {middle['warm_over_cold']:.2f} | {middle['warm_over_cold_of_cuts']:.2f} |")
     return lines
 
 

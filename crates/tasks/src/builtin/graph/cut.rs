@@ -54,7 +54,6 @@ impl CutMemory {
     /// Finds the labels of least energy. Where several are, those with the fewest nodes of label 1.
     fn solve(&mut self, slopes: &[f64], costs: &[f64], factor: f64) -> Result<(), Error> {
         let whole = |energy: f64| (energy * factor).round() as i64;
-        // All is set to 0 first where that is needed to keep sums in range: it never is, as every sum has 50 digits.
         for (node, (held, &slope)) in self.slopes.iter_mut().zip(slopes).enumerate() {
             let slope = whole(slope);
             if slope != *held {
@@ -113,9 +112,7 @@ impl GraphTask {
             }
             slopes.push(slope[0]);
         }
-        // What costs less than nothing by a bit, as a weight of 0 may by rounding, costs nothing.
-        costs.clear();
-        costs.extend(part.edges.iter().map(|edge| self.cost_of_cut(x, w, edge.edge as usize).max(0.0)));
+        self.costs_of_cut(x, w, part, costs);
         let total = slopes.iter().map(|slope| slope.abs()).sum::<f64>() + costs.iter().sum::<f64>();
         if !total.is_finite() {
             return Err("its scores are too large: they add up to more than a 64-bit number holds".into());

@@ -98,6 +98,11 @@ pub(super) fn add_row(alpha: f64, row: RowOf<'_>, target: &mut [f64]) {
     }
 }
 
+/// The inner product of short vectors, where choosing a kernel would cost more than the product.
+fn plain_dot<T: Copy + Into<f64>>(row: &[T], weights: &[f64]) -> f64 {
+    row.iter().zip(weights).map(|(&value, weight)| value.into() * weight).sum()
+}
+
 impl GraphTask {
     /// Writes `out[place][label]`: what a label scores at a node of the part, with what errors cost where there is a truth.
     pub(super) fn score_nodes(
@@ -119,13 +124,23 @@ impl GraphTask {
         }
     }
 
-    /// Returns what an edge costs whose ends have different labels (`cut`).
-    pub(super) fn cost_of_cut(&self, x: &GraphInput, w: &[f64], edge: usize) -> f64 {
-        let mut learned = [0.0];
-        if let Some(row) = x.edge_row(edge) {
-            score_row(row, &w[self.edge_start()..], &mut learned);
+    /// Writes what every edge of a part costs if its ends have different labels (`cut`), at least 0: a cost that is less by a
+    /// bit, as a weight of 0 may make it by rounding, is none.
+    pub(super) fn costs_of_cut(&self, x: &GraphInput, w: &[f64], part: &Part, out: &mut Vec<f64>) {
+        let weights = &w[self.edge_start()..];
+        let cost = |learned: f64| (self.potts + learned).max(0.0);
+        out.clear();
+        match x.edge_rows() {
+            Some(RowOf::F32(rows)) => {
+                let row = |edge: u32| &rows[edge as usize * weights.len()..][..weights.len()];
+                out.extend(part.edges.iter().map(|edge| cost(plain_dot(row(edge.edge), weights))));
+            }
+            Some(RowOf::F64(rows)) => {
+                let row = |edge: u32| &rows[edge as usize * weights.len()..][..weights.len()];
+                out.extend(part.edges.iter().map(|edge| cost(plain_dot(row(edge.edge), weights))));
+            }
+            None => out.resize(part.edges.len(), cost(0.0)),
         }
-        self.potts + learned[0]
     }
 
     /// Returns the value of an edge's feature (`full`).
@@ -147,8 +162,10 @@ impl GraphTask {
         }
         let potts = model.add_term(Term::Potts)?;
         if self.pairwise == Pairwise::Cut {
-            for &PartEdge { tail, head, edge } in &part.edges {
-                model.add_edge(tail, head, potts, self.cost_of_cut(x, w, edge as usize))?;
+            let mut costs = Vec::with_capacity(part.edges.len());
+            self.costs_of_cut(x, w, part, &mut costs);
+            for (&PartEdge { tail, head, .. }, &cost) in part.edges.iter().zip(&costs) {
+                model.add_edge(tail, head, potts, cost)?;
             }
             return Ok(model);
         }

@@ -41,6 +41,11 @@ impl GraphInput {
         Some(self.arrays.edge_features.as_ref()?.row(self.edges.start + edge))
     }
 
+    /// Returns the features of all edges, row by row, where edges have any.
+    pub(super) fn edge_rows(&self) -> Option<RowOf<'_>> {
+        Some(self.arrays.edge_features.as_ref()?.rows_of(self.edges.clone()))
+    }
+
     /// Returns the labels that the data gives the nodes.
     pub(super) fn labels(&self) -> &[i64] {
         &self.arrays.labels[self.nodes.clone()]

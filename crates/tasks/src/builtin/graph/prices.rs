@@ -10,14 +10,14 @@ use super::spec::Pairwise;
 const CALL: f64 = 1e-6;
 
 /// A feature of a node, read, and times a label.
-const FEATURE: f64 = 2.5e-10;
-const FEATURE_LABEL: f64 = 1e-10;
+const FEATURE: f64 = 8e-11;
+const FEATURE_LABEL: f64 = 1.2e-10;
 
 /// A node or edge in a cut that starts from the last flow.
-const CUT: f64 = 5e-8;
+const CUT: f64 = 6.5e-8;
 
 /// A node or edge times a label in expansion moves with their sweeps.
-const EXPANSION: f64 = 6e-8;
+const EXPANSION: f64 = 4.7e-8;
 
 /// An edge times a pair of labels, in an iteration of message passing.
 const MESSAGE: f64 = 2e-9;

@@ -93,7 +93,7 @@ impl Reals {
     }
 }
 
-/// A row of a matrix.
+/// A row of a matrix, or several.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowOf<'a> {
     /// Of numbers of 32 bits.
@@ -145,7 +145,12 @@ impl Matrix {
 
     /// Returns a row.
     pub fn row(&self, row: usize) -> RowOf<'_> {
-        let range = row * self.columns..(row + 1) * self.columns;
+        self.rows_of(row..row + 1)
+    }
+
+    /// Returns some rows, one after the other.
+    pub fn rows_of(&self, rows: std::ops::Range<usize>) -> RowOf<'_> {
+        let range = rows.start * self.columns..rows.end * self.columns;
         match &self.numbers {
             Reals::F32(numbers) => RowOf::F32(&numbers.as_slice()[range]),
             Reals::F64(numbers) => RowOf::F64(&numbers.as_slice()[range]),
