@@ -145,7 +145,12 @@ impl Matrix {
 
     /// Returns a row.
     pub fn row(&self, row: usize) -> RowOf<'_> {
-        let range = row * self.columns..(row + 1) * self.columns;
+        self.block(row..row + 1)
+    }
+
+    /// Returns rows that follow each other, as one row of all their numbers.
+    pub fn block(&self, rows: std::ops::Range<usize>) -> RowOf<'_> {
+        let range = rows.start * self.columns..rows.end * self.columns;
         match &self.numbers {
             Reals::F32(numbers) => RowOf::F32(&numbers.as_slice()[range]),
             Reals::F64(numbers) => RowOf::F64(&numbers.as_slice()[range]),

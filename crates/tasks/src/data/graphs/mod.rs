@@ -1,8 +1,8 @@
 //! Labelled graphs: nodes with features and labels, edges with features. What a container of the format `graph` holds,
 //! and what programs hand over as arrays.
 
-mod check;
-mod read;
+pub(super) mod check;
+pub(super) mod read;
 mod write;
 
 use std::ops::Range;
