@@ -14,6 +14,7 @@ mod graphs;
 mod infer;
 mod interrupt;
 mod model;
+mod mrfs;
 mod parts;
 mod probe;
 mod task;
@@ -36,6 +37,8 @@ mod _core {
     use crate::fit::Fit;
     #[pymodule_export]
     use crate::graphs::{graph_sizes, graphs};
+    #[pymodule_export]
+    use crate::mrfs::{mrf_sizes, mrfs};
     #[pymodule_export]
     use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]

@@ -132,7 +132,9 @@ fn weights(rng: &mut Rng, size: f64, kind: Kind) -> Vec<f64> {
 fn specs() -> Vec<(MrfSpec, Kind)> {
     let mut specs = Vec::new();
     for loss in [MrfLoss::Hamming, MrfLoss::HammingSum, MrfLoss::NodeWeighted] {
-        let spec = |inference| MrfSpec { loss, inference, ..MrfSpec::default() };
+        // One iteration leaves bounds short of the energy more often.
+        let iterations = |inference| if inference == Inference::Trws { 1 } else { 100 };
+        let spec = |inference| MrfSpec { loss, inference, max_iterations: iterations(inference) };
         for kind in [Kind::Tree, Kind::Loopy, Kind::Cut] {
             specs.extend([Inference::Auto, Inference::Brute, Inference::Trws].map(|inference| (spec(inference), kind)));
         }
@@ -358,14 +360,14 @@ fn faults_are_told() {
     told(&|a| a.node_offsets[1] = 99, "node_offsets");
     told(&|a| *a.node_offsets.last_mut().unwrap() += 1, "expected the number of labels");
     told(&|a| a.label_offsets[2] = a.label_offsets[1], "found a node without a label at row 1 (example");
-    told(&|a| drop(a.label_offsets.pop()), "label_offsets: found");
+    told(&|a| assert!(a.label_offsets.pop().is_some()), "label_offsets: found");
     told(&|a| a.edges[0] = [0, 77], "edges: found node 77 of an example with");
     told(&|a| a.edges[0] = [1, 1], "from node 1 to itself at row 0 (example");
     told(&|a| a.labels[1] = 4, "labels: found 4 at row 1 (example");
     told(&|a| a.labels[1] = -7, "labels: found -7 at row 1 (example");
     told(&|a| a.node_weights.as_mut().unwrap()[0] = -1.0, "node_weights: found -1 at row 0");
     told(&|a| a.node_weights = Some(vec![]), "node_weights: found 0 rows, expected one for each node");
-    told(&|a| drop(a.pair_offsets.pop()), "pair_offsets: found");
+    told(&|a| assert!(a.pair_offsets.pop().is_some()), "pair_offsets: found");
     told(&|a| a.unary_columns = Some(vec![0]), "unary_feature_columns: found 1 numbers, expected one per column: 3");
     told(&|a| a.unary_columns = Some(vec![0, 2, 2]), "unary_feature_columns: found 2 twice");
     told(&|a| a.pair_columns = Some(vec![1, 2, 9]), "found no column of feature 3, expected the features 0 to 9");
