@@ -18,6 +18,7 @@ PAGES = [
     "docs/migrating.md",
     "docs/segmentation.md",
     "docs/multilabel.md",
+    "docs/mrf.md",
 ]
 
 

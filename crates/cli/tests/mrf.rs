@@ -34,7 +34,7 @@ fn chains_of_rotamers() {
         let more = scratch.json("train --resume c --gap 1% --out more");
         assert!(number(&more, "dual") >= number(&found, "dual") - 1e-12, "{settings}");
         let evaluated = scratch.json("evaluate --model m --data test.safetensors");
-        assert_keys(&evaluated, "task n loss accuracy");
+        assert_keys(&evaluated, "task n loss accuracy exact");
         assert_eq!(evaluated["loss"], found["test_loss"], "{settings}");
         assert!(number(&evaluated, "accuracy") > 0.8, "{settings}: {evaluated:?}");
     }
@@ -103,7 +103,10 @@ fn bad_files_are_refused() {
     for (arguments, message) in [
         ("--set task.loss=node-weighted", "task.loss=node-weighted needs node_weights"),
         ("--set task.inference=tree", "task.inference=tree needs models without cycles, and example 0 has one"),
-        ("--set task.inference=min-cut", "task.inference"),
+        (
+            "--set task.inference=min-cut",
+            "unknown inference `min-cut`: expected one of `auto`, `tree`, `brute`, `trws`",
+        ),
         ("--set task.max_iterations=0", "task.max_iterations = 0: must be at least 1"),
     ] {
         let ran = scratch.run(&format!("train --task mrf --data train.safetensors {arguments} --out out"));
