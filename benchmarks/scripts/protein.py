@@ -9,11 +9,11 @@ Real are the structures of four proteins (Yanover and Weiss; PASCAL 2 inference 
 many rotamers each has, which ones interact, and the energies of single rotamers and of pairs in these files. The files hold
 one energy per rotamer or pair, already weighted and summed, and no native structure. So the terms are made up of it:
 
-    feature 0  energy of a rotamer, as in the file                   real
+    feature 0  energy of a rotamer, at most 10                       real
     feature 1  energy of a rotamer                                   synthetic: normal numbers
     feature 2  energy of a rotamer                                   synthetic: normal numbers
-    feature 3  energy of a pair, where it repels                     real, split by sign; at most 10
-    feature 4  energy of a pair, where it attracts                   real, split by sign
+    feature 3  energy of a pair up to 3: contact                     real, split by size
+    feature 4  energy of a pair from 3 to 13: clash                  real, split by size
     feature 5  energy of a pair, one pair in ten                     synthetic: normal numbers
 
 Each term is divided by its root of mean squares, and the features are negated energies. The truth is synthetic, too: the
@@ -38,8 +38,9 @@ from safetensors.numpy import save_file
 TRAIN = ("1aie", "pdb1i24", "pdb1kwh")
 TEST = ("pdb1fmj",)
 TRUE = np.array([0.5, 3.0, 0.3, 1.0, 0.2, 2.0])
-NOISE = 1.0
-ITERATIONS = 100
+NOISE = 0.5
+ITERATIONS = 30  # of TRW-S in a call of training
+DECODED = 100
 UNARY, PAIR = [0, 1, 2], [3, 4, 5]
 
 
@@ -64,7 +65,7 @@ def read_uai(path):
         at += 1 + size
         if len(scope) == 1:
             unary[scope[0]] += energies
-        else:
+        elif len(scope) == 2:  # a scope without variables is a constant
             edges.append(scope)
             tables.append(energies.reshape(labels[scope[0]], labels[scope[1]]))
     return labels, unary, np.array(edges, dtype=np.int64), tables
@@ -73,11 +74,11 @@ def read_uai(path):
 def terms(structure, rng):
     """Energies by term: rows of rotamers, rows of pairs."""
     _, unary, _, tables = structure
-    alone = np.concatenate([energies - energies.min() for energies in unary])
+    alone = np.concatenate([np.minimum(energies - energies.min(), 10) for energies in unary])
     met = np.concatenate([energies.ravel() for energies in tables])
     of_rotamers = np.stack([alone, *rng.normal(size=(2, len(alone)))], axis=1)
     bonds = np.where(rng.random(len(met)) < 0.1, rng.normal(size=len(met)), 0.0)
-    return of_rotamers, np.stack([np.clip(met, 0, 10), np.minimum(met, 0), bonds], axis=1)
+    return of_rotamers, np.stack([np.minimum(met, 3), np.clip(met - 3, 0, 10), bonds], axis=1)
 
 
 def decode(problem, w, noise=None):
@@ -88,7 +89,7 @@ def decode(problem, w, noise=None):
     unary = np.split(alone, np.cumsum(labels)[:-1])
     sizes = [labels[a] * labels[b] for a, b in edges]
     tables = [one.reshape(labels[a], labels[b]) for one, (a, b) in zip(np.split(met, np.cumsum(sizes)[:-1]), edges)]
-    return PairwiseModel(unary, edges, tables=tables).solve("trws", iterations=ITERATIONS).labels.astype(np.int64)
+    return PairwiseModel(unary, edges, tables=tables).solve("trws", iterations=DECODED).labels.astype(np.int64)
 
 
 def problems(names, data, draws, seed, scale):
@@ -146,7 +147,7 @@ def main():
     parser.add_argument("--passes", type=float, default=40)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--cap", type=float, default=60, help="seconds of training at most")
-    parser.add_argument("--lam", default="0.001")
+    parser.add_argument("--lam", default="1")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -157,7 +158,8 @@ def main():
     path = args.out / "protein.safetensors"
     container(train, path)
     built, clock = time.perf_counter() - clock, time.perf_counter()
-    params = {"task.max_iterations": ITERATIONS}
+    # Errors are counted, not divided by the number of nodes, so that weights have the size of the terms.
+    params = {"task.max_iterations": ITERATIONS, "task.loss": "hamming-sum"}
     model = MrfSSVM(lam=float(args.lam), gap="1%", passes=args.passes, seconds=args.cap, threads=0, params=params).fit(path)
     trained, clock = time.perf_counter() - clock, time.perf_counter()
     weights = {"learned": model.coef_, "uniform": np.ones(len(TRUE)), "true": TRUE}

@@ -111,6 +111,11 @@ def dataset(
     unary = _stacked([m.unary for m in models], [True] * len(models), "labels", columns[0], 0)
     joined = [len(m.edges) > 0 for m in models]
     pairs = _stacked([m.pairs for m in models], joined, "pairs of labels", columns[1], unary.shape[1])
+    if columns == (None, None) and unary.shape[1] != pairs.shape[1]:
+        raise ValueError(
+            f"X has {unary.shape[1]} features of labels and {pairs.shape[1]} of pairs of labels: expected as many, or "
+            "unary_columns and pair_columns, which say what feature each is"
+        )
     counts = np.concatenate([m.counts for m in models])
     sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in models])
     return _core.mrfs(
