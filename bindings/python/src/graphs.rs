@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::errors::{guarded, value_error};
 
 /// A matrix of 32 or 64 bits a number, with its width as it came.
-fn matrix(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+pub(crate) fn matrix(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let py = object.py();
     let (shape, reals) = match PyBuffer::<f32>::get(object) {
         Ok(buffer) => (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?)),
@@ -27,7 +27,7 @@ fn matrix(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
 }
 
 /// Offsets or ends of edges: whole numbers that are not negative.
-fn whole<T: TryFrom<i64>>(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<T>> {
+pub(crate) fn whole<T: TryFrom<i64>>(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<T>> {
     let numbers: Vec<i64> = numbers(object, "int64")?;
     let whole = |number: i64| {
         T::try_from(number).map_err(|_| value_error(format!("{what}: found {number}, expected a number from 0")))

@@ -14,6 +14,7 @@ mod graphs;
 mod infer;
 mod interrupt;
 mod model;
+mod mrfs;
 mod parts;
 mod probe;
 mod task;
@@ -40,6 +41,8 @@ mod _core {
     use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
+    #[pymodule_export]
+    use crate::mrfs::{mrf_sizes, mrfs};
     #[pymodule_export]
     use crate::probe::{check, check_data};
     #[pymodule_export]

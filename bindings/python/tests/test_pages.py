@@ -19,6 +19,7 @@ PAGES = [
     "docs/segmentation.md",
     "docs/multilabel.md",
     "docs/inference.md",
+    "docs/mrf.md",
 ]
 
 

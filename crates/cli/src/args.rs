@@ -317,19 +317,19 @@ pub(crate) struct DataArgs {
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
-    /// (sentences with parts of speech and chunk tags in the format conll), `graphs` (small pictures in the format graph)
-    /// or `scenes` (rows with any of six labels in the format multilabel)
+    /// (sentences with parts of speech and chunk tags in the format conll), `graphs` (small pictures in the format graph),
+    /// `scenes` (rows with any of six labels in the format multilabel) or `rotamers` (folded chains in the format mrf)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters, chunks, graphs or scenes
+    /// Which: letters, chunks, graphs, scenes or rotamers
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]
     pub(crate) out: PathBuf,
-    /// Examples (words, sentences, pictures or scenes)
+    /// Examples (words, sentences, pictures, scenes or chains)
     #[arg(long, value_name = "N", default_value_t = 600)]
     pub(crate) n: usize,
     /// Seed

@@ -14,11 +14,14 @@ use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise};
+use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::data::container::Matrix;
 use multiplane_tasks::data::graphs::GraphArrays;
+use multiplane_tasks::data::mrf::{MrfArrays, Mrfs};
+use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
 /// A plane with all coordinates written out: `[d]` and the constant part.
@@ -182,6 +185,65 @@ pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
         sequences(truth.labels.len(), labels).into_iter().map(Labelling::new).collect::<Vec<_>>()
     };
     (small(format!("graph, seed {seed}, {spec:?}"), task, Examples { inputs, labels: truths }, all), nonnegative)
+}
+
+/// A random problem of two or three pairwise models of three or four nodes with one to three labels each; nodes and edges
+/// share one of five features. Every node has a label.
+pub fn mrf(seed: u64, spec: &MrfSpec) -> Small {
+    let mut rng = Rng::new(seed, 12);
+    let (mut node_offsets, mut label_offsets, mut edge_offsets, mut pair_offsets) =
+        (vec![0], vec![0], vec![0], vec![0]);
+    let (mut counts, mut unary, mut pair, mut edges) = (Vec::<usize>::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..2 + rng.below(2) {
+        let (first, nodes) = (counts.len(), 3 + rng.below(2) as usize);
+        counts.extend((0..nodes).map(|_| 1 + rng.below(3) as usize));
+        for tail in 0..nodes {
+            unary.extend((0..3 * counts[first + tail]).map(|_| rng.unit() - 0.5));
+            label_offsets.push(unary.len() / 3);
+            for head in 0..tail {
+                if rng.below(4) == 0 {
+                    continue;
+                }
+                edges.push([tail as u32, head as u32]);
+                pair.extend((0..3 * counts[first + tail] * counts[first + head]).map(|_| rng.unit() - 0.5));
+                pair_offsets.push(pair.len() / 3);
+            }
+        }
+        node_offsets.push(counts.len());
+        edge_offsets.push(edges.len());
+    }
+    let arrays = MrfArrays {
+        unary_features: Matrix::new(unary, label_offsets[label_offsets.len() - 1], 3),
+        unary_columns: Some(vec![0, 1, 2]),
+        labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
+        node_weights: None,
+        pair_features: Matrix::new(pair, pair_offsets[pair_offsets.len() - 1], 3),
+        pair_columns: Some(vec![2, 3, 4]),
+        node_offsets: node_offsets.clone(),
+        label_offsets,
+        edge_offsets,
+        edges,
+        pair_offsets,
+    };
+    let data = Dataset::new(Mrfs::new(arrays).unwrap());
+    let (task, examples) = mrf::examples(spec, &data).unwrap();
+    let all = examples.inputs.iter().zip(&examples.labels).map(|(x, truth)| {
+        let with = |all: Vec<Vec<u32>>, labels: usize| {
+            let longer = |y: Vec<u32>| (0..labels as u32).map(move |label| [&y[..], &[label]].concat());
+            all.into_iter().flat_map(longer).collect()
+        };
+        let every = (0..x.nodes()).fold(vec![Vec::new()], |all, node| with(all, x.labels(node)));
+        (truth.clone(), every.into_iter().map(Labelling::new).collect::<Vec<_>>())
+    });
+    let all: Vec<(Labelling, Vec<Labelling>)> = all.collect();
+    // Truths may be equal where the models differ; they come in the order of the examples.
+    let next = std::cell::Cell::new(0);
+    let of_next = move |truth: &Labelling| {
+        let (expected, labellings) = &all[next.replace(next.get() + 1)];
+        debug_assert_eq!(truth, expected);
+        labellings.clone()
+    };
+    small(format!("mrf, seed {seed}, {spec:?}"), task, examples, of_next)
 }
 
 /// A random problem of sets of labels, beside those of [`random`]: all pairs, some or none, so that every exact decoder has

@@ -4,7 +4,8 @@ A model predicts whole objects: a sequence, a matching, a tree. Training asks a 
 again and again; multiplane keeps each answer, reuses it, and stops with a certificate: ``primal_``, ``dual_`` and
 ``gap_`` of a fitted estimator bracket the optimum.
 
-- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``GraphSSVM``: built-in tasks.
+- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``GraphSSVM``, ``MrfSSVM``:
+  built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
@@ -20,6 +21,7 @@ from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
 from multiplane._infer import Inference, PairwiseModel, infer
+from multiplane._mrf import MrfSSVM
 from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
 from multiplane._processes import LostWorkers
@@ -41,6 +43,7 @@ __all__ = [
     "History",
     "Inference",
     "LostWorkers",
+    "MrfSSVM",
     "MultiLabelSSVM",
     "MulticlassSSVM",
     "NotFittedError",

@@ -19,6 +19,8 @@ __all__ = [
     "check_data",
     "graph_sizes",
     "graphs",
+    "mrf_sizes",
+    "mrfs",
     "path",
     "train",
     "__version__",
@@ -134,6 +136,20 @@ def graphs(
     weights: Any = None,
 ) -> Dataset: ...
 def graph_sizes(data: Dataset) -> tuple[list[int], int]: ...
+def mrfs(
+    unary_features: Any,
+    label_offsets: Any,
+    node_offsets: Any,
+    labels: Any,
+    edges: Any,
+    edge_offsets: Any,
+    pair_features: Any,
+    pair_offsets: Any,
+    unary_columns: Any = None,
+    pair_columns: Any = None,
+    weights: Any = None,
+) -> Dataset: ...
+def mrf_sizes(data: Dataset) -> tuple[list[int], int]: ...
 def check(
     task: Any,
     xs: list[Any],

@@ -185,7 +185,7 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
-    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MulticlassSSVM, MultiLabelSSVM, PathResult
+    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, MultiLabelSSVM, PathResult
 
     model, several = _core.load(path)
     saved = model or several
@@ -197,6 +197,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         "multilabel": MultiLabelSSVM,
         "chain": ChainSSVM,
         "graph": GraphSSVM,
+        "mrf": MrfSSVM,
     }
     task = info["task"]
     if task == "graph" and "edge_features" not in info:

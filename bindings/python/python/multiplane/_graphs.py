@@ -42,7 +42,7 @@ def graph(item: Any, what: str) -> Graph:
             rows, columns = np.nonzero(dense)
             edges, found = _upper(rows, columns, dense[rows, columns], f"{what}[1]")
         else:
-            edges, found = _edge_list(dense, f"{what}[1]"), None
+            edges, found = edge_list(dense, f"{what}[1]"), None
     edge_features = found if given is None else _matrix(given, f"{what}[2]")
     if edge_features is not None and len(edge_features) != len(edges):
         raise ValueError(f"{what}: found {len(edge_features)} rows of edge features for {len(edges)} edges")
@@ -71,7 +71,7 @@ def _is_adjacency(dense: NDArray[Any]) -> bool:
     return dense.shape[1] != 2 or dense.dtype.kind in "bf"
 
 
-def _edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
+def edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
     if edges.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2:

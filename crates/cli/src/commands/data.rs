@@ -1,14 +1,14 @@
 //! `multiplane data make`.
 
 use multiplane::data::{conll, letter, multilabel};
-use multiplane::synth::{synthetic_chunks, synthetic_graphs, synthetic_scenes, synthetic_words};
+use multiplane::synth::{synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_words};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 4] = ["letters", "chunks", "graphs", "scenes"];
+const NAMES: [&str; 5] = ["letters", "chunks", "graphs", "scenes", "rotamers"];
 
 /// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
@@ -33,6 +33,10 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
         "chunks" => conll::write(&synthetic_chunks(args.n, args.seed), &mut bytes),
         "graphs" => {
             bytes = synthetic_graphs(args.n, args.seed).to_bytes();
+            Ok(())
+        }
+        "rotamers" => {
+            bytes = synthetic_rotamers(args.n, args.seed).to_bytes();
             Ok(())
         }
         "scenes" => multilabel::write(&synthetic_scenes(args.n, args.seed), &mut bytes),

@@ -7,6 +7,7 @@ mod difference;
 pub mod graph;
 pub mod known;
 mod magnitudes;
+pub mod mrf;
 pub mod multiclass;
 pub mod multilabel;
 mod neighbours;
@@ -16,6 +17,7 @@ mod problem;
 mod reading;
 pub mod rows;
 mod scaling;
+mod second_opinion;
 pub mod sequences;
 mod task;
 

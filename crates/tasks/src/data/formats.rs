@@ -7,7 +7,7 @@ use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
 use super::text::Lines;
-use super::{conll, container, csv, graphs, hmm, letter, libsvm, multilabel, opaque};
+use super::{conll, container, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
@@ -19,6 +19,7 @@ pub static FORMATS: &[Format] = &[
     &hmm::FORMAT,
     &multilabel::FORMAT,
     &graphs::FORMAT,
+    &mrf::FORMAT,
     &opaque::FORMAT,
 ];
 

@@ -17,6 +17,7 @@ pub mod hmm;
 mod label_sets;
 pub mod letter;
 pub mod libsvm;
+pub mod mrf;
 pub mod multilabel;
 pub mod opaque;
 mod rows;

@@ -9,10 +9,11 @@ use multiplane_core::linalg;
 use multiplane_infer::Error;
 use multiplane_infer::maxflow::{Graph, Side};
 
-use super::energies::{Part, score_row};
+use super::energies::score_row;
 use super::input::GraphInput;
 use super::labelling::Labelling;
 use super::layout::GraphTask;
+use super::part::Part;
 
 /// Binary digits of the sum of all energies.
 const DIGITS: i32 = 50;

@@ -12,10 +12,10 @@ use multiplane_infer::trws::Trws;
 use multiplane_infer::{Answer, Mrf, engine};
 
 use super::cut::{CutMemory, CutScratch};
-use super::energies::Part;
 use super::input::GraphInput;
 use super::labelling::Labelling;
 use super::layout::GraphTask;
+use super::part::Part;
 use super::spec::{Inference, Pairwise};
 
 /// Energies, labellings times nodes and edges, up to which enumeration is quick: a fraction of a millisecond.
@@ -96,7 +96,7 @@ impl GraphTask {
         memory: &mut GraphMemory,
         out: &mut Labelling,
     ) -> Result<Quality, String> {
-        scratch.part.take(x, truth.map(|truth| &truth.labels[..]));
+        scratch.part.take(x.nodes(), x.edges(), truth.map(|truth| &truth.labels[..]));
         out.judge = None;
         out.labels.clear();
         match truth {

@@ -1,86 +1,14 @@
-//! The nodes and edges that a question is about, and what labels score there.
+//! What labels score at the nodes and edges that a question is about.
 
 use multiplane_core::linalg;
 use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::input::GraphInput;
-use super::labelling::{Labelling, UNLABELLED};
+use super::labelling::Labelling;
 use super::layout::GraphTask;
+use super::part::{Part, PartEdge};
 use super::spec::Pairwise;
 use crate::data::container::RowOf;
-
-/// An edge between nodes of a [`Part`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PartEdge {
-    /// Places of its ends among the nodes of the part.
-    pub(super) tail: u32,
-    pub(super) head: u32,
-    /// Its number in the graph.
-    pub(super) edge: u32,
-}
-
-/// The nodes that a question is about, and the edges between them: all, or where a truth is given the labelled ones.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    /// Numbers in the graph.
-    pub(super) nodes: Vec<u32>,
-    pub(super) edges: Vec<PartEdge>,
-    /// By node of the graph, its place among `nodes`.
-    places: Vec<u32>,
-}
-
-impl Part {
-    /// Takes the part of a graph that is labelled, all of it without a truth.
-    pub(super) fn take(&mut self, x: &GraphInput, truth: Option<&[u32]>) {
-        let is_in = |node: usize| truth.is_none_or(|truth| truth[node] != UNLABELLED);
-        self.nodes.clear();
-        self.places.clear();
-        for node in 0..x.nodes() {
-            let place = if is_in(node) { self.nodes.len() as u32 } else { UNLABELLED };
-            self.places.push(place);
-            if place != UNLABELLED {
-                self.nodes.push(node as u32);
-            }
-        }
-        self.edges.clear();
-        for (&[tail, head], edge) in x.edges().iter().zip(0..) {
-            let [tail, head] = [tail, head].map(|end| self.places[end as usize]);
-            if tail != UNLABELLED && head != UNLABELLED {
-                self.edges.push(PartEdge { tail, head, edge });
-            }
-        }
-    }
-
-    /// Whether there is no cycle; several edges of the same nodes make none.
-    pub(super) fn is_forest(&self, parents: &mut Vec<u32>) -> bool {
-        parents.clear();
-        parents.extend(0..self.nodes.len() as u32);
-        let mut simple: Vec<(u32, u32)> =
-            self.edges.iter().map(|edge| (edge.tail.min(edge.head), edge.tail.max(edge.head))).collect();
-        simple.sort_unstable();
-        simple.dedup();
-        if simple.len() >= self.nodes.len().max(1) {
-            return false;
-        }
-        for (tail, head) in simple {
-            let (one, other) = (root(parents, tail), root(parents, head));
-            if one == other {
-                return false;
-            }
-            parents[one as usize] = other;
-        }
-        true
-    }
-}
-
-/// Returns what stands for the tree of a node, and shortens the way there.
-fn root(parents: &mut [u32], mut node: u32) -> u32 {
-    while parents[node as usize] != node {
-        parents[node as usize] = parents[parents[node as usize] as usize];
-        node = parents[node as usize];
-    }
-    node
-}
 
 /// Scores every row of a matrix at a node's features.
 pub(super) fn score_row(row: RowOf<'_>, matrix: &[f64], out: &mut [f64]) {

@@ -43,7 +43,7 @@ impl GraphInput {
 
     /// Returns the features of all edges, row by row, where edges have any.
     pub(super) fn edge_rows(&self) -> Option<RowOf<'_>> {
-        Some(self.arrays.edge_features.as_ref()?.rows_of(self.edges.clone()))
+        Some(self.arrays.edge_features.as_ref()?.block(self.edges.clone()))
     }
 
     /// Returns the labels that the data gives the nodes.

@@ -12,16 +12,18 @@ pub struct Labelling {
     /// Number of the label by node; [`UNLABELLED`], or in a truth [`UNSEEN`](crate::losses::UNSEEN), where there is none.
     pub labels: Vec<u32>,
     /// What judges other labellings, where this is a truth.
-    pub(super) judge: Option<Arc<Judge>>,
+    pub(in crate::builtin) judge: Option<Arc<Judge>>,
 }
 
 /// What judges labellings of one graph.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Judge {
+pub(in crate::builtin) struct Judge {
     /// What an error costs, by node.
-    pub(super) costs: Vec<f64>,
+    pub(in crate::builtin) costs: Vec<f64>,
     /// What a node counts in weighted accuracy; empty where nodes have no weights.
-    pub(super) weights: Vec<f64>,
+    pub(in crate::builtin) weights: Vec<f64>,
+    /// How many labels each node has, where these are its own; else empty.
+    pub(in crate::builtin) counts: Vec<u32>,
 }
 
 impl PartialEq for Labelling {
@@ -37,7 +39,7 @@ impl Labelling {
     }
 
     /// What an error at a node costs; where nobody said, its share of the labelled nodes.
-    pub(super) fn cost(&self, node: usize) -> f64 {
+    pub(in crate::builtin) fn cost(&self, node: usize) -> f64 {
         match &self.judge {
             Some(judge) => judge.costs[node],
             None => 1.0 / self.labels.iter().filter(|label| **label != UNLABELLED).count().max(1) as f64,
@@ -45,7 +47,7 @@ impl Labelling {
     }
 
     /// Returns the labelled nodes at which `other` differs, where this is the truth.
-    pub(super) fn errors<'a>(&'a self, other: &'a Labelling) -> impl Iterator<Item = usize> + 'a {
+    pub(in crate::builtin) fn errors<'a>(&'a self, other: &'a Labelling) -> impl Iterator<Item = usize> + 'a {
         let pairs = self.labels.iter().zip(&other.labels).enumerate();
         pairs.filter(|(_, (truth, label))| truth != label && **truth != UNLABELLED).map(|(node, _)| node)
     }

@@ -7,7 +7,7 @@ use crate::metrics::{Counts, Evaluation, Measure, Metric};
 const WEIGHTED_ACCURACY: Metric = Metric::share("weighted_accuracy");
 
 /// Weighs right nodes.
-pub(super) struct WeightedAccuracy;
+pub(in crate::builtin) struct WeightedAccuracy;
 
 impl Measure<Labelling> for WeightedAccuracy {
     fn count(&self, truth: &Labelling, answer: &Labelling) -> Counts {

@@ -155,5 +155,5 @@ fn truth(spec: &GraphSpec, input: &GraphInput, numbers: &[i64]) -> Labelling {
     let labels: Vec<u32> = input.labels().iter().map(number).collect();
     let weights = input.weights().unwrap_or_default().to_vec();
     let costs = spec.loss.costs(&labels, &weights, spec.class_weights.as_deref());
-    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights })) }
+    Labelling { labels, judge: Some(Arc::new(Judge { costs, weights, ..Judge::default() })) }
 }

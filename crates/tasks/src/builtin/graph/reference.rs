@@ -5,13 +5,12 @@
 //! code with training. What only an approximate engine answers is asked of that engine again, with bounds: verified is
 //! then that data, features, losses and scores are right and that the bound is the engine's, not the engine's proof.
 
-use std::collections::VecDeque;
-
 use super::decode::{GraphMemory, GraphScratch};
 use super::input::GraphInput;
 use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
 use super::spec::{Inference, Pairwise};
+use crate::builtin::second_opinion::{Network, largest_sum};
 use crate::twofold::Twofold;
 use multiplane_core::oracle::Quality;
 
@@ -78,7 +77,7 @@ pub(super) fn hinge(task: &GraphTask, x: &GraphInput, truth: &Labelling, w: &[f6
         (plain.score(y) + loss.into() - of_truth).value()
     };
     let (mut scratch, mut memory) = (GraphScratch::default(), GraphMemory::default());
-    scratch.part.take(x, Some(&truth.labels));
+    scratch.part.take(x.nodes(), x.edges(), Some(&truth.labels));
     match task.way(&scratch.part, &mut scratch.parents) {
         Inference::MinCut if task.is_binary_cut() => {
             let (y, bound) = flow(&plain, truth);
@@ -111,101 +110,35 @@ fn agreed(value: f64, bound: f64, plain: &Plain<'_>, truth: &Labelling) -> f64 {
 /// score with losses.
 fn flow(plain: &Plain<'_>, truth: &Labelling) -> (Vec<u32>, f64) {
     let count = plain.x.nodes();
-    let (source, sink) = (count, count + 1);
-    // (to, residual), an arc and its reverse side by side.
-    let (mut arcs, mut out): (Vec<(usize, f64)>, Vec<Vec<usize>>) = (Vec::new(), vec![Vec::new(); count + 2]);
-    let mut join = |from: usize, to: usize, there: f64, back: f64| {
-        out[from].push(arcs.len());
-        arcs.push((to, there));
-        out[to].push(arcs.len());
-        arcs.push((from, back));
-    };
+    let mut network = Network::new(count);
     let mut best = 0.0;
     for &node in &plain.nodes {
         let (zero, one) = (plain.augmented(truth, node, 0), plain.augmented(truth, node, 1));
         best += zero.max(one);
-        join(source, node, (one - zero).max(0.0), 0.0); // lost where the node is on the sink's side: label 0
-        join(node, sink, (zero - one).max(0.0), 0.0);
+        network.lean(node, zero - one); // label 1 is the source's side
     }
     for &(tail, head, edge) in &plain.edges {
         let cost = (-plain.pair(edge, 0, 1).value()).max(0.0);
-        join(tail, head, cost, cost);
+        network.part(tail, head, cost, cost);
     }
-    loop {
-        let mut by = vec![usize::MAX; count + 2];
-        let mut queue = VecDeque::from([source]);
-        while let Some(node) = queue.pop_front() {
-            for &arc in &out[node] {
-                let (to, residual) = arcs[arc];
-                if residual > 0.0 && to != source && by[to] == usize::MAX {
-                    by[to] = arc;
-                    queue.push_back(to);
-                }
-            }
-        }
-        if by[sink] == usize::MAX {
-            let label = |node: usize| u32::from(by[node] != usize::MAX);
-            let labels = (0..count).map(|node| if truth.labels[node] == UNLABELLED { UNLABELLED } else { label(node) });
-            return (labels.collect(), best);
-        }
-        let mut path = Vec::new();
-        let mut node = sink;
-        while node != source {
-            path.push(by[node]);
-            node = arcs[by[node] ^ 1].0;
-        }
-        let sent = path.iter().map(|&arc| arcs[arc].1).fold(f64::INFINITY, f64::min);
-        for arc in path {
-            arcs[arc].1 -= sent;
-            arcs[arc ^ 1].1 += sent;
-        }
-        best -= sent;
-    }
+    let (sides, flow) = network.cut();
+    let label = |node: usize| if truth.labels[node] == UNLABELLED { UNLABELLED } else { u32::from(sides[node]) };
+    ((0..count).map(label).collect(), best - flow)
 }
 
-/// Returns the best score with losses by maximising over one node after the other: of those left, the one with the
-/// fewest neighbours.
+/// Returns the best score with losses of a tree or small graph.
 fn eliminate(plain: &Plain<'_>, truth: &Labelling) -> f64 {
     let labels = plain.task.labels;
-    // A function of the labels of some nodes: `[label of the first][of the second]...`.
+    let place = |node: usize| plain.nodes.partition_point(|&other| other < node);
     let mut functions: Vec<(Vec<usize>, Vec<f64>)> = Vec::new();
-    for &node in &plain.nodes {
-        functions.push((vec![node], (0..labels).map(|label| plain.augmented(truth, node, label)).collect()));
+    for (place, &node) in plain.nodes.iter().enumerate() {
+        functions.push((vec![place], (0..labels).map(|label| plain.augmented(truth, node, label)).collect()));
     }
     for &(tail, head, edge) in &plain.edges {
         let pairs = (0..labels * labels).map(|pair| plain.pair(edge, pair / labels, pair % labels).value());
-        functions.push((vec![tail, head], pairs.collect()));
+        functions.push((vec![place(tail), place(head)], pairs.collect()));
     }
-    let mut left = plain.nodes.clone();
-    let mut constant = 0.0;
-    while !left.is_empty() {
-        let neighbours = |node: usize| {
-            let with = functions.iter().filter(|(scope, _)| scope.contains(&node)).flat_map(|(scope, _)| scope);
-            let mut others: Vec<usize> = with.copied().filter(|&other| other != node).collect();
-            others.sort_unstable();
-            others.dedup();
-            others
-        };
-        let place = (0..left.len()).min_by_key(|&place| neighbours(left[place]).len()).unwrap_or(0);
-        let node = left.swap_remove(place);
-        let scope = neighbours(node);
-        let (with, without): (Vec<_>, Vec<_>) = functions.into_iter().partition(|(scope, _)| scope.contains(&node));
-        functions = without;
-        let size = labels.pow(scope.len() as u32);
-        let digit = |number: usize, place: usize| number / labels.pow((scope.len() - 1 - place) as u32) % labels;
-        let value = |number: usize, own: usize| -> f64 {
-            let label = |of: usize| match scope.iter().position(|&other| other == of) {
-                Some(place) => digit(number, place),
-                None => own,
-            };
-            let at = |scope: &Vec<usize>| scope.iter().fold(0, |at, &of| at * labels + label(of));
-            with.iter().map(|(scope, values)| values[at(scope)]).sum()
-        };
-        let best = |number: usize| (0..labels).map(|own| value(number, own)).fold(f64::NEG_INFINITY, f64::max);
-        let table: Vec<f64> = (0..size).map(best).collect();
-        if scope.is_empty() { constant += table[0] } else { functions.push((scope, table)) }
-    }
-    constant
+    largest_sum(&vec![labels; plain.nodes.len()], functions)
 }
 
 /// Hands over the parts of the plane that `code` says and returns its constant part.

@@ -122,7 +122,7 @@ impl RecombineLabels<GraphTask> for GraphTask {
     ) -> Result<(), String> {
         let (x, truth) = (example.input, example.truth);
         let GraphScratch { part, unary, restricted, labels, codes: inner, .. } = work.scratch;
-        part.take(x, Some(&truth.labels));
+        part.take(x.nodes(), x.edges(), Some(&truth.labels));
         self.score_nodes(x, w, Some(truth), part, unary);
         let model = self.energies(x, w, part, unary).map_err(|error| error.to_string())?;
         inner.clear();

@@ -145,11 +145,11 @@ impl Matrix {
 
     /// Returns a row.
     pub fn row(&self, row: usize) -> RowOf<'_> {
-        self.rows_of(row..row + 1)
+        self.block(row..row + 1)
     }
 
-    /// Returns some rows, one after the other.
-    pub fn rows_of(&self, rows: std::ops::Range<usize>) -> RowOf<'_> {
+    /// Returns rows that follow each other, as one row of all their numbers.
+    pub fn block(&self, rows: std::ops::Range<usize>) -> RowOf<'_> {
         let range = rows.start * self.columns..rows.end * self.columns;
         match &self.numbers {
             Reals::F32(numbers) => RowOf::F32(&numbers.as_slice()[range]),

@@ -37,10 +37,11 @@ pub(super) fn check(arrays: &GraphArrays) -> Result<usize, String> {
         }
     }
     check_nodes(arrays)?;
-    check_edges(arrays)
+    check_edges(&arrays.node_offsets, &arrays.edge_offsets, &arrays.edges)
 }
 
-fn check_offsets(name: &str, offsets: &[usize], rows: usize, what: &str) -> Result<(), String> {
+/// Checks numbers that say where examples begin, and where the last one ends.
+pub(in crate::data) fn check_offsets(name: &str, offsets: &[usize], rows: usize, what: &str) -> Result<(), String> {
     if offsets.len() < 2 {
         return Err(format!(
             "{name}: found {} numbers, expected one more than examples, and an example",
@@ -62,7 +63,7 @@ fn check_offsets(name: &str, offsets: &[usize], rows: usize, what: &str) -> Resu
 }
 
 /// Says where a row of all examples is.
-fn place(offsets: &[usize], row: usize) -> String {
+pub(in crate::data) fn place(offsets: &[usize], row: usize) -> String {
     let example = offsets.partition_point(|&offset| offset <= row).saturating_sub(1);
     format!("row {row} (example {example}, its row {})", row - offsets[example])
 }
@@ -72,23 +73,31 @@ fn check_nodes(arrays: &GraphArrays) -> Result<(), String> {
         let (label, place) = (arrays.labels[node], place(&arrays.node_offsets, node));
         return Err(format!("labels: found {label} at {place}, expected a label >= 0, or -1 for a node without one"));
     }
-    let weights = arrays.node_weights.as_deref().unwrap_or_default();
+    check_weights(arrays.node_weights.as_deref().unwrap_or_default(), &arrays.node_offsets)
+}
+
+/// Checks weights of nodes.
+pub(in crate::data) fn check_weights(weights: &[f64], node_offsets: &[usize]) -> Result<(), String> {
     if let Some(node) = weights.iter().position(|&weight| !(weight.is_finite() && weight >= 0.0)) {
-        let (weight, place) = (weights[node], place(&arrays.node_offsets, node));
+        let (weight, place) = (weights[node], place(node_offsets, node));
         return Err(format!("node_weights: found {weight} at {place}, expected finite numbers >= 0"));
     }
     Ok(())
 }
 
-fn check_edges(arrays: &GraphArrays) -> Result<usize, String> {
+/// Checks the ends of edges, and returns how many edges repeat an earlier one.
+pub(in crate::data) fn check_edges(
+    node_offsets: &[usize],
+    edge_offsets: &[usize],
+    edges: &[[u32; 2]],
+) -> Result<usize, String> {
     let mut repeated = 0;
     let mut seen = HashSet::new();
-    for example in 0..arrays.len() {
-        let nodes = arrays.nodes(example).len();
+    for (nodes, range) in node_offsets.windows(2).zip(edge_offsets.windows(2)) {
+        let nodes = nodes[1] - nodes[0];
         seen.clear();
-        for edge in arrays.edges_of(example) {
-            let [tail, head] = arrays.edges[edge];
-            let fault = |found: String| Err(format!("edges: found {found} at {}", place(&arrays.edge_offsets, edge)));
+        for (edge, &[tail, head]) in edges.iter().enumerate().take(range[1]).skip(range[0]) {
+            let fault = |found: String| Err(format!("edges: found {found} at {}", place(edge_offsets, edge)));
             if let Some(missing) = [tail, head].into_iter().find(|&end| end as usize >= nodes) {
                 return fault(format!("node {missing} of an example with {nodes} nodes, numbered from 0,"));
             }

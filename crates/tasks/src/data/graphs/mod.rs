@@ -2,9 +2,9 @@
 //! and what programs hand over as arrays.
 
 mod arrays;
-mod check;
+pub(super) mod check;
 mod kind;
-mod read;
+pub(super) mod read;
 mod write;
 
 pub use arrays::{GraphArrays, NO_LABEL};

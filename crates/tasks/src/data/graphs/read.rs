@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<Dataset, DataError> {
 }
 
 /// Reads offsets: whole numbers that are not negative.
-fn offsets(tensor: &Tensor<'_>) -> Result<Vec<usize>, DataError> {
+pub(in crate::data) fn offsets(tensor: &Tensor<'_>) -> Result<Vec<usize>, DataError> {
     tensor.rows(1)?;
     let numbers = tensor.integers()?;
     let offset = |(at, &number): (usize, &i64)| {
@@ -48,13 +48,13 @@ fn offsets(tensor: &Tensor<'_>) -> Result<Vec<usize>, DataError> {
 }
 
 /// Reads a matrix, whose numbers are checked with all else.
-fn unchecked(tensor: &Tensor<'_>) -> Result<Matrix, DataError> {
+pub(in crate::data) fn unchecked(tensor: &Tensor<'_>) -> Result<Matrix, DataError> {
     let rows = tensor.rows(2)?;
     Ok(Matrix::new(tensor.reals()?, rows, tensor.shape()[1]))
 }
 
 /// Reads pairs of nodes.
-fn edges(tensor: &Tensor<'_>) -> Result<Vec<[u32; 2]>, DataError> {
+pub(in crate::data) fn edges(tensor: &Tensor<'_>) -> Result<Vec<[u32; 2]>, DataError> {
     tensor.rows(2)?;
     if tensor.shape()[1] != 2 {
         return Err(tensor.fault(format_args!("found the shape {:?}, expected [edges, 2]", tensor.shape())));

@@ -1,0 +1,132 @@
+"""Pairwise models as users have them, turned into the arrays of the core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._graphs import edge_list, offsets
+
+
+@dataclass(frozen=True)
+class Model:
+    """One pairwise model.
+
+    Attributes:
+        counts: Number of labels by node.
+        unary: Rows of features, ``counts[v]`` for every node.
+        edges: Nodes at both ends ``[e, 2]``.
+        pairs: Rows of features, ``counts[tail] * counts[head]`` for every edge.
+    """
+
+    counts: NDArray[np.int64]
+    unary: NDArray[Any]
+    edges: NDArray[np.int64]
+    pairs: NDArray[Any]
+
+
+def model(item: Any, what: str) -> Model:
+    """One model from ``(unary_features, edges, pair_features)``."""
+    if not isinstance(item, (tuple, list)) or len(item) != 3:
+        size = f" of {len(item)}" if isinstance(item, (tuple, list)) else ""
+        raise ValueError(
+            f"{what}: expected (unary_features, edges, pair_features), found a {type(item).__name__}{size}"
+        )
+    unary = _tables(item[0], 2, f"{what}[0]")
+    if not unary:
+        raise ValueError(f"{what}[0]: found no node")
+    counts = np.array([len(table) for table in unary], dtype=np.int64)
+    edges = edge_list(np.asarray(item[1]), f"{what}[1]")
+    pairs = _tables(item[2], 3, f"{what}[2]")
+    if len(pairs) != len(edges):
+        raise ValueError(f"{what}: found the features of {len(pairs)} edges for {len(edges)} edges")
+    for e, ((tail, head), table) in enumerate(zip(edges.tolist(), pairs, strict=True)):
+        if not (0 <= tail < len(counts) and 0 <= head < len(counts)):
+            raise ValueError(f"{what}[1]: edge {e} joins the nodes {tail} and {head} of {len(counts)}, numbered from 0")
+        if table.shape[:2] != (counts[tail], counts[head]):
+            raise ValueError(
+                f"{what}[2]: edge {e} has features of {table.shape[0]} x {table.shape[1]} pairs of labels, expected "
+                f"{counts[tail]} x {counts[head]}, the labels of its ends"
+            )
+    width = pairs[0].shape[2] if pairs else 0
+    rows = _joined([table.reshape(-1, table.shape[2]) for table in pairs], width, f"{what}[2]")
+    return Model(counts, _joined(unary, unary[0].shape[1], f"{what}[0]"), edges, rows)
+
+
+def _tables(x: Any, dimensions: int, what: str) -> list[NDArray[Any]]:
+    """One array per node or edge, of an array of all or a list of them."""
+    try:
+        found = [_numbers(one, f"{what}[{i}]") for i, one in enumerate(x)]
+    except TypeError:
+        raise ValueError(f"{what}: expected an array or a list of arrays, found a {type(x).__name__}") from None
+    for i, one in enumerate(found):
+        if one.ndim != dimensions:
+            shape = "[labels, features]" if dimensions == 2 else "[labels, labels, features]"
+            raise ValueError(f"{what}[{i}]: expected an array {shape}, found the shape {one.shape}")
+    return found
+
+
+def _numbers(x: Any, what: str) -> NDArray[Any]:
+    found = np.asarray(x)
+    if found.dtype == np.float32:
+        return found
+    try:
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
+
+
+def _joined(rows: list[NDArray[Any]], width: int, what: str) -> NDArray[Any]:
+    for i, row in enumerate(rows):
+        if row.shape[1] != width:
+            raise ValueError(f"{what}[{i}] has {row.shape[1]} features, {what}[0] has {width}")
+    narrow = bool(rows) and all(row.dtype == np.float32 for row in rows)
+    empty = np.zeros((0, width))
+    return np.concatenate([*rows] or [empty]).astype(np.float32 if narrow else np.float64, copy=False)
+
+
+def _stacked(parts: list[NDArray[Any]], used: list[bool], name: str, columns: Any, empty: int) -> NDArray[Any]:
+    """The rows of all models; ``used`` says which have any."""
+    given = [part for part, has in zip(parts, used, strict=True) if has]
+    if not given:
+        return np.zeros((0, empty if columns is None else len(columns)))
+    for i, (part, has) in enumerate(zip(parts, used, strict=True)):
+        if has and part.shape[1] != given[0].shape[1]:
+            raise ValueError(f"X[{i}] has {part.shape[1]} features of {name}, others have {given[0].shape[1]}")
+    narrow = all(part.dtype == np.float32 for part in given)
+    return np.ascontiguousarray(np.concatenate(given).astype(np.float32 if narrow else np.float64, copy=False))
+
+
+def dataset(
+    models: list[Model],
+    labels: list[NDArray[np.int64]],
+    weights: list[NDArray[np.float64]] | None,
+    columns: tuple[Any, Any],
+) -> _core.Dataset:
+    """The core's data set."""
+    unary = _stacked([m.unary for m in models], [True] * len(models), "labels", columns[0], 0)
+    joined = [len(m.edges) > 0 for m in models]
+    pairs = _stacked([m.pairs for m in models], joined, "pairs of labels", columns[1], unary.shape[1])
+    if columns == (None, None) and unary.shape[1] != pairs.shape[1]:
+        raise ValueError(
+            f"X has {unary.shape[1]} features of labels and {pairs.shape[1]} of pairs of labels: expected as many, or "
+            "unary_columns and pair_columns, which say what feature each is"
+        )
+    counts = np.concatenate([m.counts for m in models])
+    sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in models])
+    return _core.mrfs(
+        unary,
+        offsets(counts.tolist()),
+        offsets([len(m.counts) for m in models]),
+        np.concatenate(labels).astype(np.int64, copy=False),
+        np.concatenate([m.edges for m in models]).ravel(),
+        offsets([len(m.edges) for m in models]),
+        pairs,
+        offsets(sizes.tolist()),
+        *(None if given is None else np.asarray(given, dtype=np.int64) for given in columns),
+        None if weights is None else np.concatenate(weights),
+    )

@@ -1,0 +1,68 @@
+//! What pairwise models are beside training: errors counted, labels as text, neighbours, and the slow code of `verify`.
+
+use std::ops::Range;
+
+use multiplane_core::rng::Rng;
+
+use super::input::MrfInput;
+use super::reading::MrfVocabulary;
+use super::reference;
+use super::task::MrfTask;
+use crate::builtin::graph::measure::WeightedAccuracy;
+use crate::builtin::graph::{Labelling, UNLABELLED};
+use crate::builtin::neighbours::one_changed;
+use crate::builtin::task::BuiltinTask;
+use crate::metrics::Measure;
+
+impl BuiltinTask for MrfTask {
+    type Vocabulary = MrfVocabulary;
+
+    fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
+        let labelled = truth.labels.iter().filter(|label| **label != UNLABELLED).count();
+        (truth.errors(y).count(), labelled)
+    }
+
+    fn measures(&self, _: &MrfVocabulary) -> Vec<Box<dyn Measure<Labelling>>> {
+        vec![Box::new(WeightedAccuracy)]
+    }
+
+    fn variables<'a>(&self, y: &'a Labelling) -> Option<&'a [u32]> {
+        Some(&y.labels)
+    }
+
+    fn neighbours(&self, x: &MrfInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
+        let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { x.labels(node) };
+        one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()
+    }
+
+    fn fits(&self, x: &MrfInput, y: &Labelling) -> bool {
+        let fits = |(node, &label): (usize, &u32)| match x.truth()[node] {
+            truth if truth < 0 => label == UNLABELLED,
+            _ => (label as usize) < x.labels(node),
+        };
+        y.labels.len() == x.nodes() && y.labels.iter().enumerate().all(fits)
+    }
+
+    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+        vec![("feature", 0..self.features)]
+    }
+
+    fn show(&self, y: &Labelling, _: &MrfVocabulary) -> String {
+        let label = |&label: &u32| if label == UNLABELLED { "?".into() } else { label.to_string() };
+        y.labels.iter().map(label).collect::<Vec<_>>().join(" ")
+    }
+
+    fn reference_hinge(&self, x: &MrfInput, truth: &Labelling, w: &[f64]) -> f64 {
+        reference::hinge(self, x, truth, w)
+    }
+
+    fn reference_plane(
+        &self,
+        x: &MrfInput,
+        truth: &Labelling,
+        code: &[u32],
+        add: &mut dyn FnMut(usize, f64),
+    ) -> Option<f64> {
+        reference::plane(x, truth, code, add)
+    }
+}

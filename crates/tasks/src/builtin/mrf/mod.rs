@@ -1,0 +1,29 @@
+//! Any pairwise model given as tables of features: a row for every label of a node and for every pair of labels of an
+//! edge, with one weight per feature that the whole model shares.
+//!
+//! Score of a labelling: `sum_v <w, f(v, y_v)> + sum_uv <w, g(uv, y_u, y_v)>`. Every node has as many labels as its tables
+//! have rows. Weights: `[feature]`, of any sign. What answers is listed at [`Inference`].
+
+mod builtin;
+mod decode;
+mod input;
+mod loss;
+mod model;
+mod planes;
+mod prices;
+mod reading;
+mod recombine;
+mod reference;
+mod scores;
+mod spec;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::MrfScratch;
+pub use input::MrfInput;
+pub use loss::MrfLoss;
+pub use reading::{MrfVocabulary, examples};
+pub use spec::{ENTRY, Inference, MrfSpec};
+pub use task::MrfTask;

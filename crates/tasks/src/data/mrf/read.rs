@@ -1,0 +1,56 @@
+//! The format `mrf`: a safetensors file with the arrays of pairwise models.
+
+use std::path::Path;
+
+use multiplane_infer::file::DataError;
+
+use super::{MrfArrays, Mrfs};
+use crate::data::container::{Container, Tensor};
+use crate::data::format::FormatEntry;
+use crate::data::graphs::read::{edges, offsets, unchecked};
+use crate::dataset::Dataset;
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry =
+    FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
+        .holding("unary_features");
+
+/// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`,
+/// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`, `pair_features [rows, g]`,
+/// and where the columns of the two are not the same features `unary_feature_columns [f]`, `pair_feature_columns [g]`.
+/// Other tensors are left alone.
+///
+/// # Errors
+///
+/// A tensor is missing, of another type or shape, or holds what such models must not hold.
+fn read(path: &Path) -> Result<Dataset, DataError> {
+    let container = Container::open(path)?;
+    let labels = container.get("labels")?;
+    labels.rows(1)?;
+    let weights = container.find("node_weights").map(|tensor| tensor.rows(1).and_then(|_| tensor.reals()));
+    let columns = |name: &str| container.find(name).map(|tensor| columns(&tensor)).transpose();
+    let arrays = MrfArrays {
+        node_offsets: offsets(&container.get("node_offsets")?)?,
+        label_offsets: offsets(&container.get("label_offsets")?)?,
+        unary_features: unchecked(&container.get("unary_features")?)?,
+        unary_columns: columns("unary_feature_columns")?,
+        labels: labels.integers()?,
+        node_weights: weights.transpose()?.map(|weights| weights.to_vec()),
+        edge_offsets: offsets(&container.get("edge_offsets")?)?,
+        edges: edges(&container.get("edges")?)?,
+        pair_offsets: offsets(&container.get("pair_offsets")?)?,
+        pair_features: unchecked(&container.get("pair_features")?)?,
+        pair_columns: columns("pair_feature_columns")?,
+    };
+    Mrfs::new(arrays).map(Dataset::new).map_err(|fault| container.fault(fault))
+}
+
+/// Reads numbers of features.
+fn columns(tensor: &Tensor<'_>) -> Result<Vec<u32>, DataError> {
+    tensor.rows(1)?;
+    let column = |&number: &i64| {
+        u32::try_from(number)
+            .map_err(|_| tensor.fault(format_args!("found {number}, expected a feature's number from 0")))
+    };
+    tensor.integers()?.iter().map(column).collect()
+}
