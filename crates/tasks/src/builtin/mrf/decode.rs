@@ -1,8 +1,10 @@
 //! The max-oracle of pairwise models: which engine answers, and how far its answer can be trusted.
 
+use std::ops::ControlFlow;
+
 use multiplane_core::oracle::Quality;
 use multiplane_infer::brute::Brute;
-use multiplane_infer::engine::{Engine, unwatched};
+use multiplane_infer::engine::{Engine, SolveProgress, Watch, unwatched};
 use multiplane_infer::min_cut::MinCut;
 use multiplane_infer::tree::Tree;
 use multiplane_infer::trws::Trws;
@@ -42,29 +44,41 @@ pub(super) struct Engines {
     trws: Trws,
 }
 
+/// How far message passing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Without the search after the last iteration, which takes longer than some tens of iterations and changes no bound.
+    Training,
+    /// With it.
+    Prediction,
+}
+
 impl Engines {
     /// Has an engine solve a model. [`Inference::Auto`] is what is left of that: a cut where two labels allow it at these
     /// weights, else message passing.
     pub(super) fn run(
         &mut self,
-        way: Inference,
-        max_iterations: u64,
+        (way, max_iterations, effort): (Inference, u64, Effort),
         model: &Mrf,
         labels: &mut Vec<u32>,
     ) -> Result<Answer, Error> {
-        let mut cold = |engine: &mut dyn Engine| {
+        let mut cold = |engine: &mut dyn Engine, watch: Watch<'_>| {
             engine.prepare(model)?;
-            engine.solve(model, &mut unwatched, labels)
+            engine.solve(model, watch, labels)
         };
         match way {
-            Inference::Tree => cold(&mut self.tree),
-            Inference::Brute => cold(&mut self.brute),
+            Inference::Tree => cold(&mut self.tree, &mut unwatched),
+            Inference::Brute => cold(&mut self.brute, &mut unwatched),
             Inference::Auto if model.most_labels() <= 2 && self.min_cut.prepare(model).is_ok() => {
-                cold(&mut self.min_cut)
+                cold(&mut self.min_cut, &mut unwatched)
             }
             Inference::Auto | Inference::Trws => {
                 self.trws.max_iterations = max_iterations;
-                cold(&mut self.trws)
+                let mut until = |progress: SolveProgress| match effort {
+                    Effort::Training if progress.iteration >= max_iterations => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                };
+                cold(&mut self.trws, &mut until)
             }
         }
     }
@@ -101,7 +115,9 @@ impl MrfTask {
         }
         let model = scores.energies((x, w, truth), part).map_err(|error| error.to_string())?;
         let way = self.way(x, part, parents);
-        let answer = engines.run(way, self.max_iterations, &model, labels).map_err(|error| error.to_string())?;
+        let effort = if truth.is_some() { Effort::Training } else { Effort::Prediction };
+        let answer =
+            engines.run((way, self.max_iterations, effort), &model, labels).map_err(|error| error.to_string())?;
         part.nodes.iter().zip(labels).for_each(|(&node, label)| out.labels[node as usize] = *label);
         Ok(match answer.quality() {
             engine::Quality::Exact => Quality::Exact,

@@ -3,7 +3,7 @@
 
 use multiplane_infer::{Error, Mrf, Table, Term};
 
-use super::decode::{Engines, MrfScratch};
+use super::decode::{Effort, Engines, MrfScratch};
 use super::input::MrfInput;
 use super::model::Scores;
 use super::scores::score_row;
@@ -157,5 +157,5 @@ fn solve(engines: &mut Engines, model: &Mrf, parents: &mut Vec<u32>, labels: &mu
     let edges: Vec<[u32; 2]> = model.edges().iter().map(|edge| [edge.tail, edge.head]).collect();
     whole.take(model.nodes(), &edges, None);
     let way = if whole.is_forest(parents) { Inference::Tree } else { Inference::Auto };
-    engines.run(way, ITERATIONS, model, labels).map(|_| ())
+    engines.run((way, ITERATIONS, Effort::Training), model, labels).map(|_| ())
 }
