@@ -11,10 +11,10 @@ use multiplane_infer::trws::Trws;
 use multiplane_infer::{Answer, Error, Mrf, engine};
 
 use super::input::MrfInput;
+use super::known::Known;
+use super::layout::MrfTask;
 use super::model::Scores;
-use super::recombine::Known;
 use super::spec::Inference;
-use super::task::MrfTask;
 use crate::builtin::graph::part::Part;
 use crate::builtin::graph::{Labelling, UNLABELLED};
 

@@ -6,7 +6,10 @@
 
 mod builtin;
 mod decode;
+mod entry;
 mod input;
+mod known;
+mod layout;
 mod loss;
 mod model;
 mod planes;
@@ -22,8 +25,9 @@ mod task;
 mod tests;
 
 pub use decode::MrfScratch;
+pub use entry::ENTRY;
 pub use input::MrfInput;
+pub use layout::MrfTask;
 pub use loss::MrfLoss;
 pub use reading::{MrfVocabulary, examples};
-pub use spec::{ENTRY, Inference, MrfSpec};
-pub use task::MrfTask;
+pub use spec::{Inference, MrfSpec};

@@ -6,9 +6,9 @@ use multiplane_core::example::Examples;
 use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::loss::MrfLoss;
-use super::spec::{ENTRY, Inference, MrfSpec};
-use super::task::MrfTask;
+use super::spec::{Inference, MrfSpec};
 use crate::builtin::graph::labelling::Judge;
 use crate::builtin::graph::part::Part;
 use crate::builtin::graph::{Labelling, UNLABELLED};
@@ -47,7 +47,7 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<MrfInput, Labelling, MrfVocabulary>, MrfTask), OpenError> {
     let Some(models) = data.get::<Mrfs>() else {
-        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {}", ENTRY.name, data.describe())));
+        return Err(OpenError::new(format!("task `mrf` reads pairwise models, found {}", data.describe())));
     };
     let checked = models.checked();
     let vocabulary = match model {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::{MrfArrays, Mrfs};
+use super::arrays::MrfArrays;
+use super::kind::Mrfs;
 use crate::data::container::{Container, Tensor};
 use crate::data::format::FormatEntry;
 use crate::data::graphs::read::{edges, offsets, unchecked};

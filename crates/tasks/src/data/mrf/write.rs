@@ -1,6 +1,6 @@
 //! Writing pairwise models into a container.
 
-use super::Mrfs;
+use super::kind::Mrfs;
 use crate::data::container::{Matrix, Reals, TensorToWrite, pack};
 
 impl Mrfs {
