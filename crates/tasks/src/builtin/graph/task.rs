@@ -34,10 +34,9 @@ impl Task for GraphTask {
     }
 
     fn nonnegative(&self) -> Vec<Range<usize>> {
-        match self.pairwise {
-            Pairwise::Cut if self.edge_features > 0 => vec![self.edge_start()..self.weights()],
-            _ => Vec::new(),
-        }
+        let edges = self.edge_start()..self.weights();
+        let bounded = self.pairwise == Pairwise::Cut && !edges.is_empty();
+        bounded.then_some(edges).into_iter().collect()
     }
 
     fn features(&self, x: &GraphInput, y: &Labelling, scale: f64, out: &mut Plane) {

@@ -64,7 +64,7 @@ fn arrays(rng: &mut Rng, labels: usize, tree: bool, narrow: bool) -> GraphArrays
 fn small(seed: u64, spec: GraphSpec, tree: bool) -> Small {
     let mut rng = Rng::new(seed, 0);
     let most = 2 + rng.below(2) as usize;
-    let arrays = arrays(&mut rng, most, tree, seed % 2 == 0);
+    let arrays = arrays(&mut rng, most, tree, seed.is_multiple_of(2));
     let data = Dataset::new(Graphs::new(arrays).unwrap());
     let (reading, task) = reading::read(&spec, &data, None).unwrap();
     Small { task, examples: Examples { inputs: reading.inputs, labels: reading.labels } }

@@ -165,8 +165,8 @@ impl Matrix {
     /// Returns the first number that is not finite, with its row and column.
     pub fn first_unbounded(&self) -> Option<(usize, usize, f64)> {
         let at = match &self.numbers {
-            Reals::F32(numbers) => first(numbers.as_slice(), |number| number - number != 0.0),
-            Reals::F64(numbers) => first(numbers.as_slice(), |number| number - number != 0.0),
+            Reals::F32(numbers) => first(numbers.as_slice(), |number| !number.is_finite()),
+            Reals::F64(numbers) => first(numbers.as_slice(), |number| !number.is_finite()),
         }?;
         Some(self.at(at))
     }
