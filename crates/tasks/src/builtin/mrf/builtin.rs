@@ -5,9 +5,9 @@ use std::ops::Range;
 use multiplane_core::rng::Rng;
 
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::reading::MrfVocabulary;
 use super::reference;
-use super::task::MrfTask;
 use crate::builtin::graph::measure::WeightedAccuracy;
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::builtin::neighbours::one_changed;

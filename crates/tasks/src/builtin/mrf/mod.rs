@@ -6,7 +6,10 @@
 
 mod builtin;
 mod decode;
+mod engines;
 mod input;
+mod known;
+mod layout;
 mod loss;
 mod model;
 mod planes;
@@ -23,7 +26,7 @@ mod tests;
 
 pub use decode::MrfScratch;
 pub use input::MrfInput;
+pub use layout::MrfTask;
 pub use loss::MrfLoss;
-pub use reading::{MrfVocabulary, examples};
-pub use spec::{ENTRY, Inference, MrfSpec};
-pub use task::MrfTask;
+pub use reading::{ENTRY, MrfVocabulary, examples};
+pub use spec::{Inference, MrfSpec};

@@ -3,8 +3,8 @@
 use multiplane_core::plane::Plane;
 
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::scores::{add_row, gather, score_row};
-use super::task::MrfTask;
 use crate::builtin::graph::Labelling;
 
 /// Whether a label is one of a node.

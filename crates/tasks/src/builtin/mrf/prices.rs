@@ -3,8 +3,8 @@
 use multiplane_core::oracle::Prices;
 
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::spec::Inference;
-use super::task::MrfTask;
 use crate::builtin::graph::part::Part;
 
 /// A call beside everything that grows.

@@ -8,8 +8,8 @@ use multiplane_core::oracle::Quality;
 
 use super::decode::MrfScratch;
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::spec::Inference;
-use super::task::MrfTask;
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::builtin::second_opinion::{Network, largest_sum};
 use crate::twofold::Twofold;

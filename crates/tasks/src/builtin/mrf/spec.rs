@@ -1,22 +1,9 @@
-//! The parameters of the task, and how it is opened.
+//! The parameters of the task.
 
-use multiplane_core::parameter::require;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::loss::MrfLoss;
-use super::reading;
-use crate::data::mrf;
-use crate::dataset::Dataset;
-use crate::entry::{TaskEntry, TaskSpec};
-use crate::problem::{OpenError, Problem, Vocabulary};
-
-/// The task as users name it.
-pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
-    .summary("any pairwise model given as tables of features, with weights that it shares")
-    .reads(&[&mrf::FORMAT])
-    .layout("[feature]")
-    .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
 
 /// How labellings are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,13 +37,5 @@ pub struct MrfSpec {
 impl Default for MrfSpec {
     fn default() -> Self {
         MrfSpec { loss: MrfLoss::default(), inference: Inference::default(), max_iterations: 100 }
-    }
-}
-
-impl TaskSpec for MrfSpec {
-    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        require(self.max_iterations > 0, "max_iterations", self.max_iterations, "must be at least 1")?;
-        let (reading, task) = reading::read(self, &data, vocabulary)?;
-        reading.into_problem(ENTRY.name, task)
     }
 }

@@ -10,10 +10,10 @@ use multiplane_core::task::{
 
 use super::decode::MrfScratch;
 use super::input::MrfInput;
+use super::layout::MrfTask;
 use super::planes::{add_features, score};
 use super::prices;
 use super::scores::LONG;
-use super::spec::{Inference, MrfSpec};
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::data::container::Matrix;
 
@@ -22,21 +22,6 @@ const PER_TERM: usize = 4;
 
 /// Sums that a long row's product is added up in; see `linalg::widened_row_scores`.
 const LANES: usize = 8;
-
-/// The task: the number of features, and what finds labellings.
-#[derive(Clone, Debug)]
-pub struct MrfTask {
-    pub(super) features: usize,
-    pub(super) inference: Inference,
-    pub(super) max_iterations: u64,
-}
-
-impl MrfTask {
-    /// Makes a task of so many features; see [`MrfSpec`] for the rest.
-    pub fn new(features: usize, spec: &MrfSpec) -> Self {
-        MrfTask { features, inference: spec.inference, max_iterations: spec.max_iterations }
-    }
-}
 
 impl Task for MrfTask {
     type Input = MrfInput;
