@@ -1,6 +1,6 @@
 //! What must hold of the arrays of pairwise models.
 
-use super::MrfArrays;
+use super::arrays::MrfArrays;
 use crate::data::container::Matrix;
 use crate::data::graphs::NO_LABEL;
 use crate::data::graphs::check::{check_edges, check_offsets, check_weights, place};
