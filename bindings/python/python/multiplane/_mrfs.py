@@ -118,6 +118,7 @@ def dataset(
         )
     counts = np.concatenate([m.counts for m in models])
     sizes = np.concatenate([m.counts[m.edges[:, 0]] * m.counts[m.edges[:, 1]] for m in models])
+    given = [None if one is None else np.asarray(one, dtype=np.int64) for one in columns]
     return _core.mrfs(
         unary,
         offsets(counts.tolist()),
@@ -127,6 +128,7 @@ def dataset(
         offsets([len(m.edges) for m in models]),
         pairs,
         offsets(sizes.tolist()),
-        *(None if given is None else np.asarray(given, dtype=np.int64) for given in columns),
+        given[0],
+        given[1],
         None if weights is None else np.concatenate(weights),
     )

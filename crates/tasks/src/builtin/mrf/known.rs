@@ -1,4 +1,4 @@
-//! The labels that nodes have in some known labellings, and the model that is left of them.
+//! The model of some known labellings: only the labels that nodes have there.
 
 use multiplane_infer::{Error, Mrf, Table, Term};
 
@@ -19,6 +19,7 @@ pub(super) struct Known {
     pub(super) free: Vec<Option<u32>>,
     /// Labels of such a model, by their places in `labels`.
     pub(super) places: Vec<u32>,
+    /// The same of what was found.
     pub(super) found: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What the task is: its features, and what finds labellings.
+//! The task itself: how many features there are, and what finds labellings.
 
 use super::spec::{Inference, MrfSpec};
 

@@ -6,7 +6,7 @@
 
 mod builtin;
 mod decode;
-mod entry;
+mod engines;
 mod input;
 mod known;
 mod layout;
@@ -25,9 +25,8 @@ mod task;
 mod tests;
 
 pub use decode::MrfScratch;
-pub use entry::ENTRY;
 pub use input::MrfInput;
 pub use layout::MrfTask;
 pub use loss::MrfLoss;
-pub use reading::{MrfVocabulary, examples};
+pub use reading::{ENTRY, MrfVocabulary, examples};
 pub use spec::{Inference, MrfSpec};

@@ -1,8 +1,9 @@
-//! Pairwise models read as examples: truths with their costs, and what a model remembers.
+//! How the task is opened: pairwise models read as examples, truths with their costs, and what a model remembers.
 
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
+use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
@@ -13,9 +14,17 @@ use crate::builtin::graph::labelling::Judge;
 use crate::builtin::graph::part::Part;
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::builtin::reading::Reading;
-use crate::data::mrf::Mrfs;
+use crate::data::mrf::{self, Mrfs};
 use crate::dataset::Dataset;
-use crate::problem::{OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::problem::{OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
+    .summary("any pairwise model given as tables of features, with weights that it shares")
+    .reads(&[&mrf::FORMAT])
+    .layout("[feature]")
+    .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
 
 /// Most labellings of `brute`; those of the engine.
 const ENUMERABLE: f64 = 1e8;
@@ -29,6 +38,14 @@ pub struct MrfVocabulary {
 }
 
 impl TaskVocabulary for MrfVocabulary {}
+
+impl TaskSpec for MrfSpec {
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        require(self.max_iterations > 0, "max_iterations", self.max_iterations, "must be at least 1")?;
+        let (reading, task) = read(self, &data, vocabulary)?;
+        reading.into_problem(ENTRY.name, task)
+    }
+}
 
 /// Returns the task on pairwise models with its examples: for programs that ask the oracle themselves.
 ///
@@ -47,7 +64,7 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<MrfInput, Labelling, MrfVocabulary>, MrfTask), OpenError> {
     let Some(models) = data.get::<Mrfs>() else {
-        return Err(OpenError::new(format!("task `mrf` reads pairwise models, found {}", data.describe())));
+        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {}", ENTRY.name, data.describe())));
     };
     let checked = models.checked();
     let vocabulary = match model {

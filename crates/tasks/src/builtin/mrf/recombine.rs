@@ -3,7 +3,8 @@
 
 use multiplane_infer::{Error, Mrf};
 
-use super::decode::{Effort, Engines, MrfScratch};
+use super::decode::MrfScratch;
+use super::engines::{Effort, Engines};
 use super::input::MrfInput;
 use super::layout::MrfTask;
 use super::spec::Inference;

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::arrays::MrfArrays;
-use super::kind::Mrfs;
+use super::{MrfArrays, Mrfs};
 use crate::data::container::{Container, Tensor};
 use crate::data::format::FormatEntry;
 use crate::data::graphs::read::{edges, offsets, unchecked};

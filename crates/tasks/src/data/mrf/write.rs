@@ -1,6 +1,6 @@
 //! Writing pairwise models into a container.
 
-use super::kind::Mrfs;
+use super::Mrfs;
 use crate::data::container::{Matrix, Reals, TensorToWrite, pack};
 
 impl Mrfs {
