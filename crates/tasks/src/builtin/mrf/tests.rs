@@ -89,7 +89,7 @@ fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
 }
 
 fn small(seed: u64, spec: MrfSpec, kind: Kind) -> Small {
-    let data = Dataset::new(Mrfs::new(arrays(&mut Rng::new(seed, 0), kind, seed % 2 == 0)).unwrap());
+    let data = Dataset::new(Mrfs::new(arrays(&mut Rng::new(seed, 0), kind, seed.is_multiple_of(2))).unwrap());
     let (task, examples) = examples(&spec, &data).unwrap();
     Small { task, examples }
 }
