@@ -115,6 +115,7 @@ fn bad_containers_are_told() {
     assert_refused(&scratch, train, "(example 29, its row 111), column 1, expected finite numbers");
     for (settings, told) in [
         ("--set task.potts=-1", "potts"),
+        ("--set task.inference=tree", "the graph of example 0 has a cycle"),
         ("--set task.inference=min-cut", "needs two labels, found 3"),
         ("--set task.loss=node-weighted", "needs node_weights"),
         ("--set task.class_weights=[1,2]", "task.class_weights has 2 entries"),

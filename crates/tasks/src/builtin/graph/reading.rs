@@ -9,6 +9,7 @@ use super::input::GraphInput;
 use super::labelling::{Judge, Labelling, UNLABELLED};
 use super::layout::GraphTask;
 use super::loss::{GraphLoss, check_factors};
+use super::part::Part;
 use super::spec::{GraphSpec, Inference, Pairwise};
 use crate::builtin::known::unseen_labels;
 use crate::builtin::reading::Reading;
@@ -78,6 +79,9 @@ pub(super) fn read(
     check_dim(features, vocabulary.labels.len())?;
     let task = GraphTask::new(vocabulary.labels.len(), features, edge_features, spec);
     check(spec, &task, graphs, model.is_some())?;
+    if spec.inference == Inference::Tree {
+        check_forests(&inputs)?;
+    }
     if graphs.repeated_edges() > 0 {
         let count = graphs.repeated_edges();
         warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
@@ -144,6 +148,18 @@ fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs, used: bool) -> Res
         Inference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
         _ => Ok(()),
     }
+}
+
+/// Refuses graphs with cycles, where only trees are to be solved.
+fn check_forests(inputs: &[GraphInput]) -> Result<(), OpenError> {
+    let (mut part, mut parents) = (Part::default(), Vec::new());
+    for (example, input) in inputs.iter().enumerate() {
+        part.take(input.nodes(), input.edges(), None);
+        if !part.is_forest(&mut parents) {
+            return Err(OpenError::new(format!("task.inference=tree: the graph of example {example} has a cycle")));
+        }
+    }
+    Ok(())
 }
 
 /// The truth of a graph.
