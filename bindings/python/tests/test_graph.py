@@ -195,6 +195,33 @@ def test_bad_input_is_told():
         GraphSSVM().predict(x)
 
 
+def test_odd_shapes():
+    scipy = pytest.importorskip("scipy.sparse")
+    x, y = grids()
+    plain = {"solver": "bcfw", "passes": 5, "lam": 0.1}
+    # Repeated entries of a sparse matrix add up, zeros that it stores are no edges.
+    twice = scipy.coo_array(([0.5, 0.5, 0.0], ([0, 0, 3], [1, 1, 4])), shape=(9, 9))
+    once = np.array([[0, 1]])
+    one = GraphSSVM(**plain).fit([(x[0][0], twice)], y[:1])
+    other = GraphSSVM(**plain).fit([(x[0][0], once, np.ones((1, 1)))], y[:1])
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    # A graph without edges fits to all others, and edge features without columns are none.
+    alone = (x[0][0], np.zeros((0, 2), dtype=int))
+    GraphSSVM(**plain).fit([alone, (x[1][0], x[1][1], np.ones((len(x[1][1]), 3)))], y[:2])
+    none = [(f, e, np.zeros((len(e), 0))) for f, e in x]
+    assert GraphSSVM(**plain, params={"task.pairwise": "full"}).fit(none, y).coef_.shape == (2 * 3 + 4,)
+    # Two nodes: a symmetric matrix is no list of edges.
+    pair = GraphSSVM(**plain).fit([(x[0][0][:2], np.array([[0, 1], [1, 0]]))], [y[0][:2]])
+    listed = GraphSSVM(**plain).fit([(x[0][0][:2], np.array([[0, 1]]))], [y[0][:2]])
+    np.testing.assert_array_equal(pair.coef_, listed.coef_)
+    with pytest.raises(ValueError, match="needs two labels, found 1"):
+        GraphSSVM(params={"task.inference": "min-cut"}).fit([x[0]], [np.zeros(9, dtype=int)])
+    with pytest.raises(ValueError, match="example 0 has a cycle"):
+        GraphSSVM(params={"task.inference": "tree"}).fit(x, y)
+    with pytest.raises(ValueError, match="not whole"):
+        GraphSSVM(**plain).fit(x, y).score(x, [one + 0.5 for one in y])
+
+
 def test_grid_search_and_check():
     sklearn = pytest.importorskip("sklearn.model_selection")
     x, y = grids(n=18)

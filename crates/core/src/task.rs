@@ -61,7 +61,8 @@ pub trait Task {
         0.0
     }
 
-    /// Returns `<w, phi(x, y)> + theta(x, y)` and the sum of its terms without signs: what is taken off a decoder's bound.
+    /// Returns `<w, phi(x, y)> + theta(x, y)` and how large its terms are without signs, those of a node or edge counted as one
+    /// where a task adds them up so: what is taken off a decoder's bound, and what its rounding is measured by.
     /// The default writes the features of `y` into `features`; a task whose features are many does better.
     fn score(&self, x: &Self::Input, y: &Self::Label, w: &[f64], features: &mut Plane) -> (f64, f64) {
         features.clear();

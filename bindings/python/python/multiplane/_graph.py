@@ -81,7 +81,10 @@ class GraphSSVM(BuiltIn):
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """The numbers that the core knows the labels by."""
         if not self._named:
-            return labels.astype(np.int64)
+            whole = labels.astype(np.int64)
+            if labels.dtype.kind not in "iub" and not np.array_equal(whole, labels):
+                raise ValueError("labels hold numbers that are not whole")
+            return whole
         known = {label: code for code, label in enumerate(self.classes_.tolist())}
         return np.array([known.get(label, len(known)) for label in labels.tolist()], dtype=np.int64)
 
@@ -98,6 +101,8 @@ class GraphSSVM(BuiltIn):
             self._learn_classes(labels)
         if weights is not None:
             weights = [np.asarray(one, dtype=np.float64) for one in weights]
+            if len(weights) != len(graphs):
+                raise ValueError(f"X has {len(graphs)} examples, node_weights has {len(weights)}")
             for i, (one, g) in enumerate(zip(weights, graphs, strict=True)):
                 if one.shape != (len(g.features),):
                     raise ValueError(f"node_weights[{i}] has the shape {one.shape}, expected ({len(g.features)},)")

@@ -35,7 +35,10 @@ def graph(item: Any, what: str) -> Graph:
     if hasattr(joined, "edges") and hasattr(joined, "nodes"):
         edges, found = _of_networkx(joined, len(features), f"{what}[1]")
     elif hasattr(joined, "tocoo"):
-        edges, found = _of_adjacency(joined.tocoo(), len(features), f"{what}[1]")
+        entries = joined.tocsr().copy()  # repeated entries add up, zeros are no edges
+        entries.sum_duplicates()
+        entries.eliminate_zeros()
+        edges, found = _of_adjacency(entries.tocoo(), len(features), f"{what}[1]")
     else:
         dense = np.asarray(joined)
         if dense.ndim == 2 and dense.shape == (len(features), len(features)) and _is_adjacency(dense):
@@ -67,8 +70,10 @@ def _matrix(x: Any, what: str) -> NDArray[Any]:
 
 
 def _is_adjacency(dense: NDArray[Any]) -> bool:
-    """Whether a square array of two columns at least is an adjacency matrix rather than a list of edges."""
-    return dense.shape[1] != 2 or dense.dtype.kind in "bf"
+    """Whether a square array is an adjacency matrix. With two nodes it might be a list of two edges: it is a matrix if it is
+    symmetric without loops, which a list could be only by naming a missing node or the same edge twice.
+    """
+    return dense.shape[1] != 2 or bool((dense == dense.T).all() and not np.diag(dense).any())
 
 
 def edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
@@ -134,9 +139,12 @@ def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[
     narrow = all(g.features.dtype == np.float32 for g in graphs)
     features = np.concatenate([g.features for g in graphs]).astype(np.float32 if narrow else np.float64, copy=False)
     rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
-    for i, row in enumerate(rows):
-        if row.shape[1] != rows[0].shape[1]:
-            raise ValueError(f"X[{i}] has {row.shape[1]} features of an edge, X[0] has {rows[0].shape[1]}")
+    used = [i for i, row in enumerate(rows) if len(row)] or [0]  # graphs without edges fit to all others
+    for i in used:
+        if rows[i].shape[1] != rows[used[0]].shape[1]:
+            found, expected = rows[i].shape[1], rows[used[0]].shape[1]
+            raise ValueError(f"X[{i}] has {found} features of an edge, X[{used[0]}] has {expected}")
+    rows = [rows[i] for i in used]
     narrow = all(row.dtype == np.float32 for row in rows)
     edge_features = np.concatenate(rows).astype(np.float32 if narrow else np.float64, copy=False)
     return _core.graphs(

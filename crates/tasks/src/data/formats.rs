@@ -58,7 +58,11 @@ fn is_stream(path: &Path) -> bool {
 pub fn guess(path: &Path) -> Result<Format, DataError> {
     if let Some(names) = container::tensor_names(path) {
         let holds = |format: &&Format| format.tensor().is_some_and(|tensor| names.iter().any(|name| name == tensor));
-        return FORMATS.iter().find(holds).copied().ok_or_else(|| {
+        if let Some(format) = FORMATS.iter().find(holds) {
+            return Ok(*format);
+        }
+        container::Container::open(path)?; // what is damaged is told so
+        return Err({
             let names = names.join(", ");
             DataError::file(path, format!("a safetensors file with these tensors is none of our data: {names}"))
         });

@@ -50,6 +50,10 @@ impl BuiltinTask for GraphTask {
         names.join(" ")
     }
 
+    fn reference_roundoff(&self) -> f64 {
+        crate::reference::ROUNDOFF
+    }
+
     fn reference_hinge(&self, x: &GraphInput, truth: &Labelling, w: &[f64]) -> f64 {
         reference::hinge(self, x, truth, w)
     }

@@ -151,7 +151,7 @@ impl GraphTask {
             Inference::Expansion => self.expand(model, of_truth, &mut engines.expansion, labels),
             Inference::Auto | Inference::MinCut | Inference::Trws => {
                 // Two labels may be submodular at these weights, and then are exact.
-                if self.labels == 2 && engines.min_cut.prepare(model).is_ok() {
+                if self.inference == Inference::Auto && self.labels == 2 && engines.min_cut.prepare(model).is_ok() {
                     return cold(&mut engines.min_cut);
                 }
                 engines.trws.max_iterations = self.max_iterations;

@@ -2,7 +2,7 @@
 
 use multiplane_core::parameter::require;
 
-use super::loss::{GraphLoss, check_factors};
+use super::loss::GraphLoss;
 use super::reading;
 use super::spec::GraphSpec;
 use crate::builtin::multilabel::{self, MultilabelSpec};
@@ -46,7 +46,6 @@ impl TaskSpec for GraphSpec {
             return self.open_sets(&data, vocabulary);
         }
         let (reading, task) = reading::read(self, &data, vocabulary)?;
-        check_factors(self.class_weights.as_deref(), reading.vocabulary.labels.len())?;
         reading.into_problem(ENTRY.name, task)
     }
 }

@@ -1,5 +1,6 @@
 //! Graphs read as examples: labels numbered, truths with their costs, and what a model remembers.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
@@ -17,7 +18,10 @@ use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
-use crate::problem::{OpenError, TaskVocabulary, Vocabulary, check_dim};
+use crate::problem::{MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+
+/// Most labellings that are enumerated.
+const ENUMERABLE: f64 = 1e8;
 
 /// What a model of graphs remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,11 +81,17 @@ pub(super) fn read(
         }
     }
     check_dim(features, vocabulary.labels.len())?;
-    let task = GraphTask::new(vocabulary.labels.len(), features, edge_features, spec);
-    check(spec, &task, graphs, model.is_some())?;
-    if spec.inference == Inference::Tree {
-        check_forests(&inputs)?;
+    let labels = vocabulary.labels.len();
+    let table = if spec.pairwise == Pairwise::Full { labels.saturating_mul(labels) } else { 1 };
+    let weights = edge_features.max(1).saturating_mul(table).saturating_add(labels * features);
+    if weights > MAX_DIM {
+        return Err(OpenError::new(format!(
+            "{labels} labels and {edge_features} features of an edge need {weights} weights, expected at most {MAX_DIM}"
+        )));
     }
+    let task = GraphTask::new(labels, features, edge_features, spec);
+    check(spec, &task, graphs, model.is_some())?;
+    check_engine(spec.inference, labels, &inputs)?;
     if graphs.repeated_edges() > 0 {
         let count = graphs.repeated_edges();
         warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
@@ -94,7 +104,9 @@ pub(super) fn read(
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
     }
     check_factors(spec.class_weights.as_deref(), vocabulary.labels.len())?;
-    let numbers: Vec<i64> = vocabulary.labels.iter().filter_map(|label| label.parse().ok()).collect();
+    // Names that are no numbers, which a program may give labels, keep their places.
+    let named = vocabulary.labels.iter().zip(0..);
+    let numbers: HashMap<i64, u32> = named.filter_map(|(label, place)| Some((label.parse().ok()?, place))).collect();
     let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input, &numbers)).collect();
     let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
     warnings.extend(unseen_labels(of_all(UNSEEN), "node"));
@@ -144,29 +156,36 @@ fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs, used: bool) -> Res
     };
     match spec.inference {
         Inference::MinCut if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
-        Inference::MinCut if task.labels > 2 => mismatch(&format!("two labels, found {}", task.labels)),
+        Inference::MinCut if task.labels != 2 => mismatch(&format!("two labels, found {}", task.labels)),
         Inference::Expansion if task.pairwise != Pairwise::Cut => mismatch("task.pairwise=cut"),
         _ => Ok(()),
     }
 }
 
-/// Refuses graphs with cycles, where only trees are to be solved.
-fn check_forests(inputs: &[GraphInput]) -> Result<(), OpenError> {
+/// Refuses an exact engine that was asked for and cannot take a graph.
+fn check_engine(inference: Inference, labels: usize, inputs: &[GraphInput]) -> Result<(), OpenError> {
     let (mut part, mut parents) = (Part::default(), Vec::new());
     for (example, input) in inputs.iter().enumerate() {
         part.take(input.nodes(), input.edges(), None);
-        if !part.is_forest(&mut parents) {
+        if inference == Inference::Tree && !part.is_forest(&mut parents) {
             return Err(OpenError::new(format!("task.inference=tree: the graph of example {example} has a cycle")));
+        }
+        let labellings = (labels as f64).powi(input.nodes().min(1 << 20) as i32);
+        if inference == Inference::Brute && labellings > ENUMERABLE {
+            return Err(OpenError::new(format!(
+                "task.inference=brute takes at most {ENUMERABLE:e} labellings, and the graph of example {example} has \
+                 {labellings:.1e}"
+            )));
         }
     }
     Ok(())
 }
 
 /// The truth of a graph.
-fn truth(spec: &GraphSpec, input: &GraphInput, numbers: &[i64]) -> Labelling {
+fn truth(spec: &GraphSpec, input: &GraphInput, numbers: &HashMap<i64, u32>) -> Labelling {
     let number = |label: &i64| match label {
         &NO_LABEL => UNLABELLED,
-        label => numbers.binary_search(label).map_or(UNSEEN, |position| position as u32),
+        label => numbers.get(label).copied().unwrap_or(UNSEEN),
     };
     let labels: Vec<u32> = input.labels().iter().map(number).collect();
     let weights = input.weights().unwrap_or_default().to_vec();

@@ -15,7 +15,7 @@ use crate::twofold::Twofold;
 use multiplane_core::oracle::Quality;
 
 /// By how much two of our own values may differ, relative to the terms of scores.
-const ROUNDING: f64 = 1e-9;
+const ROUNDING: f64 = 1e-20;
 
 /// The scores of one graph, plainly: of labelled nodes, and of edges between them.
 struct Plain<'a> {
@@ -62,9 +62,9 @@ impl<'a> Plain<'a> {
     }
 
     /// Score of a label at a node with the loss.
-    fn augmented(&self, truth: &Labelling, node: usize, label: usize) -> f64 {
+    fn augmented(&self, truth: &Labelling, node: usize, label: usize) -> Twofold {
         let wrong = truth.labels[node] as usize != label;
-        (self.unary(node, label) + (if wrong { truth.cost(node) } else { 0.0 }).into()).value()
+        self.unary(node, label) + (if wrong { truth.cost(node) } else { 0.0 }).into()
     }
 }
 
@@ -73,25 +73,23 @@ pub(super) fn hinge(task: &GraphTask, x: &GraphInput, truth: &Labelling, w: &[f6
     let plain = Plain::new(task, x, truth, w);
     let of_truth = plain.score(&truth.labels);
     let relative = |y: &[u32]| {
-        let loss: f64 = plain.nodes.iter().filter(|&&node| y[node] != truth.labels[node]).map(|&n| truth.cost(n)).sum();
-        (plain.score(y) + loss.into() - of_truth).value()
+        let wrong = plain.nodes.iter().filter(|&&node| y[node] != truth.labels[node]);
+        let loss: Twofold = wrong.map(|&node| Twofold::from(truth.cost(node))).sum();
+        plain.score(y) + loss - of_truth
     };
     let (mut scratch, mut memory) = (GraphScratch::default(), GraphMemory::default());
     scratch.part.take(x.nodes(), x.edges(), Some(&truth.labels));
     match task.way(&scratch.part, &mut scratch.parents) {
         Inference::MinCut if task.is_binary_cut() => {
             let (y, bound) = flow(&plain, truth);
-            agreed(relative(&y), bound - of_truth.value(), &plain, truth)
+            agreed(relative(&y), bound - of_truth, &plain, truth)
         }
-        Inference::Tree | Inference::Brute => eliminate(&plain, truth) - of_truth.value(),
+        Inference::Tree | Inference::Brute => (eliminate(&plain, truth) - of_truth).value(),
         _ => {
             let mut y = Labelling::default();
             match task.label((x, w, Some(truth)), &mut scratch, &mut memory, &mut y) {
-                Ok(Quality::UpperBound(bound)) => {
-                    let (own, bound) = (relative(&y.labels), bound - of_truth.value());
-                    own.max(bound)
-                }
-                Ok(_) => relative(&y.labels),
+                Ok(Quality::UpperBound(bound)) => relative(&y.labels).max(Twofold::from(bound) - of_truth).value(),
+                Ok(_) => relative(&y.labels).value(),
                 Err(_) => f64::NAN,
             }
         }
@@ -99,26 +97,27 @@ pub(super) fn hinge(task: &GraphTask, x: &GraphInput, truth: &Labelling, w: &[f6
 }
 
 /// Returns a value that is reached, if the bound says that no other is higher; else no number.
-fn agreed(value: f64, bound: f64, plain: &Plain<'_>, truth: &Labelling) -> f64 {
-    let size =
-        |&node: &usize| (0..plain.task.labels).map(|label| plain.augmented(truth, node, label).abs()).sum::<f64>();
+fn agreed(value: Twofold, bound: Twofold, plain: &Plain<'_>, truth: &Labelling) -> f64 {
+    let size = |&node: &usize| {
+        (0..plain.task.labels).map(|label| plain.augmented(truth, node, label).value().abs()).sum::<f64>()
+    };
     let terms: f64 = plain.nodes.iter().map(size).sum();
-    if bound - value <= ROUNDING * (1.0 + terms) { value } else { f64::NAN }
+    if (bound - value).value() <= ROUNDING * (1.0 + terms) { value.value() } else { f64::NAN }
 }
 
 /// Finds the best labelling of two labels that like to agree by shortest augmenting paths, and an upper bound on its
 /// score with losses.
-fn flow(plain: &Plain<'_>, truth: &Labelling) -> (Vec<u32>, f64) {
+fn flow(plain: &Plain<'_>, truth: &Labelling) -> (Vec<u32>, Twofold) {
     let count = plain.x.nodes();
     let mut network = Network::new(count);
-    let mut best = 0.0;
+    let mut best = Twofold::ZERO;
     for &node in &plain.nodes {
         let (zero, one) = (plain.augmented(truth, node, 0), plain.augmented(truth, node, 1));
-        best += zero.max(one);
+        best = best + zero.max(one);
         network.lean(node, zero - one); // label 1 is the source's side
     }
     for &(tail, head, edge) in &plain.edges {
-        let cost = (-plain.pair(edge, 0, 1).value()).max(0.0);
+        let cost = (-plain.pair(edge, 0, 1)).max(Twofold::ZERO);
         network.part(tail, head, cost, cost);
     }
     let (sides, flow) = network.cut();
@@ -127,15 +126,15 @@ fn flow(plain: &Plain<'_>, truth: &Labelling) -> (Vec<u32>, f64) {
 }
 
 /// Returns the best score with losses of a tree or small graph.
-fn eliminate(plain: &Plain<'_>, truth: &Labelling) -> f64 {
+fn eliminate(plain: &Plain<'_>, truth: &Labelling) -> Twofold {
     let labels = plain.task.labels;
     let place = |node: usize| plain.nodes.partition_point(|&other| other < node);
-    let mut functions: Vec<(Vec<usize>, Vec<f64>)> = Vec::new();
+    let mut functions: Vec<(Vec<usize>, Vec<Twofold>)> = Vec::new();
     for (place, &node) in plain.nodes.iter().enumerate() {
         functions.push((vec![place], (0..labels).map(|label| plain.augmented(truth, node, label)).collect()));
     }
     for &(tail, head, edge) in &plain.edges {
-        let pairs = (0..labels * labels).map(|pair| plain.pair(edge, pair / labels, pair % labels).value());
+        let pairs = (0..labels * labels).map(|pair| plain.pair(edge, pair / labels, pair % labels));
         functions.push((vec![place(tail), place(head)], pairs.collect()));
     }
     largest_sum(&vec![labels; plain.nodes.len()], functions)

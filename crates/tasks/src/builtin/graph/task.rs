@@ -5,7 +5,7 @@ use std::ops::Range;
 use multiplane_core::example::Examples;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::rounding::{Layout, Magnitudes, UNIT};
 use multiplane_core::task::{
     ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
 };
@@ -14,11 +14,15 @@ use super::decode::{GraphMemory, GraphScratch};
 use super::input::GraphInput;
 use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
+use super::part::Part;
 use super::prices;
-use super::spec::Pairwise;
+use super::spec::{Inference, Pairwise};
 
 /// Roundings of a node's or edge's score beside the products of its features: loss, fixed costs, whole multiples.
 const PER_TERM: usize = 6;
+
+/// What engines with bounds may leave open where they call an answer exact, in roundings of all terms: 2e-9 of them.
+const OF_PROOFS: usize = (2e-9 / UNIT) as usize;
 
 /// Sums that a row's product is added up in; see `linalg::widened_row_scores`.
 const LANES: usize = 8;
@@ -153,6 +157,7 @@ impl ScoreMagnitudes<GraphTask> for GraphTask {
         let mut columns = vec![0.0; self.features];
         let mut edge_columns = vec![0.0; self.edge_features];
         let (mut loss, mut fixed, mut most, mut rows) = (0.0, 0.0, 0, 0);
+        let (mut part, mut parents) = (Part::default(), Vec::new());
         for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
             let labelled = |node: u32| truth.labels[node as usize] != UNLABELLED;
             for node in (0..x.nodes()).filter(|&node| labelled(node as u32)) {
@@ -167,7 +172,10 @@ impl ScoreMagnitudes<GraphTask> for GraphTask {
                 }
             }
             let terms = x.nodes() + x.edges().len();
-            most = most.max(self.features / LANES + LANES + PER_TERM * terms);
+            part.take(x.nodes(), x.edges(), Some(&truth.labels));
+            let proven = matches!(self.way(&part, &mut parents), Inference::Expansion | Inference::Trws);
+            let engine = if proven { OF_PROOFS } else { 0 };
+            most = most.max(self.features / LANES + LANES + self.edge_features + PER_TERM * terms + engine);
             rows = rows.max(terms);
         }
         let mut magnitudes =

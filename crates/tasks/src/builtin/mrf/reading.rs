@@ -76,7 +76,8 @@ pub(super) fn read(
         return Err(OpenError::new(format!("found {found} features, but the model has {expected}")));
     }
     check_dim(vocabulary.features, 1)?;
-    if spec.loss == MrfLoss::NodeWeighted && checked.arrays().node_weights.is_none() {
+    // Who predicts needs no weights.
+    if spec.loss == MrfLoss::NodeWeighted && checked.arrays().node_weights.is_none() && model.is_none() {
         return Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"));
     }
     let inputs: Vec<MrfInput> =

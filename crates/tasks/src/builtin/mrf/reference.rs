@@ -60,8 +60,8 @@ impl<'a> Plain<'a> {
     }
 
     /// Score of a label at a node with the loss.
-    fn augmented(&self, node: usize, label: usize) -> f64 {
-        (self.unary(node, label) + self.cost(node, label).into()).value()
+    fn augmented(&self, node: usize, label: usize) -> Twofold {
+        self.unary(node, label) + self.cost(node, label).into()
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn hinge(task: &MrfTask, x: &MrfInput, truth: &Labelling, w: &[f64]) 
     scratch.part.take(x.nodes(), x.edges(), Some(&truth.labels));
     let way = task.way(x, &scratch.part, &mut scratch.parents);
     if matches!(way, Inference::Tree | Inference::Brute) {
-        return eliminate(&plain) - of_truth.value();
+        return (eliminate(&plain) - of_truth).value();
     }
     if let Some(found) = (way == Inference::Auto).then(|| cut_hinge(x, truth, w)).flatten() {
         return found;
@@ -100,8 +100,9 @@ pub(super) fn cut_hinge(x: &MrfInput, truth: &Labelling, w: &[f64]) -> Option<f6
 
 /// How large the numbers are that a best score is made of.
 fn terms(plain: &Plain<'_>) -> f64 {
-    let node =
-        |&node: &usize| (0..plain.x.labels(node)).map(|label| plain.augmented(node, label).abs()).fold(0.0, f64::max);
+    let node = |&node: &usize| {
+        (0..plain.x.labels(node)).map(|label| plain.augmented(node, label).value().abs()).fold(0.0, f64::max)
+    };
     let edge = |&(tail, head, edge): &(usize, usize, usize)| {
         let (rows, columns) = (plain.x.labels(tail), plain.x.labels(head));
         (0..rows * columns).map(|at| plain.pair(edge, at / columns, at % columns).value().abs()).fold(0.0, f64::max)
@@ -119,10 +120,10 @@ fn flow(plain: &Plain<'_>) -> Option<(Vec<u32>, f64)> {
     let mut slopes = vec![0.0; plain.x.nodes()];
     let mut constant = Twofold::ZERO;
     for &node in &plain.nodes {
-        let zero = plain.augmented(node, 0);
+        let zero = plain.augmented(node, 0).value();
         constant = constant - zero.into();
         if plain.x.labels(node) == 2 {
-            slopes[node] = zero - plain.augmented(node, 1);
+            slopes[node] = zero - plain.augmented(node, 1).value();
         }
     }
     for &(tail, head, edge) in &plain.edges {
@@ -140,7 +141,7 @@ fn flow(plain: &Plain<'_>) -> Option<(Vec<u32>, f64)> {
                 }
                 slopes[tail] += of_tail;
                 slopes[head] += energy(1, 1) - energy(1, 0);
-                network.part(head, tail, excess.max(0.0), 0.0);
+                network.part(head, tail, excess.max(0.0).into(), Twofold::ZERO);
             }
             _ => {
                 slopes[tail] += of_tail;
@@ -149,7 +150,7 @@ fn flow(plain: &Plain<'_>) -> Option<(Vec<u32>, f64)> {
         }
     }
     for &node in &plain.nodes {
-        network.lean(node, slopes[node]); // label 1 is the source's side
+        network.lean(node, slopes[node].into()); // label 1 is the source's side
         constant = constant + slopes[node].min(0.0).into();
     }
     let (sides, flow) = network.cut();
@@ -157,21 +158,21 @@ fn flow(plain: &Plain<'_>) -> Option<(Vec<u32>, f64)> {
         UNLABELLED => UNLABELLED,
         _ => u32::from(sides[node] && plain.x.labels(node) == 2),
     };
-    Some(((0..plain.x.nodes()).map(label).collect(), -(constant + flow.into()).value()))
+    Some(((0..plain.x.nodes()).map(label).collect(), -(constant + flow).value()))
 }
 
 /// Returns the best score with losses of a tree or small model.
-fn eliminate(plain: &Plain<'_>) -> f64 {
+fn eliminate(plain: &Plain<'_>) -> Twofold {
     let place = |node: usize| plain.nodes.partition_point(|&other| other < node);
     let labels: Vec<usize> = plain.nodes.iter().map(|&node| plain.x.labels(node)).collect();
-    let mut functions: Vec<(Vec<usize>, Vec<f64>)> = Vec::new();
+    let mut functions: Vec<(Vec<usize>, Vec<Twofold>)> = Vec::new();
     for (place, &node) in plain.nodes.iter().enumerate() {
         functions.push((vec![place], (0..labels[place]).map(|label| plain.augmented(node, label)).collect()));
     }
     for &(tail, head, edge) in &plain.edges {
         let (tail, head) = (place(tail), place(head));
-        let pairs = (0..labels[tail] * labels[head])
-            .map(|pair| plain.pair(edge, pair / labels[head], pair % labels[head]).value());
+        let pairs =
+            (0..labels[tail] * labels[head]).map(|pair| plain.pair(edge, pair / labels[head], pair % labels[head]));
         functions.push((vec![tail, head], pairs.collect()));
     }
     largest_sum(&labels, functions)

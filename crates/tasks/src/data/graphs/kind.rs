@@ -19,13 +19,14 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Takes arrays, checked.
+    /// Takes arrays, checked. Edge features without columns are none.
     ///
     /// # Errors
     ///
     /// Arrays that do not fit together, with the first fault: which array, example and index, and the rule.
-    pub fn new(arrays: GraphArrays) -> Result<Graphs, String> {
+    pub fn new(mut arrays: GraphArrays) -> Result<Graphs, String> {
         let repeated = check::check(&arrays)?;
+        arrays.edge_features = arrays.edge_features.filter(|features| features.columns() > 0);
         Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), repeated })
     }
 

@@ -95,6 +95,9 @@ fn check_pairs(arrays: &MrfArrays) -> Result<(), String> {
     Ok(())
 }
 
+/// Most columns: more weights than there may be.
+const LARGEST: usize = 1 << 28;
+
 /// Returns which features the columns of nodes and of edges are, and how many features there are.
 ///
 /// # Errors
@@ -102,6 +105,10 @@ fn check_pairs(arrays: &MrfArrays) -> Result<(), String> {
 /// A list of another length than there are columns, a number twice or below 0, or a feature that neither has.
 pub(super) fn columns(arrays: &MrfArrays) -> Result<(Vec<u32>, Vec<u32>, usize), String> {
     let of = |name: &str, matrix: &Matrix, columns: &Option<Vec<u32>>| {
+        if matrix.columns() > LARGEST {
+            let found = matrix.columns();
+            return Err(format!("{name}_features: found {found} columns, expected at most {LARGEST}"));
+        }
         let Some(columns) = columns else { return Ok((0..matrix.columns() as u32).collect()) };
         if columns.len() != matrix.columns() {
             let (found, expected) = (columns.len(), matrix.columns());
