@@ -219,7 +219,7 @@ def test_odd_shapes():
     with pytest.raises(ValueError, match="example 0 has a cycle"):
         GraphSSVM(params={"task.inference": "tree"}).fit(x, y)
     with pytest.raises(ValueError, match="not whole"):
-        GraphSSVM(**plain).fit(x, y).score(x, [one + 0.5 for one in y])
+        GraphSSVM(**plain).fit(x, y, X_test=x, y_test=[one + 0.5 for one in y])
 
 
 def test_grid_search_and_check():

@@ -103,6 +103,7 @@ def test_engines_and_losses():
         MrfSSVM(params={"task.inference": "tree"}, **COLUMNS).fit(x, y)
     weighted = MrfSSVM(lam=0.1, params={"task.loss": "node-weighted"}, **COLUMNS)
     assert weighted.fit(x, y, node_weights=[np.arange(1.0, 6.0)] * len(x)).certified_
+    assert len(weighted.predict(x)) == len(x)  # who predicts needs no weights
     with pytest.raises(ValueError, match="needs node_weights"):
         MrfSSVM(params={"task.loss": "node-weighted"}, **COLUMNS).fit(x, y)
 
