@@ -138,7 +138,7 @@ def curves(args, write):
         figure, axes = plt.subplots(3, 2, figsize=(10, 11), sharey="row")
         for solver, rows in records.items():
             rows = [r for r in rows if r["primal"] is not None and r["dual"] is not None]
-            for column, key in enumerate(("passes", "seconds")):
+            for column, key in enumerate(("pass", "seconds")):
                 x = [r[key] for r in rows]
                 values = ([r["primal"] - best_dual for r in rows], [best_primal - r["dual"] for r in rows],
                           [r["primal"] - r["dual"] for r in rows])
@@ -156,8 +156,10 @@ def curves(args, write):
         figure, axes = plt.subplots(2, 1, figsize=(8, 7), sharex=True)
         for solver in ("mp-bcfw", "mp-bcfw-avg"):
             rows = records[solver]
+            counts = [0] + [r["approximate_passes"] for r in rows]  # of the run so far
+            steps = [after - before for before, after in zip(counts, counts[1:])]
             axes[0].plot([r["seconds"] for r in rows], [r["planes"] for r in rows], label=solver)
-            axes[1].plot([r["seconds"] for r in rows], [r["approximate_passes"] for r in rows], label=solver)
+            axes[1].plot([r["seconds"] for r in rows], steps, label=solver)
         axes[0].set_ylabel("planes kept per example")
         axes[1].set(ylabel="approximate passes of an iteration", xlabel="seconds of training")
         axes[0].legend()
@@ -167,7 +169,7 @@ def curves(args, write):
         for solver, rows in records.items():
             last = rows[-1]
             share = last["oracle_seconds"] / max(1e-9, last["seconds"])
-            lines.append(f"- {name}, {solver}: {last['passes']:.0f} passes in {last['seconds']:.1f} s, gap "
+            lines.append(f"- {name}, {solver}: {last['pass']:.0f} passes in {last['seconds']:.1f} s, gap "
                          f"{last['primal'] - last['dual']:.4g} of {last['primal']:.4g}, {100 * share:.0f} % of the time in the "
                          f"oracle, {last['planes']:.1f} planes an example")
         lines += ["", f"![{name}]({name}-convergence.svg)", f"![{name}]({name}-sets.svg)", ""]
