@@ -44,7 +44,7 @@ fn assert_saved(scratch: &Scratch, ran: &Ran) {
 #[test]
 fn a_signal_saves_and_leaves() {
     for signal in ["INT", "TERM"] {
-        for (delay_us, passes_before) in [("20000", 0), ("100", 3)] {
+        for (delay_us, passes_before) in [("10000", 0), ("100", 3)] {
             let scratch = words();
             let mut running = long_run(&scratch, delay_us, "--out model --json");
             running.wait_until(|| scratch.text("record").lines().count() >= passes_before);
