@@ -59,7 +59,7 @@ def main():
         train = folder / "train.safetensors"
         vision.graph(folder / "photos", folder / "maps", train, cache=False)
         report = json.loads(subprocess.run(
-            [args.program, "train", "--task", "graph", "--data", train, "--lambda", "3", "--gap", "2%", "--out", folder / "model",
+            [args.program, "train", "--task", "graph", "--data", train, "--lambda", "3", "--gap", "0.001", "--out", folder / "model",
              "--json"], capture_output=True, text=True, check=True).stdout)
         found = vision.paint(folder / "model", folder / "new", like=train, out=folder / "painted", labels=folder / "truth")
         print(json.dumps({key: report[key] for key in ("primal", "gap", "certified", "passes")}), found)
