@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::example::{Example, Examples, Memory, Question, Workspace};
 use crate::oracle::{Coded, Prices, Quality};
 use crate::plane::Plane;
+use crate::rng::Rng;
 use crate::rounding::Magnitudes;
 
 /// An example of task `T`.
@@ -130,12 +131,29 @@ pub struct TaskCapabilities<'a, T: Task + ?Sized> {
     pub coded_planes: Option<&'a dyn CodedFeatures<T>>,
     /// Bounding the terms of scores.
     pub magnitudes: Option<&'a dyn ScoreMagnitudes<T>>,
+    /// The best labellings, and not the best one alone.
+    pub top: Option<&'a dyn TopLabels<T>>,
+    /// Good labellings that differ from given ones.
+    pub diverse: Option<&'a dyn DiverseLabels<T>>,
+    /// Summing over labellings.
+    pub marginals: Option<&'a dyn LabelMarginals<T>>,
+    /// The best score for each label of each variable.
+    pub max_marginals: Option<&'a dyn MaxMarginals<T>>,
 }
 
 impl<T: Task + ?Sized> TaskCapabilities<'_, T> {
     /// Returns no capability.
     pub fn none() -> Self {
-        TaskCapabilities { codes: None, recombination: None, coded_planes: None, magnitudes: None }
+        TaskCapabilities {
+            codes: None,
+            recombination: None,
+            coded_planes: None,
+            magnitudes: None,
+            top: None,
+            diverse: None,
+            marginals: None,
+            max_marginals: None,
+        }
     }
 }
 
@@ -202,4 +220,98 @@ pub trait CodedFeatures<T: Task + ?Sized> {
 pub trait ScoreMagnitudes<T: Task + ?Sized> {
     /// Returns the bounds for these examples; O(data).
     fn magnitudes(&self, examples: &Examples<T::Input, T::Label>) -> Magnitudes;
+}
+
+/// Lists the best labellings.
+pub trait TopLabels<T: Task + ?Sized> {
+    /// Writes into `out` the labellings of the highest scores, all different, the best first, and returns how many there
+    /// are: fewer than asked for where the input has no more. The first is as good as what [`decode`](Task::decode)
+    /// answers, with its quality; scores as there.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer; the caller adds which example.
+    fn top(
+        &self,
+        question: QuestionOf<'_, T>,
+        w: &[f64],
+        work: WorkspaceOf<'_, T>,
+        out: &mut [T::Label],
+    ) -> Result<(usize, Quality), String>;
+}
+
+/// Finds good labellings that differ from given ones; needs [`LabelCodes`] as well.
+pub trait DiverseLabels<T: Task + ?Sized> {
+    /// Answers like [`decode`](Task::decode) with `sum_m penalties[m] d(y, y^m)` added to the score of y: `d` counts the
+    /// variables labelled otherwise, `codes` holds the encoded labellings y^m one after the other. It only lowers the
+    /// unary scores of labels that were used.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer; the caller adds which example.
+    fn decode_apart(
+        &self,
+        question: QuestionOf<'_, T>,
+        w: &[f64],
+        codes: &[u32],
+        penalties: &[f64],
+        work: WorkspaceOf<'_, T>,
+        out: &mut T::Label,
+    ) -> Result<Quality, String>;
+
+    /// Writes into `out` the encoded labelling with the labels of `changes` variables drawn anew, each another one than
+    /// before; of all variables where there are fewer. A variable that has one label keeps it.
+    fn relabel(&self, example: ExampleOf<'_, T>, code: &[u32], changes: usize, rng: &mut Rng, out: &mut T::Label);
+}
+
+/// Sums over labellings; see [`Marginals`](crate::oracle::Marginals), whose methods these are without the factor 1/n.
+pub trait LabelMarginals<T: Task + ?Sized> {
+    /// Returns how many numbers the marginals of this input are.
+    fn len(&self, x: &T::Input) -> usize;
+
+    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, scores as in [`decode`](Task::decode), and
+    /// returns `tau log sum_y q(y) exp(score(y) / tau)`.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer; the caller adds which example.
+    fn gibbs(
+        &self,
+        question: QuestionOf<'_, T>,
+        w: &[f64],
+        tau: f64,
+        from: &[f64],
+        work: WorkspaceOf<'_, T>,
+        to: &mut [f64],
+    ) -> Result<f64, String>;
+
+    /// Writes the expected plane under `marginals`, scaled by `scale` (1/n).
+    fn expected(
+        &self,
+        example: ExampleOf<'_, T>,
+        marginals: &[f64],
+        scale: f64,
+        work: WorkspaceOf<'_, T>,
+        out: &mut Plane,
+    );
+
+    /// Returns the entropy, in nats, of the distribution of largest entropy that has these marginals.
+    fn entropy(&self, x: &T::Input, marginals: &[f64]) -> f64;
+}
+
+/// Finds what every label of every variable would cost.
+pub trait MaxMarginals<T: Task + ?Sized> {
+    /// Writes into `out`, variable by variable, the highest score of a labelling that has each label there, scores as in
+    /// [`decode`](Task::decode); the length of a variable's run is its number of labels.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no answer; the caller adds which example.
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, T>,
+        w: &[f64],
+        work: WorkspaceOf<'_, T>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String>;
 }

@@ -3,7 +3,9 @@
 //! The currency is the *code*: what an oracle attached to a plane ([`Plane::code`]) to know its labelling again.
 //! A solver asks for a capability where it can use one and does without where there is none.
 
-use super::answer::{OracleError, Quality};
+use super::answer::OracleError;
+use super::marginals::Marginals;
+use super::several::{DiversePlanes, TopPlanes};
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
 
@@ -30,8 +32,13 @@ pub trait Capabilities {
         None
     }
 
-    /// Several good planes from one call.
+    /// The planes of the best labellings, and not of the best one alone.
     fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
+        None
+    }
+
+    /// Planes of good labellings that differ from given ones.
+    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
         None
     }
 
@@ -68,6 +75,9 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     }
     fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
         (**self).top_planes()
+    }
+    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
+        (**self).diverse_planes()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
         (**self).magnitudes()
@@ -119,29 +129,6 @@ pub trait CodedPlanes {
 
     /// Adds `scale * amounts[k]` times the linear part of plane k to `target` (`[d]`), for all k.
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]);
-}
-
-/// Gives several planes in one call: the M best labellings, or M diverse ones. No solver asks for it yet.
-pub trait TopPlanes {
-    /// Writes into `out` (sealed) the planes of good labellings that differ from each other, the best first, and
-    /// returns how many there are; the first is what [`maximize`](super::MaxOracle::maximize) would answer, with its
-    /// quality.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no answer, with the block.
-    fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError>;
-}
-
-/// Gives expected planes under the Gibbs distribution of loss plus score. No solver asks for it yet.
-pub trait Marginals {
-    /// Writes into `out` (sealed) the expected plane of `block` at weights `w` and temperature `tau > 0`, and returns
-    /// `tau` times the log-partition function, relative to the truth and with its 1/n.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no answer, with the block.
-    fn expected(&mut self, block: usize, w: &[f64], tau: f64, out: &mut Plane) -> Result<f64, OracleError>;
 }
 
 #[cfg(test)]

@@ -21,10 +21,13 @@ pub type Delayed<O> = Wrapped<O, Delay>;
 
 impl Wrapper for Delay {
     fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        self.stall();
+        inner.maximize(block, w, out)
+    }
+    fn stall(&mut self) {
         if self.sleeps {
             clock::sleep(self.seconds);
         }
-        inner.maximize(block, w, out)
     }
     fn prices(&self, inner: Prices) -> Prices {
         Prices { call: inner.call + self.seconds, known: false, ..inner } // measured, as a costly oracle would be

@@ -39,6 +39,9 @@ pub trait MaxOracle {
         Prices::UNKNOWN
     }
 
+    /// Takes the time that a wrapper adds to every call, and answers nothing: for calls that are made through a capability.
+    fn stall(&mut self) {}
+
     /// Returns what the oracle can do beside answering, where that is anything.
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         None
@@ -66,6 +69,9 @@ impl<O: MaxOracle + ?Sized> MaxOracle for Box<O> {
     }
     fn prices(&self) -> Prices {
         (**self).prices()
+    }
+    fn stall(&mut self) {
+        (**self).stall();
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         (**self).capabilities()

@@ -7,13 +7,17 @@
 mod answer;
 mod capability;
 mod delayed;
+mod marginals;
 mod max_oracle;
 mod prices;
+mod several;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
-pub use capability::{Capabilities, Coded, CodedPlanes, Marginals, NoCapabilities, Recombination, TopPlanes};
+pub use capability::{Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
 pub use delayed::{Delay, Delayed};
+pub use marginals::Marginals;
 pub use max_oracle::{BoxedOracle, MaxOracle};
 pub use prices::Prices;
+pub use several::{DiversePlanes, TopPlanes};
 pub use wrapper::{Wrapped, Wrapper};

@@ -18,6 +18,9 @@ pub trait Wrapper {
     /// Those of the inner oracle and the wrapper's own.
     fn maximize(&mut self, inner: &mut impl MaxOracle, block: usize, w: &[f64], out: &mut Plane) -> OracleResult;
 
+    /// Takes the time that it adds to a call; see [`MaxOracle::stall`].
+    fn stall(&mut self) {}
+
     /// Returns the prices of an oracle whose inner one has these; see [`MaxOracle::prices`].
     fn prices(&self, inner: Prices) -> Prices {
         inner
@@ -56,6 +59,10 @@ impl<O: MaxOracle, W: Wrapper> MaxOracle for Wrapped<O, W> {
     }
     fn prices(&self) -> Prices {
         self.wrapper.prices(self.inner.prices())
+    }
+    fn stall(&mut self) {
+        self.inner.stall();
+        self.wrapper.stall();
     }
     fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
         self.inner.capabilities()

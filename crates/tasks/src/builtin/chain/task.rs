@@ -119,6 +119,7 @@ impl Task for Chain {
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            ..TaskCapabilities::none()
         }
     }
 }

@@ -127,6 +127,7 @@ impl Task for Multilabel {
             coded_planes: Some(self),
             // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
             magnitudes: if self.search() == SetSearch::Sweeps { None } else { Some(self) },
+            ..TaskCapabilities::none()
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
 use crate::oracle::{
-    Capabilities, Coded, CodedPlanes, MaxOracle, OracleError, OracleResult, Prices, Quality, Recombination,
+    Capabilities, Coded, CodedPlanes, DiversePlanes, Marginals, MaxOracle, OracleError, OracleResult, Prices, Quality,
+    Recombination, TopPlanes,
 };
 use crate::plane::Plane;
 use crate::rounding::Magnitudes;
@@ -22,12 +23,12 @@ const BOUND_ROUNDING: f64 = 1e-9;
 /// It never trusts a decoder's score: the plane is rebuilt from the labelling. It keeps the memory of every example
 /// ([`Task::Memory`]), within a limit.
 pub struct TaskOracle<T: Task> {
-    task: Arc<T>,
-    examples: Arc<Examples<T::Input, T::Label>>,
-    scratch: T::Scratch,
-    memories: Memories<T::Memory>,
-    answer: T::Label,
-    truth: Plane,
+    pub(super) task: Arc<T>,
+    pub(super) examples: Arc<Examples<T::Input, T::Label>>,
+    pub(super) scratch: T::Scratch,
+    pub(super) memories: Memories<T::Memory>,
+    pub(super) answer: T::Label,
+    pub(super) truth: Plane,
     prices: Prices,
 }
 
@@ -47,12 +48,12 @@ impl<T: Task> TaskOracle<T> {
     }
 
     /// The factor 1/n of planes.
-    fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         1.0 / self.examples.labels.len() as f64
     }
 
     /// Writes the plane of the answer, with its code.
-    fn write_plane(&mut self, block: usize, out: &mut Plane) {
+    pub(super) fn write_plane(&mut self, block: usize, out: &mut Plane) {
         let scale = self.scale();
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
@@ -64,7 +65,7 @@ impl<T: Task> TaskOracle<T> {
 
     /// Returns a decoder's bound in the scale of planes: the truth's score is taken off. Where the two cancel, what is
     /// left may lie below the plane in hand by rounding, and is lifted to it.
-    fn bound_of_plane(&mut self, block: usize, w: &[f64], bound: f64, plane: &Plane) -> f64 {
+    pub(super) fn bound_of_plane(&mut self, block: usize, w: &[f64], bound: f64, plane: &Plane) -> f64 {
         let Example { input, truth, .. } = self.examples.get(block);
         let (of_truth, terms) = self.task.score(input, truth, w, &mut self.truth);
         let terms = bound.abs() + terms;
@@ -125,6 +126,16 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         let has = self.task.capabilities();
         (has.codes.is_some() && has.coded_planes.is_some()).then_some(self as _)
+    }
+    fn top_planes(&mut self) -> Option<&mut dyn TopPlanes> {
+        self.task.capabilities().top.is_some().then_some(self as _)
+    }
+    fn diverse_planes(&mut self) -> Option<&mut dyn DiversePlanes> {
+        let has = self.task.capabilities();
+        (has.codes.is_some() && has.diverse.is_some()).then_some(self as _)
+    }
+    fn marginals(&mut self) -> Option<&mut dyn Marginals> {
+        self.task.capabilities().marginals.is_some().then_some(self as _)
     }
 }
 

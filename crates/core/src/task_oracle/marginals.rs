@@ -1,0 +1,42 @@
+//! Sums over the labellings of an example.
+
+use super::oracle::TaskOracle;
+use crate::example::Workspace;
+use crate::oracle::{Marginals, OracleError};
+use crate::plane::Plane;
+use crate::task::Task;
+
+impl<T: Task> Marginals for TaskOracle<T> {
+    fn len(&mut self, block: usize) -> usize {
+        self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.examples.inputs[block]))
+    }
+
+    fn gibbs(&mut self, block: usize, w: &[f64], tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, OracleError> {
+        let failed = |reason| OracleError { block, reason };
+        let Some(marginals) = self.task.capabilities().marginals else {
+            return Err(failed("this task cannot sum over labellings".into()));
+        };
+        let example = self.examples.get(block);
+        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        let log_sum = marginals.gibbs(example.augmented(), w, tau, from, work, to).map_err(failed)?;
+        let (of_truth, _) = self.task.score(example.input, example.truth, w, &mut self.truth);
+        self.memories.settle(block);
+        // The truth's score is a constant; without scores there is none to take off.
+        Ok(if tau.is_finite() { log_sum - of_truth } else { log_sum })
+    }
+
+    fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane) {
+        let scale = self.scale();
+        out.clear();
+        if let Some(has) = self.task.capabilities().marginals {
+            let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+            has.expected(self.examples.get(block), marginals, scale, work, out);
+            self.memories.settle(block);
+        }
+    }
+
+    fn entropy(&mut self, block: usize, marginals: &[f64]) -> f64 {
+        let has = self.task.capabilities().marginals;
+        has.map_or(0.0, |has| has.entropy(&self.examples.inputs[block], marginals))
+    }
+}

@@ -1,0 +1,61 @@
+//! Planes of more labellings than the best one.
+
+use super::oracle::TaskOracle;
+use crate::example::Workspace;
+use crate::oracle::{DiversePlanes, OracleError, OracleResult, Quality, TopPlanes};
+use crate::plane::Plane;
+use crate::rng::Rng;
+use crate::task::Task;
+
+impl<T: Task> TopPlanes for TaskOracle<T> {
+    fn top(&mut self, block: usize, w: &[f64], out: &mut [Plane]) -> Result<(usize, Quality), OracleError> {
+        let failed = |reason| OracleError { block, reason };
+        let Some(top) = self.task.capabilities().top else {
+            return Err(failed("this task lists no labellings beside the best".into()));
+        };
+        let mut labels = vec![self.answer.clone(); out.len()];
+        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        let question = self.examples.get(block).augmented();
+        let (count, quality) = top.top(question, w, work, &mut labels).map_err(failed)?;
+        for (label, plane) in labels.into_iter().zip(&mut *out).take(count) {
+            self.answer = label;
+            self.write_plane(block, plane);
+        }
+        match (quality, out.first()) {
+            (Quality::UpperBound(bound), Some(first)) => {
+                Ok((count, Quality::UpperBound(self.bound_of_plane(block, w, bound, first))))
+            }
+            _ => Ok((count, quality)),
+        }
+    }
+}
+
+impl<T: Task> DiversePlanes for TaskOracle<T> {
+    fn apart(&mut self, block: usize, w: &[f64], codes: &[u32], penalties: &[f64], out: &mut Plane) -> OracleResult {
+        let failed = |reason| OracleError { block, reason };
+        let Some(diverse) = self.task.capabilities().diverse else {
+            return Err(failed("this task cannot keep labellings apart".into()));
+        };
+        let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
+        let question = self.examples.get(block).augmented();
+        diverse.decode_apart(question, w, codes, penalties, work, &mut self.answer).map_err(failed)?;
+        self.write_plane(block, out);
+        Ok(Quality::Heuristic) // it bounds another sum
+    }
+
+    fn relabelled(
+        &mut self,
+        block: usize,
+        code: &[u32],
+        changes: usize,
+        rng: &mut Rng,
+        out: &mut Plane,
+    ) -> Result<(), OracleError> {
+        let Some(diverse) = self.task.capabilities().diverse else {
+            return Err(OracleError { block, reason: "this task cannot change labellings".into() });
+        };
+        diverse.relabel(self.examples.get(block), code, changes, rng, &mut self.answer);
+        self.write_plane(block, out);
+        Ok(())
+    }
+}
