@@ -18,6 +18,9 @@ pub const CACHED_PLANE_WORK: f64 = 2.5e-7;
 /// Price of finding that a block can wait in the pass that begins, in seconds.
 pub const WAITING_BLOCK_WORK: f64 = 3e-9;
 
+/// What a coefficient of a plane costs that is a sum over all examples: it is multiplied once, in order.
+pub const COEFFICIENT_WORK: f64 = 2.5e-10;
+
 /// Which clock a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -165,6 +165,82 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         Ok(true)
     }
 
+    /// Asks for the plane of a good labelling that differs from those with `codes`: counted, timed and checked like any
+    /// call. See [`DiversePlanes::apart`](crate::oracle::DiversePlanes::apart).
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle, and an answer that is not usable.
+    pub fn apart(
+        &mut self,
+        block: usize,
+        w: &[f64],
+        codes: &[u32],
+        penalties: &[f64],
+        out: &mut Plane,
+    ) -> Result<(), OracleError> {
+        self.through_capability(1, |oracle| {
+            let diverse = oracle.capabilities().and_then(Capabilities::diverse_planes);
+            diverse.ok_or_else(|| lacks(block, "keep labellings apart"))?.apart(block, w, codes, penalties, out)
+        })?;
+        check_answer(block, w, out, Quality::Heuristic)
+    }
+
+    /// Asks for the planes of the best labellings: counted as so many calls, timed and checked. Returns how many there are.
+    /// See [`TopPlanes::top`](crate::oracle::TopPlanes::top).
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle, and an answer that is not usable.
+    pub fn top(&mut self, block: usize, w: &[f64], calls: u64, out: &mut [Plane]) -> Result<usize, OracleError> {
+        let (count, _) = self.through_capability(calls, |oracle| {
+            let top = oracle.capabilities().and_then(Capabilities::top_planes);
+            top.ok_or_else(|| lacks(block, "list more labellings than the best"))?.top(block, w, out)
+        })?;
+        out.iter().take(count).try_for_each(|plane| check_answer(block, w, plane, Quality::Heuristic))?;
+        Ok(count)
+    }
+
+    /// Has labels of a labelling drawn anew: no call, charged like a plane kept. See
+    /// [`DiversePlanes::relabelled`](crate::oracle::DiversePlanes::relabelled).
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle, and an answer that is not usable.
+    pub fn relabelled(
+        &mut self,
+        block: usize,
+        w: &[f64],
+        code: &[u32],
+        changes: usize,
+        out: &mut Plane,
+    ) -> Result<(), OracleError> {
+        self.charge_planes(1);
+        let diverse = self.oracle.capabilities().and_then(Capabilities::diverse_planes);
+        let diverse = diverse.ok_or_else(|| lacks(block, "change labellings"))?;
+        diverse.relabelled(block, code, changes, self.rng, out)?;
+        check_answer(block, w, out, Quality::Heuristic)
+    }
+
+    /// Makes `calls` calls through a capability: counted, charged, and timed.
+    fn through_capability<T>(
+        &mut self,
+        calls: u64,
+        ask: impl FnOnce(&mut O) -> Result<T, OracleError>,
+    ) -> Result<T, OracleError> {
+        let work = self.oracle.prices().call * calls as f64;
+        self.clock.charge(work);
+        let stopwatch = Stopwatch::start();
+        (0..calls).for_each(|_| self.oracle.stall());
+        let answer = ask(self.oracle)?;
+        let seconds = match self.clock.kind() {
+            ClockKind::Work => work,
+            ClockKind::Wall => (stopwatch.seconds() - *READING_COST).max(0.0),
+        };
+        self.counts.book(calls, seconds, 0.0);
+        Ok(answer)
+    }
+
     /// Tells the oracle which block comes next; see [`MaxOracle::prefetch`].
     pub fn prefetch(&self, block: usize) {
         self.oracle.prefetch(block);
@@ -205,6 +281,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         self.clock.charge(work);
     }
 
+    /// Charges the work of a product with so many coefficients of sums of planes.
+    pub fn charge_coefficients(&mut self, coefficients: usize) {
+        self.clock.charge(crate::clock::COEFFICIENT_WORK * coefficients as f64);
+    }
+
     /// Charges a pass for the blocks that it leaves out.
     pub fn charge_waiting(&mut self, blocks: usize) {
         self.clock.charge(crate::clock::WAITING_BLOCK_WORK * blocks as f64);
@@ -222,6 +303,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     pub fn now(&self) -> f64 {
         self.clock.pace()
     }
+}
+
+/// What is said of an oracle that lacks what a solver needs, where nobody has asked before.
+fn lacks(block: usize, what: &str) -> OracleError {
+    OracleError { block, reason: format!("this oracle cannot {what}") }
 }
 
 /// Planes that the oracle knows by code are no calls of it; everything else goes through the methods above.

@@ -73,6 +73,7 @@ pub mod order;
 pub mod parameter;
 pub mod path;
 pub mod plane;
+pub mod plane_sum;
 pub mod qp;
 pub mod regularizer;
 pub mod rescale;

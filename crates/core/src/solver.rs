@@ -5,7 +5,7 @@ use crate::context::Ctx;
 use crate::keeper::PlaneKeeper;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::rescale::Rescale;
-use crate::rounding::{Rounded, Rounding};
+use crate::rounding::{Rounded, Rounding, Seen};
 use crate::state::StateError;
 
 /// What a step reports to the driver.
@@ -52,6 +52,19 @@ pub struct Decisions {
     pub kept_bytes: usize,
 }
 
+/// What one call for every example at the same weights says of the primal value there.
+#[derive(Clone, Copy, Debug)]
+pub struct PassValue<'a> {
+    /// The weights.
+    pub w: &'a [f64],
+    /// The sum of the hinges, in the order of the examples.
+    pub hinges: f64,
+    /// Whether the oracle's word is that it is no less than the true one.
+    pub proven: bool,
+    /// The size of the terms of the scores.
+    pub terms: Seen,
+}
+
 /// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
 pub trait Solver<O: MaxOracle + ?Sized> {
     /// Takes one step.
@@ -91,6 +104,17 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     /// Makes anew what follows from planes and masses, and begins anew with what does not: w and F are rebuilt, averages
     /// and estimates are forgotten. Goes between steps, and calls no oracle. A solver without planes has nothing to do.
     fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {}
+
+    /// Returns whether every outer iteration ends with the primal value at the w of its calls: then bounds need no calls
+    /// of their own.
+    fn evaluates(&self) -> bool {
+        false
+    }
+
+    /// Returns what the calls of the outer iteration that has just ended found, where all were made at one w.
+    fn pass_value(&self) -> Option<PassValue<'_>> {
+        None
+    }
 
     /// Counters and the best dual value.
     fn progress(&self) -> Progress;

@@ -7,8 +7,9 @@ use super::store::{Kept, PlaneStore, Set};
 use crate::iterate::Iterate;
 use crate::linalg;
 use crate::metric::Metric;
-use crate::oracle::Capabilities;
+use crate::oracle::{Capabilities, Coded, NoCapabilities};
 use crate::plane::{Plane, PlaneView, Star};
+use crate::plane_sum::PlaneSum;
 use crate::qp::Gram;
 use crate::regularizer::Constraint;
 use crate::rounding::Seen;
@@ -28,6 +29,8 @@ pub struct WorkingSets {
     /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
     spread: Option<Spread>,
     metric: Metric,
+    /// Whether planes are kept by code where the oracle knows them.
+    prefers_codes: bool,
     #[serde(skip)]
     products: Vec<f64>,
 }
@@ -47,20 +50,26 @@ impl WorkingSets {
             bytes: 0,
             spread: None,
             metric: Metric,
+            prefers_codes: false,
             products: Vec::new(),
         }
     }
 
+    /// Returns empty sets whose planes are kept by code where the oracle knows them.
+    pub fn by_codes(blocks: usize) -> Self {
+        WorkingSets { prefers_codes: true, ..WorkingSets::new(blocks) }
+    }
+
     /// Returns empty sets that also keep all inner products of an example's planes, in dimension `dim`.
     pub fn with_inner_products(blocks: usize, dim: usize, metric: Metric) -> Self {
-        WorkingSets { spread: Some(Spread(vec![0.0; dim])), metric, ..WorkingSets::new(blocks) }
+        WorkingSets { spread: Some(Spread(vec![0.0; dim])), metric, ..WorkingSets::by_codes(blocks) }
     }
 
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the truth's
     /// plane, which is not stored.
     ///
-    /// Inner products leave out the coordinates that must stay `>= 0`; where there are inner products and no
-    /// `constraints`, planes that `source` knows are kept by their codes.
+    /// Inner products leave out the coordinates that must stay `>= 0`. Planes that `source` knows may be kept by their codes
+    /// where there are no `constraints`.
     pub fn insert(
         &mut self,
         block: usize,
@@ -73,7 +82,7 @@ impl WorkingSets {
             return None;
         }
         if self.planes == 0 {
-            let can = self.spread.is_some() && constraints.is_none();
+            let can = self.prefers_codes && constraints.is_none();
             self.store.settle(can && source.coded_planes().is_some());
         }
         if let Some(k) = self.store.find(&self.sets[block], plane) {
@@ -276,6 +285,16 @@ impl WorkingSets {
         iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, set.coded(), before, scale, target));
     }
 
+    /// Adds plane `k` of an example to `sum`.
+    pub fn add_plane(&self, block: usize, k: usize, source: &mut impl Capabilities, sum: &mut PlaneSum) {
+        if !self.store.by_code() {
+            sum.add(1.0, self.plane(block, k));
+        } else if let Some(coded) = source.coded_planes() {
+            let plane = Coded::new(self.code(block, k));
+            sum.add_with(self.circ(block, k), |star| coded.add_planes(block, plane, &[1.0], 1.0, star));
+        }
+    }
+
     /// Adds the linear parts of all planes, each times its mass, to `sum` and returns the sum of the constant parts.
     pub fn add_phi(&self, source: &mut impl Capabilities, sum: &mut [f64]) -> f64 {
         let mut circ = 0.0;
@@ -317,9 +336,14 @@ impl WorkingSets {
         seen
     }
 
-    /// Returns whether all codes are of planes that the oracle knows: `is_code` says so of a block and a code.
-    pub(crate) fn has_only(&self, is_code: impl Fn(usize, &[u32]) -> bool) -> bool {
-        (0..self.sets.len()).all(|block| (0..self.len(block)).all(|k| is_code(block, self.code(block, k))))
+    /// Refuses sets that were restored with codes that their oracle, which can do this, does not know.
+    pub(crate) fn check_codes(&self, source: Option<&mut dyn Capabilities>) -> Result<(), StateError> {
+        let mut none = NoCapabilities;
+        let source = source.unwrap_or(&mut none);
+        let knows_numbers = source.coded_planes().is_some();
+        let is_known = |block: usize| (0..self.len(block)).all(|k| source.is_code(block, self.code(block, k)));
+        ensure(knows_numbers || !self.by_code(), "planes whose numbers the oracle does not know")?;
+        ensure((0..self.sets.len()).all(is_known), "a labelling that the oracle does not know")
     }
 
     /// Refuses sets that were restored and do not fit `blocks` examples and `dim` weights.

@@ -11,13 +11,18 @@ const EVALUATION_BATCH: usize = 4096;
 /// What an answer says of its block's hinge, and whether the oracle's word is that it is no less than the true one. It is
 /// no less than the truth's own plane, which scores 0, and the plane that was answered.
 pub fn hinge(answer: &BatchItem) -> (f64, bool) {
-    let hinge = match answer.quality {
-        Quality::UpperBound(bound) => bound.max(answer.score),
-        Quality::Exact | Quality::Heuristic => answer.score,
+    hinge_of(answer.quality, answer.score)
+}
+
+/// As [`hinge`], of an answer of this quality whose plane has this score.
+pub fn hinge_of(quality: Quality, score: f64) -> (f64, bool) {
+    let hinge = match quality {
+        Quality::UpperBound(bound) => bound.max(score),
+        Quality::Exact | Quality::Heuristic => score,
     };
     // `max` would make 0 of what is no number.
-    let is_number = !hinge.is_nan() && !answer.score.is_nan();
-    (if is_number { hinge.max(0.0) } else { f64::NAN }, answer.quality != Quality::Heuristic)
+    let is_number = !hinge.is_nan() && !score.is_nan();
+    (if is_number { hinge.max(0.0) } else { f64::NAN }, quality != Quality::Heuristic)
 }
 
 /// What the answers of an evaluation add up to.

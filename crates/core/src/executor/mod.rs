@@ -16,7 +16,7 @@ mod threads;
 mod worker;
 
 pub use crew::{Crew, Hire, Staff, WORTH_A_WORKER};
-pub use hinges::{Hinges, hinge, sum_of_hinges};
+pub use hinges::{Hinges, hinge, hinge_of, sum_of_hinges};
 pub use interface::{Completed, Executor, Question, Version};
 pub use item::{BatchItem, Reply, Unanswered, score_and_terms};
 pub use ledger::{Ledger, Mishaps};

@@ -10,7 +10,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::rounding::{Rounded, Rounding, UNIT};
+use crate::rounding::{Rounded, Rounding};
 use crate::state::{StateError, ensure};
 
 impl BlockDual for HullState {
@@ -86,15 +86,7 @@ impl BlockDual for HullState {
         self.iterate.rebuild(|sum| (sets.add_phi(source, sum), sets.additions()));
     }
     fn rounded(&self, rounding: &Rounding, source: &mut impl Capabilities, out: &mut Vec<Rounded>) {
-        let sets = &self.sets;
-        // Masses below 1 in sum leave the rest to the truth; by what they are above, the point is none.
-        let excess =
-            (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
-        let additions = excess / UNIT + sets.most_planes() as f64;
-        let seen = |w: &[f64]| sets.seen(w);
-        let add_phi = |sum: &mut [f64]| (sets.add_phi(source, sum), sets.additions());
-        out.push(self.iterate.rounded(rounding, additions, seen, add_phi));
-        out.extend(self.iterate.rounded_averages(rounding, additions, seen));
+        self.rounded_with(rounding, 0.0, |w| self.sets.seen(w), source, out);
     }
     fn drift(&self, source: &mut impl Capabilities) -> (f64, f64) {
         self.iterate.drift(|sum| self.sets.add_phi(source, sum))

@@ -7,6 +7,7 @@ use crate::iterate::Iterate;
 use crate::oracle::Capabilities;
 use crate::qp::{ConstrainedPart, SimplexQp};
 use crate::regularizer::Regularizer;
+use crate::rounding::{Rounded, Rounding, Seen, UNIT};
 
 /// Weights, and what every block consists of.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -42,6 +43,33 @@ impl HullState {
         let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric());
         let (truths, work) = (vec![1.0; blocks], Buffers::default());
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
+    }
+
+    /// Returns the number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.truths.len()
+    }
+
+    /// Appends to `out` the dual values with bounds on their rounding, as [`BlockDual::rounded`] does: of planes that went
+    /// through so many additions before they came here, and whose terms are as `seen` tells.
+    ///
+    /// [`BlockDual::rounded`]: crate::dual::BlockDual::rounded
+    pub(crate) fn rounded_with(
+        &self,
+        rounding: &Rounding,
+        additions: f64,
+        seen: impl Fn(&[f64]) -> Seen,
+        source: &mut impl Capabilities,
+        out: &mut Vec<Rounded>,
+    ) {
+        let sets = &self.sets;
+        // Masses below 1 in sum leave the rest to the truth; by what they are above, the point is none.
+        let excess =
+            (0..self.truths.len()).map(|block| sets.alphas(block).iter().sum::<f64>() - 1.0).fold(0.0, f64::max);
+        let additions = additions + excess / UNIT + sets.most_planes() as f64;
+        let add_phi = |sum: &mut [f64]| (sets.add_phi(source, sum), sets.additions());
+        out.push(self.iterate.rounded(rounding, additions, &seen, add_phi));
+        out.extend(self.iterate.rounded_averages(rounding, additions, seen));
     }
 
     /// Scores the planes of `block` at w: what the QP of the block begins with.

@@ -53,6 +53,37 @@ pub trait Capabilities {
     }
 }
 
+/// What a solver may need of an oracle, or a user of a task, beside answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ability {
+    /// Listing the best labellings: [`TopPlanes`].
+    Top,
+    /// Finding good labellings that differ from given ones: [`DiversePlanes`].
+    Diverse,
+    /// Summing over labellings: [`Marginals`].
+    Marginals,
+}
+
+impl Ability {
+    /// Returns whether what has these capabilities has the ability.
+    pub fn is_had_by(self, known: &mut dyn Capabilities) -> bool {
+        match self {
+            Ability::Top => known.top_planes().is_some(),
+            Ability::Diverse => known.diverse_planes().is_some(),
+            Ability::Marginals => known.marginals().is_some(),
+        }
+    }
+
+    /// Says what it is, as what a task must do: "list the best labellings".
+    pub fn name(self) -> &'static str {
+        match self {
+            Ability::Top => "list the best labellings",
+            Ability::Diverse => "find labellings that differ from given ones",
+            Ability::Marginals => "sum over labellings",
+        }
+    }
+}
+
 /// No capability at all: what stands in where planes are stored with their numbers and nothing is asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCapabilities;

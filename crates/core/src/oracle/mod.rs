@@ -14,7 +14,7 @@ mod several;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
-pub use capability::{Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
+pub use capability::{Ability, Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
 pub use delayed::{Delay, Delayed};
 pub use marginals::Marginals;
 pub use max_oracle::{BoxedOracle, MaxOracle};

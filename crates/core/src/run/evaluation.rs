@@ -26,13 +26,15 @@ impl<O: MaxOracle> Run<O> {
                 self.books = [self.books, progress.dual].into_iter().flatten().reduce(f64::max);
                 self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
                 (self.evaluated, self.least_gap) = (None, None);
-                if self.dual.is_none() || self.is_within_reach() {
+                let evaluated = iteration_ended && self.take_pass_value()?;
+                if !evaluated && (self.dual.is_none() || self.is_within_reach()) {
                     let meter = self.meter();
                     self.prove_dual();
                     self.book_proof(&meter);
                 }
                 // Where F alone has closed the gap to the best P so far, there is nothing left to try.
                 if !self.gap_reached()
+                    && !self.solver.evaluates()
                     && let Some(target) = self.target_in_reach()
                 {
                     self.attempt(target, iteration_ended)?;
@@ -40,6 +42,22 @@ impl<O: MaxOracle> Run<O> {
                 self.end_look(iteration_ended)
             }
         }
+    }
+
+    /// Books the primal value that the calls of the outer iteration have found by themselves; `false` where they have not.
+    fn take_pass_value(&mut self) -> Result<bool, RunError> {
+        let meter = self.meter();
+        let Some(found) = self.solver.pass_value() else { return Ok(false) };
+        let primal = self.rounding.primal(&self.regularizer, found.w, found.hinges, found.terms);
+        let (w, proven) = (found.w.to_vec(), found.proven);
+        self.settle(w, primal, proven, None)?;
+        self.book_proof(&meter);
+        Ok(true)
+    }
+
+    /// Whether there is a primal value that the solver's own calls have found, so that another evaluation is not owed.
+    pub(super) fn has_own_value(&self) -> bool {
+        self.evaluate == Evaluate::Auto && self.solver.evaluates() && self.best.is_some()
     }
 
     /// Tells of what a look at the bounds has found, once no attempt is under way: after an outer iteration, where `tells`,
@@ -68,7 +86,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Looks at the bounds of what a warm start has brought, before the first step: they may be all that is wanted.
     pub(super) fn look_at_start(&mut self) -> Result<(), RunError> {
-        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0);
+        let warm = self.solver.progress().dual.is_some_and(|dual| dual > 0.0) && !self.solver.evaluates();
         if warm && self.evaluate == Evaluate::Auto && self.evaluated_at.is_none() {
             self.books = self.solver.progress().dual;
             if let Some(target) = self.target_in_reach() {
@@ -249,7 +267,7 @@ impl<O: MaxOracle> Run<O> {
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
         self.forget_ahead();
-        if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
+        if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap && !self.has_own_value() {
             match self.evaluate {
                 Evaluate::Pass => self.evaluate_aside()?,
                 Evaluate::Auto if self.has_room_for_evaluation(stop_reason) => {

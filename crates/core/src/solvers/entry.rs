@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::oracle::BoxedOracle;
+use crate::oracle::{Ability, BoxedOracle};
 use crate::parameter::{self, ParameterError};
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
@@ -24,6 +24,11 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
     /// The first parameter that breaks a rule.
     fn validate(&self) -> Result<(), ParameterError> {
         Ok(())
+    }
+
+    /// Returns what the oracle must be able to do beside answering.
+    fn needs(&self) -> Option<Ability> {
+        None
     }
 
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.

@@ -3,14 +3,20 @@
 pub mod auto;
 pub mod batch_frank_wolfe;
 pub mod block_frank_wolfe;
+pub mod cutting_plane;
 pub(crate) mod entry;
 pub mod subgradient;
 
 pub use entry::{BoxedSolver, BuildError, ParseSolver, SolverConfig, SolverEntry, values};
 
 /// The lines of all families, in the order in which they are listed to users.
-const FAMILIES: &[&[SolverEntry]] =
-    &[auto::ENTRIES, batch_frank_wolfe::ENTRIES, block_frank_wolfe::ENTRIES, subgradient::ENTRIES];
+const FAMILIES: &[&[SolverEntry]] = &[
+    auto::ENTRIES,
+    batch_frank_wolfe::ENTRIES,
+    block_frank_wolfe::ENTRIES,
+    cutting_plane::ENTRIES,
+    subgradient::ENTRIES,
+];
 
 /// All solvers.
 pub static SOLVERS: &[SolverEntry] = &{

@@ -106,6 +106,16 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
+        if let Some(ability) = spec.solver.config.needs() {
+            let mut oracle = problem.oracle()?;
+            if !oracle.capabilities().is_some_and(|known| ability.is_had_by(known)) {
+                return Err(Error::input(format!(
+                    "solver `{name}` needs a task that can {}: task `{}` cannot, as it is set up",
+                    ability.name(),
+                    problem.task()
+                )));
+            }
+        }
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         let ledger = problem.ledger();
         Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })

@@ -15,7 +15,7 @@ use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError, ensure};
+use crate::state::{self, StateError};
 
 impl BlockFrankWolfe {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
@@ -83,16 +83,9 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     }
 
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        let by_code = oracle.capabilities().is_some_and(|has| has.coded_planes().is_some());
-        let codes = oracle.capabilities();
-        let is_code = |block: usize, code: &[u32]| match &codes {
-            Some(codes) => codes.is_code(block, code),
-            None => code.is_empty(),
-        };
         *self = state::decode(state, |other: &Self| {
             other.check(self)?;
-            ensure(by_code || !other.dual.sets().by_code(), "planes whose numbers the oracle does not know")?;
-            ensure(other.dual.sets().has_only(is_code), "a labelling that the oracle does not know")
+            other.dual.sets().check_codes(oracle.capabilities())
         })?;
         Ok(())
     }

@@ -1,0 +1,70 @@
+//! The master problem: the QP over all planes kept, solved in parts so that a run stays responsive.
+
+use serde::{Deserialize, Serialize};
+
+use crate::average::UpdateKind;
+use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::hull::HullState;
+use crate::oracle::NoCapabilities;
+
+/// A gain below this share of |F| + 1 is rounding: the master is solved.
+const NO_GAIN: f64 = 1e-15;
+
+/// How far the master is to be solved, and how often it was.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct MasterState {
+    /// Its gap is to be at most this.
+    tolerance: f64,
+    /// What is left of it.
+    left: f64,
+    /// Solutions so far: the time by which planes age.
+    solved: u32,
+}
+
+impl MasterState {
+    /// Aims at a gap of `tolerance`.
+    pub(super) fn aim(&mut self, tolerance: f64) {
+        self.tolerance = tolerance.max(0.0);
+    }
+
+    /// Returns the gap aimed at.
+    pub(super) fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    /// Returns the master's gap when it was solved last: what the planes kept cut off of the present point.
+    pub(super) fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// Returns the solutions so far.
+    pub(super) fn solved(&self) -> u32 {
+        self.solved
+    }
+
+    /// Ends a solution: planes with mass are active now. Returns when those must have been active that may stay.
+    pub(super) fn end(&mut self, dual: &mut HullState, max_idle: u32) -> u32 {
+        self.solved = self.solved.saturating_add(1);
+        for block in 0..dual.blocks() {
+            for k in 0..dual.sets().len(block) {
+                if dual.sets().alphas(block)[k] > 0.0 {
+                    dual.sets_mut().touch(block, k, self.solved);
+                }
+            }
+        }
+        self.solved.saturating_sub(max_idle)
+    }
+}
+
+/// Solves the master of sums of planes, which is a single block, further; returns whether it is solved.
+pub(super) fn solve_further(dual: &mut HullState, master: &mut MasterState) -> bool {
+    let value = dual.value();
+    let mut visit = dual.visit(0, &mut NoCapabilities);
+    master.left = visit.gap();
+    if master.left <= master.tolerance {
+        return true;
+    }
+    let rule = StepRule::Solve(Solve { accuracy: master.tolerance, ..Solve::default() });
+    let step = visit.step(rule, 1.0, UpdateKind::Exact, &mut NoCapabilities);
+    step.gain <= NO_GAIN * (value.abs() + 1.0)
+}

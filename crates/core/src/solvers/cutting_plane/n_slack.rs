@@ -1,0 +1,249 @@
+//! The n-slack cutting-plane method (Tsochantaridis et al. 2005): a working set per example, and a master problem over a
+//! product of simplices, solved block by block in cycles.
+//!
+//! An outer iteration is a pass of n calls at one w, whose hinges are P(w), and the solution of the master over all planes
+//! kept.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::NSlack;
+use super::master::MasterState;
+use super::sweep::Sweep;
+use crate::average::{Averaging, UpdateKind};
+use crate::certificate::DualCertificate;
+use crate::context::Ctx;
+use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
+use crate::gaps::GapTable;
+use crate::hull::HullState;
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
+use crate::plane::Plane;
+use crate::regularizer::Regularizer;
+use crate::rescale::{Rescale, WarmStart};
+use crate::rounding::{Rounded, Rounding};
+use crate::solver::{PassValue, Progress, Solver, StepReport};
+use crate::state::{self, StateError, ensure};
+
+/// A block of the master is solved to this share of the mean gap that is aimed at.
+const BLOCK_ACCURACY: f64 = 0.3;
+
+/// A cycle leaves out blocks whose last gap was below this share of the mean.
+const WAIT_BELOW: f64 = 0.3;
+
+/// One cycle in so many visits all blocks.
+const ALL_EVERY: u64 = 10;
+
+/// A cycle that gained less than this share of |F| + 1 has come to the end of what numbers can tell.
+const NO_GAIN: f64 = 1e-15;
+
+/// The state of a run of the n-slack method.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NSlackSolver {
+    #[serde(with = "crate::state::json")]
+    config: NSlack,
+    blocks: usize,
+    dual: HullState,
+    sweep: Sweep,
+    /// Whether the master is being solved, and its next cycle visits all blocks.
+    solves: bool,
+    visits_all: bool,
+    gaps: GapTable,
+    master: MasterState,
+    iterations: u64,
+    cycles: u64,
+    /// P - F at the last pass.
+    gap: Option<f64>,
+}
+
+impl NSlackSolver {
+    /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
+    pub fn new(config: NSlack, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        NSlackSolver {
+            config,
+            blocks,
+            dual: HullState::new(blocks, dim, regularizer, Averaging::None),
+            sweep: Sweep::default(),
+            solves: false,
+            visits_all: true,
+            gaps: GapTable::new(blocks),
+            master: MasterState::default(),
+            iterations: 0,
+            cycles: 0,
+            gap: None,
+        }
+    }
+
+    /// Asks about the next example, and keeps the answer where it says more than what is kept; returns whether it was the
+    /// last.
+    fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
+        if self.sweep.visited() == 0 {
+            self.iterations += 1;
+            let weights = self.dual.weights();
+            self.sweep.begin(|at| at.extend_from_slice(weights));
+        }
+        let block = self.sweep.call(self.blocks, self.dual.iterate().regularizer(), ctx)?;
+        ctx.charge_planes(self.dual.sets().len(block));
+        let known = self.dual.hinge_kept(block, self.sweep.at(), ctx);
+        let wanted = self.config.violation * self.gap.unwrap_or(0.0) / self.blocks as f64;
+        if self.sweep.corner().score(self.sweep.at()) > known + wanted {
+            self.dual.insert(block, self.sweep.answer(), self.master.solved(), ctx);
+        }
+        Ok(self.sweep.visited() == self.blocks)
+    }
+
+    fn end_pass(&mut self) {
+        let primal = self.dual.iterate().regularizer().penalty(self.sweep.at()) + self.sweep.hinges();
+        let gap = primal - self.dual.value();
+        self.gap = Some(gap);
+        self.master.aim(self.config.master.accuracy * gap);
+        (self.solves, self.visits_all) = (true, true);
+    }
+
+    /// Solves blocks in turn, all or those whose gaps are large; returns whether the master is solved.
+    fn cycle<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> bool {
+        let (before, tolerance) = (self.dual.value(), self.master.tolerance());
+        let rule = StepRule::Solve(Solve { accuracy: BLOCK_ACCURACY, ..Solve::default() });
+        let waits_below = if self.visits_all { f64::NEG_INFINITY } else { WAIT_BELOW * self.gaps.mean_visited() };
+        let mut left = 0.0;
+        for block in 0..self.blocks {
+            if self.dual.sets().is_empty(block) {
+                continue;
+            }
+            if self.gaps.waits_for_step(block, waits_below) {
+                ctx.charge_waiting(1);
+                continue;
+            }
+            ctx.charge_planes(self.dual.sets().len(block));
+            let mean = tolerance / self.blocks as f64;
+            let gap = self.dual.visit(block, ctx).step(rule, mean, UpdateKind::Exact, ctx).gap;
+            self.gaps.visit(block, gap);
+            left += gap;
+        }
+        ctx.count_cached();
+        self.cycles += 1;
+        self.gaps.end_pass();
+        let still = self.dual.value() - before <= NO_GAIN * (before.abs() + 1.0);
+        // Only a cycle over all blocks can tell that none is left; one in so many is made to see what became of the others.
+        let solved = self.visits_all && (left <= tolerance || still);
+        self.visits_all = !self.visits_all && (left <= tolerance || still || self.cycles.is_multiple_of(ALL_EVERY));
+        solved
+    }
+
+    fn end_master<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        let oldest = self.master.end(&mut self.dual, self.config.master.max_idle);
+        for block in 0..self.blocks {
+            self.dual.sets_mut().prune(block, oldest, usize::MAX);
+        }
+        self.dual.rebuild(ctx); // millions of steps may lie behind
+        self.solves = false;
+        self.sweep.leave();
+    }
+
+    fn leave_pass<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        ctx.forget_ahead();
+        self.sweep.leave();
+        (self.solves, self.gap) = (false, None);
+    }
+
+    /// Refuses a state that cannot take the place of `fresh`.
+    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+        let dim = fresh.dual.weights().len();
+        ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
+        self.dual.check(self.blocks, dim)?;
+        ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
+        self.gaps.check(self.blocks)?;
+        self.sweep.check(self.blocks, dim)
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let mut report = StepReport::default();
+        if self.solves {
+            report.part_ended = self.cycle(ctx);
+            if report.part_ended {
+                self.end_master(ctx);
+            }
+        } else {
+            report.iteration_ended = self.call(ctx)?;
+            if report.iteration_ended {
+                self.end_pass();
+            }
+        }
+        Ok(report)
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.dual.iterate().answer(w))
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, mut source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, &mut source, out);
+    }
+
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
+        Some(self)
+    }
+
+    fn rebuild(&mut self, ctx: &mut Ctx<'_, O>) {
+        self.leave_pass(ctx);
+        self.dual.rebuild(ctx);
+    }
+
+    fn evaluates(&self) -> bool {
+        true
+    }
+
+    fn pass_value(&self) -> Option<PassValue<'_>> {
+        self.sweep.value(self.blocks)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            iterations: self.iterations,
+            approximate_passes: self.cycles,
+            planes: Some(self.dual.sets().planes() as f64 / self.blocks as f64),
+            dual: Some(self.dual.value()),
+            gap_seen: self.gap,
+            decisions: None,
+        }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        *self = state::decode(state, |other: &Self| {
+            other.check(self)?;
+            other.dual.sets().check_codes(oracle.capabilities())
+        })?;
+        Ok(())
+    }
+
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
+        vec![self.dual.point()]
+    }
+}
+
+/// Planes do not depend on lambda: all stay, and the master goes on from where it was.
+impl<O: MaxOracle + ?Sized> Rescale<O> for NSlackSolver {
+    fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
+        let scale = match start {
+            WarmStart::KeepPrimal => (lambda / self.dual.iterate().lambda()).min(1.0),
+            WarmStart::KeepDual => 1.0,
+        };
+        self.leave_pass(ctx);
+        self.dual.rescale(lambda, scale, ctx);
+    }
+
+    fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
+        self.dual.iterate().regularizer().fold_frozen(corner);
+        self.dual.place(block, corner, true, self.master.solved(), ctx);
+    }
+
+    fn point(&self, w: &mut Vec<f64>) -> f64 {
+        w.clear();
+        w.extend_from_slice(self.dual.weights());
+        self.dual.value()
+    }
+}

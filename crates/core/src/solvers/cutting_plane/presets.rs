@@ -1,0 +1,59 @@
+//! The registry's lines of cutting-plane methods.
+
+use super::config::{NSlack, OneSlack, Solutions};
+use super::n_slack::NSlackSolver;
+use super::one_slack::OneSlackSolver;
+use crate::oracle::Ability;
+use crate::parameter::ParameterError;
+use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+
+impl SolverConfig for OneSlack {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.check()
+    }
+    fn needs(&self) -> Option<Ability> {
+        match self.solutions {
+            _ if self.solutions.planes() == 1 => None,
+            Solutions::Map => None,
+            Solutions::Diverse(_) | Solutions::Rand(_) => Some(Ability::Diverse),
+            Solutions::MBest(_) => Some(Ability::Top),
+        }
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        Box::new(OneSlackSolver::new(*self, blocks, dim, regularizer))
+    }
+}
+
+impl SolverConfig for NSlack {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.check()
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        Box::new(NSlackSolver::new(*self, blocks, dim, regularizer))
+    }
+}
+
+/// The registry's lines.
+pub const ENTRIES: &[SolverEntry] = &[
+    SolverEntry::new::<OneSlack>("one-slack", || values(&OneSlack::one_slack()))
+        .summary("1-slack cutting planes: a plane of the sum of all hinges per pass, which is its own certificate")
+        .source("Joachims, Finley, Yu 2009")
+        .with_dual()
+        .continues(),
+    SolverEntry::new::<NSlack>("n-slack", || values(&NSlack::default()))
+        .summary("n-slack cutting planes: a plane of every example per pass, then a QP over all of them")
+        .source("Tsochantaridis et al. 2005")
+        .with_dual()
+        .continues(),
+    SolverEntry::new::<OneSlack>("bundle", || values(&OneSlack::bundle()))
+        .summary("one-slack with passes between the master's solution and the best weights so far")
+        .source("Ben-Ameur, Neto 2007; Franc, Sonnenburg 2009")
+        .with_dual()
+        .continues(),
+    SolverEntry::new::<OneSlack>("div-m-best", || values(&OneSlack::div_m_best()))
+        .summary("one-slack with several diverse labellings of every example in a pass, a plane from each")
+        .source("Guzman-Rivera, Kohli, Batra 2014")
+        .with_dual()
+        .continues(),
+];

@@ -1,0 +1,94 @@
+//! One call for every example at one w: what a cutting plane is made of, and an evaluation of P at the same time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Ctx;
+use crate::executor::hinge_of;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::plane::{Plane, PlaneView};
+use crate::regularizer::Regularizer;
+use crate::rounding::Seen;
+use crate::solver::PassValue;
+use crate::state::{StateError, ensure, finite};
+
+/// Calls at one w, in the order of the examples.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Sweep {
+    /// The weights that all are asked at.
+    at: Vec<f64>,
+    visited: usize,
+    hinges: f64,
+    proven: bool,
+    terms: Seen,
+    #[serde(skip)]
+    corner: Plane,
+}
+
+impl Sweep {
+    /// Begins anew, at the weights that `write` writes.
+    pub(super) fn begin(&mut self, write: impl FnOnce(&mut Vec<f64>)) {
+        self.at.clear();
+        write(&mut self.at);
+        (self.visited, self.hinges, self.proven, self.terms) = (0, 0.0, true, Seen::default());
+    }
+
+    /// Asks about the next of `blocks` examples; returns which that was.
+    pub(super) fn call<O: MaxOracle + ?Sized>(
+        &mut self,
+        blocks: usize,
+        regularizer: &Regularizer,
+        ctx: &mut Ctx<'_, O>,
+    ) -> Result<usize, OracleError> {
+        let block = self.visited;
+        let quality = ctx.maximize_ahead(block..blocks, &self.at, &mut self.corner)?;
+        self.terms.add(1.0, self.corner.view(), &self.at);
+        regularizer.fold_frozen(&mut self.corner);
+        let (hinge, proven) = hinge_of(quality, self.corner.view().score(&self.at));
+        self.hinges += hinge;
+        self.proven &= proven;
+        self.visited += 1;
+        Ok(block)
+    }
+
+    /// Returns the last answer, or the truth's plane where that is better.
+    pub(super) fn corner(&self) -> PlaneView<'_> {
+        if self.corner.view().score(&self.at) > 0.0 { self.corner.view() } else { PlaneView::ZERO }
+    }
+
+    /// Returns the last answer as the oracle wrote it.
+    pub(super) fn answer(&self) -> &Plane {
+        &self.corner
+    }
+
+    /// Returns the weights that all are asked at.
+    pub(super) fn at(&self) -> &[f64] {
+        &self.at
+    }
+
+    /// Returns the answers so far.
+    pub(super) fn visited(&self) -> usize {
+        self.visited
+    }
+
+    /// Forgets the answers so far.
+    pub(super) fn leave(&mut self) {
+        self.visited = 0;
+    }
+
+    /// Returns the sum of the hinges so far.
+    pub(super) fn hinges(&self) -> f64 {
+        self.hinges
+    }
+
+    /// Returns what `blocks` answers say together; `None` before all are there.
+    pub(super) fn value(&self, blocks: usize) -> Option<PassValue<'_>> {
+        let (w, hinges) = (&*self.at, self.hinges);
+        (self.visited == blocks).then_some(PassValue { w, hinges, proven: self.proven, terms: self.terms })
+    }
+
+    /// Refuses a sweep that was restored and is none over `blocks` examples in `dim` dimensions.
+    pub(super) fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
+        let begun = self.at.len() == dim && finite(&self.at);
+        ensure((begun || self.visited == 0) && self.visited <= blocks && self.hinges.is_finite(), "the pass")
+    }
+}
