@@ -62,7 +62,7 @@ FAULTS = {
     "another shape": (
         lambda path: write(path / "labels/i1.png", scene(0, (48, 48))[1]),
         r"labels/i1\.png: 48 x 48, but images/i1\.jpg is 64 x 48: the aspect ratios differ by more than 2 %"),
-    "a photograph cut short": (_truncated, r"images/i1\.jpg: image file is truncated"),
+    "a photograph cut short": (_truncated, r"images/i1\.jpg: damaged, or not an image: image file is truncated"),
     "no picture": (_garbage, r"images/i1\.jpg: "),
     "an empty file": (lambda path: (path / "images/i1.jpg").write_bytes(b""), r"images/i1\.jpg: not an image that can"),
     "no image in the folder": (_empty, r"images: no image in it \(bmp, gif, jpeg"),
@@ -95,17 +95,22 @@ def test_bad_images(fault, tmp_path, run):
 
 
 OPTIONS = [
+    (["--superpixels", "0"], "superpixels = 0: expected a whole number from 2 to 20000"),
     (["--superpixels", "1"], "superpixels = 1: expected a whole number from 2 to 20000"),
+    (["--threshold", "-1"], "threshold = -1: expected a whole number from 0 to 254"),
     (["--threshold", "256"], "threshold = 256: expected a whole number from 0 to 254"),
     (["--ignore", "-1"], "ignore = -1: expected a whole number from 0 to 255"),
     (["--words", "1"], "words = 1: expected a whole number from 2 to 1024"),
     (["--side", "3"], "side = 3: expected a whole number from 16 to 8192"),
-    (["--jobs", "-1"], "jobs = -1: expected a whole number of processes"),
+    (["--jobs", "-1"], "jobs = -1: expected a whole number of processes up to 1024, 0 for one per core"),
+    (["--jobs", "5000"], "jobs = 5000: expected a whole number of processes up to 1024"),
     (["--only", "i0,i9"], "images: no photograph for i9"),
     (["--only", ","], "no image is chosen: the list is empty"),
     (["--list", "none.txt"], "none.txt: cannot be read: No such file or directory"),
     (["--out", "none/x.safetensors"], "none/x.safetensors: cannot be written: No such file or directory"),
     (["--out", "images"], "images: is a folder"),
+    (["--out", "images/i0.png"], "images/i0.png: would take the place of a file that is read here"),
+    (["--out", "labels/../labels/i1.png"], "labels/../labels/i1.png: would take the place of a file that is read here"),
     (["--cache", "c"], "--cache and --no-cache exclude each other"),
     (["--like", "none.safetensors"], "none.safetensors: cannot be read: No such file or directory"),
     (["--like", "images/i0.png"], "images/i0.png: not a safetensors file"),
@@ -114,10 +119,12 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("options", "expected"), OPTIONS)
 def test_bad_options(options, expected, tmp_path, run):
-    """Each is refused before any work."""
+    """Each is refused before any work, and no file changes."""
     folder(tmp_path, count=2)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
     code, said = run(*options)
     assert code == 2 and said.startswith(f"error: {expected}"), said
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_folders_that_are_not_there(tmp_path, run):
@@ -162,6 +169,27 @@ def _spoiled(path, change):
     (path / "like").write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
 
 
+@pytest.mark.parametrize("ending", ["png", "jpg", "gif", "bmp", "tif", "webp", "ppm"])
+def test_damaged_images_are_told_or_read(ending, tmp_path):
+    """Bytes changed and cut at 120 places: an image of some size, or a VisionError of one line; nothing else."""
+    from multiplane.vision import _images
+
+    whole = write(tmp_path / f"a.{ending}", scene(0, (20, 24))[0]).read_bytes()
+    rng, told = np.random.default_rng(0), 0
+    for trial in range(120):
+        data = bytearray(whole)
+        for at in rng.integers(0, len(data) if trial % 2 else min(len(data), 120), size=4):
+            data[at] = rng.integers(256)
+        (tmp_path / f"b.{ending}").write_bytes(data[: rng.integers(len(data))] if trial % 5 == 0 else data)
+        for read in (_images.read_photo, _images.read_labels):
+            try:
+                read(tmp_path / f"b.{ending}")
+            except vision.VisionError as error:
+                told += 1
+                assert str(error).startswith(f"{tmp_path}/b.{ending}: ") and "\n" not in str(error)
+    assert told > 60, "faults are seen"
+
+
 def _settings(name, value):
     def change(header):
         found = json.loads(header["__metadata__"]["multiplane.vision"])
@@ -175,6 +203,9 @@ def test_bad_files_of_like(tmp_path, run, capsys):
     """Without metadata, of another version, damaged, cut short, or against the options."""
     folder(tmp_path, count=2)
     assert run("--out", "train.safetensors", fine=True)[0] == 0
+    again = ["graph", "images", "labels", "--out", "train.safetensors", "--like", "train.safetensors", "--jobs", "1"]
+    assert main([*again, "--no-cache"]) == 2
+    assert "train.safetensors: would take the place of a file that is read" in capsys.readouterr().err
     (tmp_path / "train.safetensors").rename(tmp_path / "kept")
     (tmp_path / "kept").rename(tmp_path / "train.safetensors")
 
@@ -193,6 +224,14 @@ def test_bad_files_of_like(tmp_path, run, capsys):
     assert "like: metadata `multiplane.vision` is damaged: superpixels = many" in said()
     _spoiled(tmp_path, _settings("names", 3))
     assert "like: metadata `multiplane.vision` is damaged" in said()
+    for classes in ([1, 0], [0, 0], [0, 256], [-1, 0], ["a"], 3):
+        _spoiled(tmp_path, _settings("classes", classes))
+        assert "like: metadata `multiplane.vision` is damaged" in said()
+    for wrong in ({"shape": ["a"]}, {"shape": 3}, {"data_offsets": [0]}, {"data_offsets": [8, 0]}, {"shape": [-1, 2]}):
+        _spoiled(tmp_path, lambda header, wrong=wrong: header["vision.mean"].update(wrong))
+        assert "like: not a safetensors file: its header cannot be read" in said()
+    _spoiled(tmp_path, lambda header: header["vision.mean"].update(shape=[]))
+    assert "like: tensor `vision.mean`: its shape" in said()
     _spoiled(tmp_path, lambda header: header.pop("vision.words"))
     assert "like: has no tensor `vision.words`" in said()
     _spoiled(tmp_path, lambda header: header["vision.mean"].update(shape=[3]))

@@ -224,8 +224,9 @@ def test_a_worker_that_dies_is_told(tmp_path):
         list(crew.each(os._exit, [3, 3, 3]))
 
 
-def test_ctrl_c_leaves_nothing_half_written(tmp_path):
-    """The command on two processes, interrupted at work: 130, no file, no scratch."""
+@pytest.mark.parametrize("sign", [".x.safetensors.*", ".vision.*", ".vision.*/*.regions"])
+def test_ctrl_c_leaves_nothing_half_written(sign, tmp_path):
+    """The command on two processes, interrupted when it begins, when they begin, and at work: 130, no file, no scratch."""
     images, labels = folder(tmp_path, count=60, shape=(150, 200))
     out = tmp_path / "out"
     out.mkdir()
@@ -233,7 +234,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path):
                "--jobs", "2", "--no-cache"]  # fmt: skip
     process = subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
-    while not list(out.glob(".vision.*/*.regions")) and time.monotonic() < deadline and process.poll() is None:
+    while not list(out.glob(sign)) and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers as well
     _, told = process.communicate(timeout=60)

@@ -7,6 +7,7 @@ and in the order given. A file is written under another name beside its place, b
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 import tempfile
@@ -130,6 +131,15 @@ class Writer:
         self._part.unlink(missing_ok=True)
 
 
+def _entry(entry: dict[str, Any]) -> tuple[str, tuple[int, ...], int, int]:
+    """Type, shape and place of a tensor. Raises what Python raises where they are not there, or nonsense."""
+    start, stop = entry["data_offsets"]
+    shape = tuple(entry["shape"])
+    if not all(isinstance(number, int) and 0 <= number < 2**62 for number in (start, stop, *shape)) or start > stop:
+        raise ValueError
+    return str(entry["dtype"]), shape, start, stop
+
+
 class Reader:
     """A container that is there: its settings, and tensors on demand."""
 
@@ -149,11 +159,9 @@ class Reader:
         try:
             entries = json.loads(text)
             metadata = entries.pop("__metadata__", None) or {}
-            self.tensors: dict[str, tuple[str, tuple[int, ...], int, int]] = {
-                name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in entries.items()
-            }
+            self.tensors = {name: _entry(entry) for name, entry in entries.items()}
             settings = json.loads(metadata[KEY]) if KEY in metadata else None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise VisionError(f"{path}: not a safetensors file: its header cannot be read") from None
         self._base = 8 + length
         if settings is None:
@@ -171,8 +179,8 @@ class Reader:
             raise VisionError(f"{self.path}: has no tensor `{name}` of a known type")
         kind, shape, start, stop = self.tensors[name]
         item = TYPES[kind]
-        width = int(np.prod(shape[1:], dtype=np.int64)) * item.itemsize
-        if stop - start != width * (shape[0] if shape else 1):
+        width = math.prod(shape[1:]) * item.itemsize
+        if not shape or stop - start != width * shape[0]:
             raise VisionError(f"{self.path}: tensor `{name}`: its shape does not fit its bytes")
         last = shape[0] if last is None else last
         with open(self.path, "rb") as file:

@@ -80,11 +80,7 @@ def load(job: Job, pair: _pairs.Pair) -> tuple[tuple[int, int], NDArray[np.uint8
     labels = None if pair.labels is None else _images.read_labels(pair.labels)
     shape = None if labels is None else (labels.shape[0], labels.shape[1])
     size, image = _photo(pair, shape, job.settings)
-    try:
-        content = pair.photo.read_bytes()
-    except OSError as error:
-        raise VisionError(f"{pair.photo}: cannot be read: {error.strerror}") from None
-    key = _cache.key_of(content, (image.shape[1], image.shape[0]), job.settings.superpixels)
+    key = _cache.key_of(_images.content(pair.photo), (image.shape[1], image.shape[0]), job.settings.superpixels)
     return size, image, _cache.cached(job.cache, key, lambda: image, job.settings.superpixels), labels
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import signal
@@ -12,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,12 +24,29 @@ Result = TypeVar("Result")
 
 
 def _alone() -> None:
-    """A worker's beginning: linear algebra on one thread, so that its sums do not depend on the number of cores, and
-    Ctrl-C left to the process that started it.
-    """
+    """A worker's beginning: Ctrl-C is left to the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    importlib.import_module("multiplane.vision._graph")  # limits hold for the libraries that are there
+
+
+def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
+    """A worker's work: linear algebra on one thread, so that its sums do not depend on the number of cores. Limits hold
+    for the libraries that are there, and those that the function stands on came with it.
+    """
     threadpool_limits(1)
+    return function(item)
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Holds Ctrl-C back: a process that begins meanwhile does not hear it, even before its first line runs."""
+    if not hasattr(signal, "pthread_sigmask"):  # not a POSIX system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Crew:
@@ -62,7 +79,8 @@ class Crew:
         ahead: deque[Future[Result]] = deque()
         try:
             for item in items:
-                ahead.append(self._pool.submit(function, item))
+                with _held_back():  # a process may begin here
+                    ahead.append(self._pool.submit(_on_one_thread, function, item))
                 if len(ahead) > 2 * self.jobs:
                     yield ahead.popleft().result()
             while ahead:
