@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import blobs, sequences
 
+import multiplane
 from multiplane import Bounded, StructuredSVM
 
 K, F = 4, 5
@@ -138,6 +140,16 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("task", "kinds"), PLANTED, ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize("name", ["BinarySSVM", "MulticlassSSVM", "ChainSSVM"])
+def test_estimators_of_rows_and_chains_have_it_too(name):
+    """No fault is found in the built-in tasks, and bad labels are refused as by ``fit``."""
+    x, y = sequences() if name == "ChainSSVM" else blobs(classes=2)
+    found = getattr(multiplane, name)().check(x, y)
+    assert found == [] and found.profile["decodes_per_second"] > 0
+    with pytest.raises(ValueError):
+        getattr(multiplane, name)().check(x, y[:-1])
+
+
 def test_planted_faults_are_named(task, kinds):
     """Each of twelve mistakes is reported as what it is, with example, numbers and cause."""
     findings = StructuredSVM(task()).check(*data())
