@@ -1,8 +1,6 @@
 """multiplane.vision: bad input gives one line that names file and rule, exit code 2, and no file."""
 
-import json
 import os
-import struct
 import subprocess
 import sys
 
@@ -100,6 +98,7 @@ OPTIONS = [
     (["--threshold", "-1"], "threshold = -1: expected a whole number from 0 to 254"),
     (["--threshold", "256"], "threshold = 256: expected a whole number from 0 to 254"),
     (["--ignore", "-1"], "ignore = -1: expected a whole number from 0 to 255"),
+    (["--threshold", "9", "--ignore", "255"], "ignore = 255: with a threshold there are the labels 0 and 1 alone"),
     (["--words", "1"], "words = 1: expected a whole number from 2 to 1024"),
     (["--side", "3"], "side = 3: expected a whole number from 16 to 8192"),
     (["--jobs", "-1"], "jobs = -1: expected a whole number of processes up to 1024, 0 for one per core"),
@@ -159,16 +158,6 @@ def test_names_can_be_chosen_where_pairs_are_not_complete(tmp_path, run):
     assert run("--list", "list.txt", fine=True)[0] == 0
 
 
-def _spoiled(path, change):
-    """A copy of train.safetensors whose header was changed."""
-    data = (path / "train.safetensors").read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8 : 8 + length])
-    change(header)
-    text = json.dumps(header).encode()
-    (path / "like").write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
-
-
 @pytest.mark.parametrize("ending", ["png", "jpg", "gif", "bmp", "tif", "webp", "ppm"])
 def test_damaged_images_are_told_or_read(ending, tmp_path):
     """Bytes changed and cut at 120 places: an image of some size, or a VisionError of one line; nothing else."""
@@ -190,62 +179,6 @@ def test_damaged_images_are_told_or_read(ending, tmp_path):
     assert told > 60, "faults are seen"
 
 
-def _settings(name, value):
-    def change(header):
-        found = json.loads(header["__metadata__"]["multiplane.vision"])
-        found[name] = value
-        header["__metadata__"]["multiplane.vision"] = json.dumps(found)
-
-    return change
-
-
-def test_bad_files_of_like(tmp_path, run, capsys):
-    """Without metadata, of another version, damaged, cut short, or against the options."""
-    folder(tmp_path, count=2)
-    assert run("--out", "train.safetensors", fine=True)[0] == 0
-    again = ["graph", "images", "labels", "--out", "train.safetensors", "--like", "train.safetensors", "--jobs", "1"]
-    assert main([*again, "--no-cache"]) == 2
-    assert "train.safetensors: would take the place of a file that is read" in capsys.readouterr().err
-    (tmp_path / "train.safetensors").rename(tmp_path / "kept")
-    (tmp_path / "kept").rename(tmp_path / "train.safetensors")
-
-    def said(*options):
-        fixed = ["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--jobs", "1"]
-        code = main([*fixed, *options])
-        text = capsys.readouterr().err
-        assert code == 2 and text.count("\n") == 1 and not (tmp_path / "y").exists()
-        return text
-
-    _spoiled(tmp_path, lambda header: header.pop("__metadata__"))
-    assert "like: has no metadata `multiplane.vision`: expected a file that" in said()
-    _spoiled(tmp_path, _settings("version", 0))
-    assert "like: features of version 0, this package makes version" in said()
-    _spoiled(tmp_path, _settings("settings", {"superpixels": "many"}))
-    assert "like: metadata `multiplane.vision` is damaged: superpixels = many" in said()
-    _spoiled(tmp_path, _settings("names", 3))
-    assert "like: metadata `multiplane.vision` is damaged" in said()
-    for classes in ([1, 0], [0, 0], [0, 256], [-1, 0], ["a"], 3):
-        _spoiled(tmp_path, _settings("classes", classes))
-        assert "like: metadata `multiplane.vision` is damaged" in said()
-    for wrong in ({"shape": ["a"]}, {"shape": 3}, {"data_offsets": [0]}, {"data_offsets": [8, 0]}, {"shape": [-1, 2]}):
-        _spoiled(tmp_path, lambda header, wrong=wrong: header["vision.mean"].update(wrong))
-        assert "like: not a safetensors file: its header cannot be read" in said()
-    _spoiled(tmp_path, lambda header: header["vision.mean"].update(shape=[]))
-    assert "like: tensor `vision.mean`: its shape" in said()
-    _spoiled(tmp_path, lambda header: header.pop("vision.words"))
-    assert "like: has no tensor `vision.words`" in said()
-    _spoiled(tmp_path, lambda header: header["vision.mean"].update(shape=[3]))
-    assert "like: tensor `vision.mean`" in said()
-    data = (tmp_path / "train.safetensors").read_bytes()
-    (tmp_path / "like").write_bytes(data[:-4])
-    assert "like: cut short" in said()
-    (tmp_path / "like").write_bytes(data)
-    assert "superpixels = 99, but the file of --like was built with 12: leave the option out" in said(
-        "--superpixels", "99"
-    )
-    assert main(["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--superpixels", "12"]) == 0
-
-
 def test_a_full_disk_is_a_failure(tmp_path, run, monkeypatch):
     """An error of the system on the way: exit 1, no file."""
     from multiplane.vision._container import Writer
@@ -257,6 +190,18 @@ def test_a_full_disk_is_a_failure(tmp_path, run, monkeypatch):
 
     monkeypatch.setattr(Writer, "put", full)
     assert run() == (1, "error: [Errno 28] No space left on device\n")
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    """Nothing is kept then, and nothing fails."""
+    from multiplane.vision._cache import Path, default_folder
+
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_folder() is None
 
 
 def test_usage(capsys):

@@ -144,6 +144,9 @@ def test_files_that_are_read_are_kept(painted, capsys, idle):
     (painted / "train.safetensors").rename(painted / "i1.png")
     said = fails(painted, capsys, "--like", painted / "i1.png", out=".")
     assert "i1.png: the mask of i1.png would take the place of a file that is read here" in said
+    (painted / "i2.overlay.png").mkdir()
+    said = fails(painted, capsys, "--like", painted / "i1.png", "--only", "i2", out=".")
+    assert "i2.overlay.png: is a folder, where the overlay of i2.png would be written" in said
 
 
 NAMES = [

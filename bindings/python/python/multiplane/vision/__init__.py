@@ -183,6 +183,6 @@ def _jobs(jobs: int) -> int:
 
 def _folder(cache: _Path | bool) -> Path | None:
     if cache is True:
-        folder: Path = load("multiplane.vision._cache").default_folder()
+        folder: Path | None = load("multiplane.vision._cache").default_folder()
         return folder
     return None if cache is False else Path(cache)

@@ -26,10 +26,15 @@ VERSION = 1
 FIELDS = ("segments", "local", "place", "edges", "lengths", "edge_features")
 
 
-def default_folder() -> Path:
-    """The folder for caches of this user: ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+def default_folder() -> Path | None:
+    """The folder for caches of this user: ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``; None for a user
+    without a home.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "multiplane" / "vision"
+    try:
+        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "multiplane" / "vision"
+    except RuntimeError:
+        return None
 
 
 def key_of(content: bytes, size: tuple[int, int], superpixels: int) -> str:

@@ -6,6 +6,7 @@ and in the order given. A file is written under another name beside its place, b
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -126,7 +127,7 @@ class Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if not self.file.closed:
+        with contextlib.suppress(OSError):  # on a full disk what is still to be written fails again
             self.file.close()
         self._part.unlink(missing_ok=True)
 

@@ -44,6 +44,8 @@ def _check_pictures(chosen: list[_pairs.Pair], out: Path, inputs: list[Path]) ->
             taken[name] = f"the {what} of {pair.photo.name}"
     read = {path.resolve() for path in inputs}
     for name, what in taken.items():
+        if (out / name).is_dir():
+            raise VisionError(f"{out / name}: is a folder, where {what} would be written")
         if (out / name).resolve() in read:
             raise VisionError(f"{out / name}: {what} would take the place of a file that is read here")
     return list(taken)

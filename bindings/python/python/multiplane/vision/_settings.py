@@ -44,6 +44,8 @@ class Settings:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise VisionError(f"{name} = {value}: expected a whole number from {low} to {high}")
+        if self.threshold is not None and self.ignore is not None and self.ignore > 1:
+            raise VisionError(f"ignore = {self.ignore}: with a threshold there are the labels 0 and 1 alone")
 
 
 @dataclass
