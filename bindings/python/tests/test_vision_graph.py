@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -222,6 +223,32 @@ def test_a_worker_that_dies_is_told(tmp_path):
 
     with Crew(2) as crew, pytest.raises(ChildProcessError, match="a worker process ended before its work"):
         list(crew.each(os._exit, [3, 3, 3]))
+
+
+def test_ctrl_c_waits_until_a_worker_has_begun(monkeypatch):
+    """An interrupt while a process is being started comes when it is, whatever thread of the process the system gives it."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    from multiplane.vision._work import Crew
+
+    submit, done = ProcessPoolExecutor.submit, []
+
+    def interrupted(self, *arguments):
+        os.kill(os.getpid(), signal.SIGINT)  # the system gives it to the other thread, and Python to this one
+        time.sleep(0.1)
+        found = submit(self, *arguments)
+        done.append(found)
+        return found
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    before, end = signal.getsignal(signal.SIGINT), threading.Event()
+    other = threading.Thread(target=end.wait, daemon=True)
+    other.start()
+    with pytest.raises(KeyboardInterrupt), Crew(2) as crew:
+        list(crew.each(abs, [-1, -2, -3]))
+    end.set()
+    assert len(done) == 1 and signal.getsignal(signal.SIGINT) is before
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 @pytest.mark.parametrize("sign", [".x.safetensors.*", ".vision.*", ".vision.*/*.regions"])

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -38,15 +39,31 @@ def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Holds Ctrl-C back: a process that begins meanwhile does not hear it, even before its first line runs."""
-    if not hasattr(signal, "pthread_sigmask"):  # not a POSIX system
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Holds Ctrl-C and the request to end back until it is left. A process that begins meanwhile begins whole, as nothing
+    interrupts that, and does not hear Ctrl-C, even before its first line runs.
+    """
+    heard: list[tuple[int, Any]] = []
+    before: dict[int, Callable[..., Any]] = {}
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append((number, frame))
+
+    if threading.current_thread() is threading.main_thread():  # others are not interrupted
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, hear)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        for held, frame in heard:
+            before[held](held, frame)
 
 
 class Crew:
