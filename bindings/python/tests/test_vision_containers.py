@@ -80,12 +80,12 @@ def test_bad_files_of_like(tmp_path, capsys, monkeypatch):
 def test_what_cannot_be_flushed_leaves_no_file(tmp_path):
     """The system refuses bytes that the writer still holds when it is left: the temporary file goes all the same."""
     resource = pytest.importorskip("resource")
-    from multiplane.vision._container import Plan, Writer
+    from multiplane.vision._container import Plan, writing
 
     plan, limits = Plan(), resource.getrlimit(resource.RLIMIT_FSIZE)
     plan.add("a", "F64", 1000)
     try:
-        with pytest.raises(KeyboardInterrupt), Writer(tmp_path / "x") as writer:
+        with pytest.raises(KeyboardInterrupt), writing(tmp_path / "x") as writer:
             writer.begin(plan, {})
             resource.setrlimit(resource.RLIMIT_FSIZE, (64, limits[1]))
             writer.put("a", np.ones(10), 900)

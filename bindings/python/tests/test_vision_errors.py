@@ -108,6 +108,7 @@ OPTIONS = [
     (["--list", "none.txt"], "none.txt: cannot be read: No such file or directory"),
     (["--out", "none/x.safetensors"], "none/x.safetensors: cannot be written: No such file or directory"),
     (["--out", "images"], "images: is a folder"),
+    (["--out", "."], ".: is a folder, expected the name of a file to write"),
     (["--out", "images/i0.png"], "images/i0.png: would take the place of a file that is read here"),
     (["--out", "labels/../labels/i1.png"], "labels/../labels/i1.png: would take the place of a file that is read here"),
     (["--cache", "c"], "--cache and --no-cache exclude each other"),

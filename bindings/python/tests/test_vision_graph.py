@@ -1,5 +1,7 @@
 """multiplane.vision.graph: containers from photographs: what is in them, that they repeat, cache, files."""
 
+import gc
+import itertools
 import os
 import signal
 import subprocess
@@ -249,6 +251,42 @@ def test_ctrl_c_waits_until_a_worker_has_begun(monkeypatch):
     end.set()
     assert len(done) == 1 and signal.getsignal(signal.SIGINT) is before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.parametrize("what", ["writing", "scratch_folder"])
+def test_ctrl_c_at_any_moment_leaves_no_temporary_file(what, tmp_path):
+    """An interrupt at each line, one after the other, from the choice of the name until the block has begun."""
+    from contextlib import ExitStack
+
+    from multiplane.vision import _container
+
+    reached = 0
+    for moment in range(500):
+        lines = itertools.count()
+
+        def trace(frame, event, _, moment=moment, lines=lines):
+            if event == "line" and next(lines) == moment:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        begun, before = False, sys.gettrace()
+        try:
+            with ExitStack() as stack:
+                arguments = (tmp_path / "x",) if what == "writing" else (tmp_path, ".x.")
+                sys.settrace(trace)
+                stack.enter_context(getattr(_container, what)(*arguments))
+                sys.settrace(before)
+                begun = True
+        except KeyboardInterrupt:
+            reached += 1
+        finally:
+            sys.settrace(before)
+        gc.collect()
+        assert list(tmp_path.iterdir()) == [], f"line {moment}"
+        if begun:
+            break
+    assert 10 < reached < 499
 
 
 @pytest.mark.parametrize("sign", [".x.safetensors.*", ".vision.*", ".vision.*/*.regions"])

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -59,14 +59,13 @@ def _write(path: Path, found: Regions) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: getattr(found, name) for name in FIELDS})
     data = buffer.getvalue()
-    handle, part = tempfile.mkstemp(prefix=".entry.", dir=path.parent)
+    part = path.with_name(f".entry.{secrets.token_hex(8)}")  # known before it is there
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(data).digest() + data)
+        part.write_bytes(hashlib.sha256(data).digest() + data)
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(part)
+            part.unlink(missing_ok=True)
         raise
 
 

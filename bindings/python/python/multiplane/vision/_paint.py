@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane.vision import _images, _overlay, _pairs, _predict, _scores
-from multiplane.vision._container import Reader
+from multiplane.vision._container import Reader, scratch_folder
 from multiplane.vision._errors import VisionError
 from multiplane.vision._graph import Job, build, load
 from multiplane.vision._settings import Like, groups
@@ -93,13 +92,13 @@ def _scratch(out: Path) -> Iterator[Path]:
     """A scratch folder in ``out``, which is made where it is not there, and unmade if the work fails."""
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     try:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            scratch = tempfile.TemporaryDirectory(prefix=".paint.", dir=out)
-        except OSError as error:
-            raise VisionError(f"{out}: no folder to write to: {error.strerror}") from None
-        with scratch as name:
-            yield Path(name)
+        with contextlib.ExitStack() as stack:
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                scratch = stack.enter_context(scratch_folder(out, ".paint."))
+            except OSError as error:
+                raise VisionError(f"{out}: no folder to write to: {error.strerror}") from None
+            yield scratch
     except BaseException:
         for folder in made:
             with contextlib.suppress(OSError):
