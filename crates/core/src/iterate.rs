@@ -31,11 +31,11 @@ pub struct Iterate {
     bounded: Option<Bounded>,
 }
 
-/// The coordinates that do not move freely, and what they were before a step: (free weight, weight).
+/// The coordinates that do not move freely, and what they were before a step: (coordinate, free weight, weight).
 #[derive(Clone, Debug, Default)]
 struct Bounded {
     coordinates: Vec<u32>,
-    before: Vec<(f64, f64)>,
+    before: Vec<(u32, f64, f64)>,
 }
 
 /// Additions that a weight went through at most.
@@ -148,32 +148,21 @@ impl Iterate {
             let at = constraints.iter().zip(0..).filter(|(constraint, _)| **constraint != Constraint::Free);
             Bounded { coordinates: at.map(|(_, k)| k).collect(), before: Vec::new() }
         });
-        if let Star::Sparse { indices, values } = star
-            && values.len() < coordinates.len()
-        {
-            let mut surplus = 0.0;
-            for (&k, value) in indices.iter().zip(values) {
-                let k = k as usize;
-                let (from, to) = (free[k], free[k] + alpha * value);
-                free[k] = to;
-                match constraints[k] {
-                    Constraint::Free => weights[k] = to,
-                    Constraint::NonNegative => {
-                        surplus += regularizer.surplus(from, to);
-                        weights[k] = to.max(0.0);
-                    }
-                    Constraint::Frozen => {}
-                }
-            }
-            return surplus;
-        }
-        // All move as if they were free, which is fast, and those that are not are put right afterwards.
+        // All move as if they were free, which is fast, and those that are not are put right afterwards: of many bounded
+        // ones those that move.
+        let at = |k: u32| (k, free[k as usize], weights[k as usize]);
+        let is_bounded = |k: &&u32| constraints[**k as usize] != Constraint::Free;
         before.clear();
-        before.extend(coordinates.iter().map(|&k| (free[k as usize], weights[k as usize])));
+        match star {
+            Star::Sparse { indices, .. } if indices.len() < coordinates.len() => {
+                before.extend(indices.iter().filter(is_bounded).map(|&k| at(k)));
+            }
+            _ => before.extend(coordinates.iter().map(|&k| at(k))),
+        }
         star.add_to(alpha, free);
         star.add_to(alpha, weights);
         let mut surplus = 0.0;
-        for (&k, &(from, weight)) in coordinates.iter().zip(&*before) {
+        for &(k, from, weight) in &*before {
             let (k, to) = (k as usize, free[k as usize]);
             weights[k] = match constraints[k] {
                 Constraint::NonNegative => {
