@@ -6,7 +6,6 @@
 
 mod builtin;
 mod decode;
-mod engines;
 mod input;
 mod known;
 mod layout;
