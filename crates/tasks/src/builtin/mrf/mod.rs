@@ -21,6 +21,8 @@ mod spec;
 mod task;
 
 #[cfg(test)]
+mod larger;
+#[cfg(test)]
 mod tests;
 
 pub use decode::MrfScratch;

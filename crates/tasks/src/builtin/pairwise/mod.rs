@@ -12,6 +12,9 @@ mod prices;
 mod reading;
 mod way;
 
+#[cfg(test)]
+pub(super) mod testing;
+
 pub(super) use engines::{Effort, Engines, Plan, quality};
 pub(super) use labelling::Judge;
 pub use labelling::{Labelling, UNLABELLED};
