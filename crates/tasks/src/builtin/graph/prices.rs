@@ -5,6 +5,7 @@ use multiplane_core::oracle::Prices;
 use super::decode::GraphWay;
 use super::input::GraphInput;
 use super::layout::GraphTask;
+use super::spec::Pairwise;
 use crate::builtin::pairwise::{Part, Sizes, Way, of_planes, of_way};
 
 /// A call beside everything that grows.
@@ -24,7 +25,7 @@ const EXPANSION: f64 = 4.7e-8;
 const MESSAGE: f64 = 2e-9;
 
 /// A node or edge laid out for the engine of trees, or for enumeration.
-const PLACE: f64 = 1.5e-7;
+const PLACE: f64 = 1e-7;
 
 /// Returns the prices of a graph.
 pub(super) fn of_graph(task: &GraphTask, x: &GraphInput) -> Prices {
@@ -42,7 +43,8 @@ pub(super) fn of_graph(task: &GraphTask, x: &GraphInput) -> Prices {
             let sizes = Sizes {
                 places,
                 labels: labels * nodes,
-                pairs: edges * labels * labels,
+                // Messages of edges that like to agree cost as much as their labels.
+                pairs: edges * if task.pairwise == Pairwise::Cut { labels } else { labels * labels },
                 labellings: labels.powi(x.nodes().min(1 << 20) as i32),
                 max_iterations: task.max_iterations,
             };

@@ -152,6 +152,37 @@ fn magnitudes_bound_terms() {
     }
 }
 
+/// What a call is said to cost follows the engine that answers: trees and enumerated graphs are no matter of message passing
+/// or expansion, and their price does not grow with its iterations.
+#[test]
+fn prices_are_those_of_the_engine() {
+    let call = |spec: &GraphSpec, nodes: usize, edges: Vec<[u32; 2]>| {
+        let arrays = GraphArrays {
+            node_features: Matrix::new(vec![0.5; nodes], nodes, 1),
+            labels: (0..nodes as i64).map(|node| node % 3).collect(),
+            node_weights: None,
+            edge_features: None,
+            node_offsets: vec![0, nodes],
+            edge_offsets: vec![0, edges.len()],
+            edges,
+        };
+        let (task, examples) = examples(spec, &Dataset::new(Graphs::new(arrays).unwrap())).unwrap();
+        task.prices(&examples.inputs[0]).unwrap().call
+    };
+    let path = |nodes: u32| (1..nodes).map(|node| [node - 1, node]).collect::<Vec<_>>();
+    let cycle = |nodes: u32| [path(nodes), vec![[nodes - 1, 0]]].concat();
+    for pairwise in [Pairwise::Cut, Pairwise::Full] {
+        let spec = |inference| GraphSpec { pairwise, potts: 0.1, inference, ..GraphSpec::default() };
+        let auto = spec(Inference::Auto);
+        let most = GraphSpec { max_iterations: 100_000, ..auto.clone() };
+        assert!(call(&auto, 300, path(300)) < call(&auto, 300, cycle(300)), "{pairwise:?}");
+        assert_eq!(call(&auto, 300, path(300)), call(&spec(Inference::Tree), 300, path(300)));
+        assert_eq!(call(&most, 300, path(300)), call(&auto, 300, path(300)));
+        assert_eq!(call(&most, 4, cycle(4)), call(&spec(Inference::Brute), 4, cycle(4)));
+        assert!(call(&spec(Inference::Trws), 300, path(300)) > call(&auto, 300, path(300)), "{pairwise:?}");
+    }
+}
+
 /// Every fault of arrays and of what does not fit them is told with its place.
 #[test]
 fn faults_are_told() {

@@ -10,7 +10,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 
-use super::Labelling;
+use super::labelling::Labelling;
 use crate::builtin::task::BuiltinTask;
 use crate::data::FormatEntry;
 use crate::dataset::Dataset;
