@@ -41,7 +41,6 @@ pub fn check_bounds(problem: &Small, regularizer: &Regularizer, exact: bool, pas
     let most = passes;
     let mut certified = 0;
     for entry in SOLVERS {
-        let exact = spec.inference == Inference::Auto;
         for passes in [3.0, if exact { most } else { 30.0 }] {
             let stop = Stop { passes: Some(passes), ..Stop::default() };
             let mut run = fresh(entry, problem, regularizer, &stop, &Shared::default());
