@@ -5,7 +5,6 @@ use multiplane_core::oracle::Prices;
 use super::decode::GraphWay;
 use super::input::GraphInput;
 use super::layout::GraphTask;
-use super::spec::Pairwise;
 use crate::builtin::pairwise::{Part, Sizes, Way, of_planes, of_way};
 
 /// A call beside everything that grows.
@@ -43,8 +42,7 @@ pub(super) fn of_graph(task: &GraphTask, x: &GraphInput) -> Prices {
             let sizes = Sizes {
                 places,
                 labels: labels * nodes,
-                // Messages of edges that like to agree cost as much as their labels.
-                pairs: edges * if task.pairwise == Pairwise::Cut { labels } else { labels * labels },
+                pairs: edges * labels * labels,
                 labellings: labels.powi(x.nodes().min(1 << 20) as i32),
                 max_iterations: task.max_iterations,
             };

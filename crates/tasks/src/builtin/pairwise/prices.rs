@@ -22,7 +22,7 @@ pub(in crate::builtin) struct Sizes {
     pub(in crate::builtin) places: f64,
     /// Labels of all nodes.
     pub(in crate::builtin) labels: f64,
-    /// Pairs of labels of all edges, or what else a message takes.
+    /// Pairs of labels of all edges.
     pub(in crate::builtin) pairs: f64,
     pub(in crate::builtin) labellings: f64,
     pub(in crate::builtin) max_iterations: u64,
