@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import blobs, sequences
 
+import multiplane
 from multiplane import Bounded, StructuredSVM
 
 K, F = 4, 5
@@ -246,3 +248,13 @@ def test_bad_input_is_refused():
         StructuredSVM(Multiclass()).check(data()[0], data()[1][:-1])
     with pytest.raises(ValueError, match="empty"):
         StructuredSVM(Multiclass()).check([], [])
+
+
+@pytest.mark.parametrize("name", ["BinarySSVM", "MulticlassSSVM", "ChainSSVM"])
+def test_estimators_of_rows_and_chains_have_it_too(name):
+    """No fault is found in the built-in tasks, and bad labels are refused as by ``fit``."""
+    x, y = sequences() if name == "ChainSSVM" else blobs(classes=2)
+    found = getattr(multiplane, name)().check(x, y)
+    assert found == [] and found.profile["decodes_per_second"] > 0
+    with pytest.raises(ValueError):
+        getattr(multiplane, name)().check(x, y[:-1])

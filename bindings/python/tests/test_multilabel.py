@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from graph_data import scenes
 from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -17,17 +18,6 @@ from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 import multiplane
 from multiplane import MultiLabelSSVM, StructuredSVM, load_multilabel
-
-
-def scenes(n=80, seed=0):
-    """Rows of which label 1 never comes without label 0, and label 2 never with it."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, 5))
-    y = np.zeros((n, 3), dtype=int)
-    y[:, 0] = x[:, 0] + 0.5 * rng.normal(size=n) > 0
-    y[:, 1] = y[:, 0] & (x[:, 1] > 0)
-    y[:, 2] = (1 - y[:, 0]) & (x[:, 2] > -0.5)
-    return x, y
 
 
 class Labels:
@@ -158,12 +148,9 @@ def test_sets_of_names():
     assert set(itertools.chain(*binarizer.inverse_transform(model.predict(x)))) <= set("abc")
 
 
-def test_warm_start_paths_and_test_data():
-    """A second fit goes on; a path is followed; test data is measured."""
+def test_paths_and_test_data():
+    """A path is followed; test data is measured."""
     x, y = scenes()
-    model = MultiLabelSSVM(passes=2, clock="work", warm_start=True).fit(x, y)
-    first = model.gap_
-    assert model.fit(x, y).gap_ < first
     path = MultiLabelSSVM(clock="work").path(x, y, eps=0.2, lambda_min=0.01, X_test=x, y_test=y)
     assert len(path.lambdas_) > 1 and path.at(0.1).predict(x).shape == y.shape
     model = MultiLabelSSVM(gap="5%").fit(x, y, X_test=x[:9], y_test=y[:9])

@@ -1,8 +1,6 @@
 """multiplane.vision: bad input gives one line that names file and rule, exit code 2, and no file."""
 
-import json
 import os
-import struct
 import subprocess
 import sys
 
@@ -62,7 +60,7 @@ FAULTS = {
     "another shape": (
         lambda path: write(path / "labels/i1.png", scene(0, (48, 48))[1]),
         r"labels/i1\.png: 48 x 48, but images/i1\.jpg is 64 x 48: the aspect ratios differ by more than 2 %"),
-    "a photograph cut short": (_truncated, r"images/i1\.jpg: image file is truncated"),
+    "a photograph cut short": (_truncated, r"images/i1\.jpg: damaged, or not an image: image file is truncated"),
     "no picture": (_garbage, r"images/i1\.jpg: "),
     "an empty file": (lambda path: (path / "images/i1.jpg").write_bytes(b""), r"images/i1\.jpg: not an image that can"),
     "no image in the folder": (_empty, r"images: no image in it \(bmp, gif, jpeg"),
@@ -95,17 +93,24 @@ def test_bad_images(fault, tmp_path, run):
 
 
 OPTIONS = [
+    (["--superpixels", "0"], "superpixels = 0: expected a whole number from 2 to 20000"),
     (["--superpixels", "1"], "superpixels = 1: expected a whole number from 2 to 20000"),
+    (["--threshold", "-1"], "threshold = -1: expected a whole number from 0 to 254"),
     (["--threshold", "256"], "threshold = 256: expected a whole number from 0 to 254"),
     (["--ignore", "-1"], "ignore = -1: expected a whole number from 0 to 255"),
+    (["--threshold", "9", "--ignore", "255"], "ignore = 255: with a threshold there are the labels 0 and 1 alone"),
     (["--words", "1"], "words = 1: expected a whole number from 2 to 1024"),
     (["--side", "3"], "side = 3: expected a whole number from 16 to 8192"),
-    (["--jobs", "-1"], "jobs = -1: expected a whole number of processes"),
+    (["--jobs", "-1"], "jobs = -1: expected a whole number of processes up to 1024, 0 for one per core"),
+    (["--jobs", "5000"], "jobs = 5000: expected a whole number of processes up to 1024"),
     (["--only", "i0,i9"], "images: no photograph for i9"),
     (["--only", ","], "no image is chosen: the list is empty"),
     (["--list", "none.txt"], "none.txt: cannot be read: No such file or directory"),
     (["--out", "none/x.safetensors"], "none/x.safetensors: cannot be written: No such file or directory"),
     (["--out", "images"], "images: is a folder"),
+    (["--out", "."], ".: is a folder, expected the name of a file to write"),
+    (["--out", "images/i0.png"], "images/i0.png: would take the place of a file that is read here"),
+    (["--out", "labels/../labels/i1.png"], "labels/../labels/i1.png: would take the place of a file that is read here"),
     (["--cache", "c"], "--cache and --no-cache exclude each other"),
     (["--like", "none.safetensors"], "none.safetensors: cannot be read: No such file or directory"),
     (["--like", "images/i0.png"], "images/i0.png: not a safetensors file"),
@@ -114,10 +119,12 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("options", "expected"), OPTIONS)
 def test_bad_options(options, expected, tmp_path, run):
-    """Each is refused before any work."""
+    """Each is refused before any work, and no file changes."""
     folder(tmp_path, count=2)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.png")}
     code, said = run(*options)
     assert code == 2 and said.startswith(f"error: {expected}"), said
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_folders_that_are_not_there(tmp_path, run):
@@ -152,59 +159,25 @@ def test_names_can_be_chosen_where_pairs_are_not_complete(tmp_path, run):
     assert run("--list", "list.txt", fine=True)[0] == 0
 
 
-def _spoiled(path, change):
-    """A copy of train.safetensors whose header was changed."""
-    data = (path / "train.safetensors").read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8 : 8 + length])
-    change(header)
-    text = json.dumps(header).encode()
-    (path / "like").write_bytes(struct.pack("<Q", len(text)) + text + data[8 + length :])
+@pytest.mark.parametrize("ending", ["png", "jpg", "gif", "bmp", "tif", "webp", "ppm"])
+def test_damaged_images_are_told_or_read(ending, tmp_path):
+    """Bytes changed and cut at 120 places: an image of some size, or a VisionError of one line; nothing else."""
+    from multiplane.vision import _images
 
-
-def _settings(name, value):
-    def change(header):
-        found = json.loads(header["__metadata__"]["multiplane.vision"])
-        found[name] = value
-        header["__metadata__"]["multiplane.vision"] = json.dumps(found)
-
-    return change
-
-
-def test_bad_files_of_like(tmp_path, run, capsys):
-    """Without metadata, of another version, damaged, cut short, or against the options."""
-    folder(tmp_path, count=2)
-    assert run("--out", "train.safetensors", fine=True)[0] == 0
-    (tmp_path / "train.safetensors").rename(tmp_path / "kept")
-    (tmp_path / "kept").rename(tmp_path / "train.safetensors")
-
-    def said(*options):
-        fixed = ["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--jobs", "1"]
-        code = main([*fixed, *options])
-        text = capsys.readouterr().err
-        assert code == 2 and text.count("\n") == 1 and not (tmp_path / "y").exists()
-        return text
-
-    _spoiled(tmp_path, lambda header: header.pop("__metadata__"))
-    assert "like: has no metadata `multiplane.vision`: expected a file that" in said()
-    _spoiled(tmp_path, _settings("version", 0))
-    assert "like: features of version 0, this package makes version" in said()
-    _spoiled(tmp_path, _settings("settings", {"superpixels": "many"}))
-    assert "like: metadata `multiplane.vision` is damaged: superpixels = many" in said()
-    _spoiled(tmp_path, _settings("names", 3))
-    assert "like: metadata `multiplane.vision` is damaged" in said()
-    _spoiled(tmp_path, lambda header: header.pop("vision.words"))
-    assert "like: has no tensor `vision.words`" in said()
-    _spoiled(tmp_path, lambda header: header["vision.mean"].update(shape=[3]))
-    assert "like: tensor `vision.mean`" in said()
-    data = (tmp_path / "train.safetensors").read_bytes()
-    (tmp_path / "like").write_bytes(data[:-4])
-    assert "like: cut short" in said()
-    (tmp_path / "like").write_bytes(data)
-    assert "superpixels = 99, but the file of --like was built with 12: leave the option out" in said(
-        "--superpixels", "99"
-    )
-    assert main(["graph", "images", "labels", "--out", "y", "--like", "like", "--no-cache", "--superpixels", "12"]) == 0
+    whole = write(tmp_path / f"a.{ending}", scene(0, (20, 24))[0]).read_bytes()
+    rng, told = np.random.default_rng(0), 0
+    for trial in range(120):
+        data = bytearray(whole)
+        for at in rng.integers(0, len(data) if trial % 2 else min(len(data), 120), size=4):
+            data[at] = rng.integers(256)
+        (tmp_path / f"b.{ending}").write_bytes(data[: rng.integers(len(data))] if trial % 5 == 0 else data)
+        for read in (_images.read_photo, _images.read_labels):
+            try:
+                read(tmp_path / f"b.{ending}")
+            except vision.VisionError as error:
+                told += 1
+                assert str(error).startswith(f"{tmp_path}/b.{ending}: ") and "\n" not in str(error)
+    assert told > 60, "faults are seen"
 
 
 def test_a_full_disk_is_a_failure(tmp_path, run, monkeypatch):
@@ -218,6 +191,18 @@ def test_a_full_disk_is_a_failure(tmp_path, run, monkeypatch):
 
     monkeypatch.setattr(Writer, "put", full)
     assert run() == (1, "error: [Errno 28] No space left on device\n")
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    """Nothing is kept then, and nothing fails."""
+    from multiplane.vision._cache import Path, default_folder
+
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_folder() is None
 
 
 def test_usage(capsys):

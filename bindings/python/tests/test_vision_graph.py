@@ -1,9 +1,12 @@
 """multiplane.vision.graph: containers from photographs: what is in them, that they repeat, cache, files."""
 
+import gc
+import itertools
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -224,8 +227,71 @@ def test_a_worker_that_dies_is_told(tmp_path):
         list(crew.each(os._exit, [3, 3, 3]))
 
 
-def test_ctrl_c_leaves_nothing_half_written(tmp_path):
-    """The command on two processes, interrupted at work: 130, no file, no scratch."""
+def test_ctrl_c_waits_until_a_worker_has_begun(monkeypatch):
+    """An interrupt while a process is being started comes when it is, whatever thread of the process the system gives it."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    from multiplane.vision._work import Crew
+
+    submit, done = ProcessPoolExecutor.submit, []
+
+    def interrupted(self, *arguments):
+        os.kill(os.getpid(), signal.SIGINT)  # the system gives it to the other thread, and Python to this one
+        time.sleep(0.1)
+        found = submit(self, *arguments)
+        done.append(found)
+        return found
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    before, end = signal.getsignal(signal.SIGINT), threading.Event()
+    other = threading.Thread(target=end.wait, daemon=True)
+    other.start()
+    with pytest.raises(KeyboardInterrupt), Crew(2) as crew:
+        list(crew.each(abs, [-1, -2, -3]))
+    end.set()
+    assert len(done) == 1 and signal.getsignal(signal.SIGINT) is before
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+@pytest.mark.parametrize("what", ["writing", "scratch_folder"])
+def test_ctrl_c_at_any_moment_leaves_no_temporary_file(what, tmp_path):
+    """An interrupt at each line, one after the other, from the choice of the name until the block has begun."""
+    from contextlib import ExitStack
+
+    from multiplane.vision import _container
+
+    reached = 0
+    for moment in range(500):
+        lines = itertools.count()
+
+        def trace(frame, event, _, moment=moment, lines=lines):
+            if event == "line" and next(lines) == moment:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        begun, before = False, sys.gettrace()
+        try:
+            with ExitStack() as stack:
+                arguments = (tmp_path / "x",) if what == "writing" else (tmp_path, ".x.")
+                sys.settrace(trace)
+                stack.enter_context(getattr(_container, what)(*arguments))
+                sys.settrace(before)
+                begun = True
+        except KeyboardInterrupt:
+            reached += 1
+        finally:
+            sys.settrace(before)
+        gc.collect()
+        assert list(tmp_path.iterdir()) == [], f"line {moment}"
+        if begun:
+            break
+    assert 10 < reached < 499
+
+
+@pytest.mark.parametrize("sign", [".x.safetensors.*", ".vision.*", ".vision.*/*.regions"])
+def test_ctrl_c_leaves_nothing_half_written(sign, tmp_path):
+    """The command on two processes, interrupted when it begins, when they begin, and at work: 130, no file, no scratch."""
     images, labels = folder(tmp_path, count=60, shape=(150, 200))
     out = tmp_path / "out"
     out.mkdir()
@@ -233,7 +299,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path):
                "--jobs", "2", "--no-cache"]  # fmt: skip
     process = subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60
-    while not list(out.glob(".vision.*/*.regions")) and time.monotonic() < deadline and process.poll() is None:
+    while not list(out.glob(sign)) and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to the workers as well
     _, told = process.communicate(timeout=60)

@@ -12,7 +12,7 @@ from PIL import Image  # noqa: E402
 
 import multiplane  # noqa: E402
 from multiplane import vision  # noqa: E402
-from multiplane.vision import _overlay, _predict, _scores  # noqa: E402
+from multiplane.vision import _overlay, _paint, _predict, _scores  # noqa: E402
 from multiplane.vision._command import main  # noqa: E402
 
 QUICK = {"superpixels": 24, "words": 6, "cache": False}
@@ -103,12 +103,100 @@ def test_overlays_show_classes_and_borders():
 
 
 def fails(painted, capsys, *changes, labels=False, out="p"):
+    """What is said of a command line that is refused; nothing must stay of it."""
+    before = sorted(painted.rglob("*"))
     arguments = [painted / "model", painted / "images", "--like", painted / "train.safetensors", "--out", painted / out,
                  "--jobs", "1", "--no-cache", *changes]  # fmt: skip
     code = main(["paint", *map(str, arguments), *(["--labels", str(painted / "labels")] if labels else [])])
     said = capsys.readouterr().err
     assert code == 2 and said.count("\n") == 1, said
+    assert sorted(painted.rglob("*")) == before
     return said
+
+
+@pytest.fixture
+def idle(monkeypatch):
+    """No graph is built: what is refused is refused before work."""
+
+    def build(*_, **__):
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr(_paint, "build", build)
+
+
+COLLISIONS = [
+    (["legend.png"], "images/legend.png: its mask would be legend.png, as the legend of the classes: rename it, or"),
+    (["a.png", "a.overlay.png"], "a.overlay.png: its mask would be a.overlay.png, as the overlay of a.png: rename it"),
+    (["a.png", "a.jpg"], "images/a.png: a.jpg has the same name: images and labels go by their names"),
+]
+
+
+@pytest.mark.parametrize(("photos", "message"), COLLISIONS)
+def test_pictures_of_one_name_are_refused(photos, message, painted, capsys, idle):
+    """Two photographs, or a photograph and the legend, that would write the same file."""
+    for name in photos:
+        write(painted / "images" / name, scene(1)[0])
+    assert message in fails(painted, capsys)
+
+
+def test_files_that_are_read_are_kept(painted, capsys, idle):
+    """A model or a file of --like under the name of a picture."""
+    (painted / "train.safetensors").rename(painted / "i1.png")
+    said = fails(painted, capsys, "--like", painted / "i1.png", out=".")
+    assert "i1.png: the mask of i1.png would take the place of a file that is read here" in said
+    (painted / "i2.overlay.png").mkdir()
+    said = fails(painted, capsys, "--like", painted / "i1.png", "--only", "i2", out=".")
+    assert "i2.overlay.png: is a folder, where the overlay of i2.png would be written" in said
+
+
+NAMES = [
+    ("a", "1 names, expected one for each of the classes [0, 1]"),
+    ("a,b,c", "3 names, expected one for each of the classes [0, 1]"),
+    ("a,", "the name of class 1 is empty"),
+]
+
+
+@pytest.mark.parametrize(("names", "message"), NAMES)
+def test_names_are_checked_before_work(names, message, painted, capsys, idle):
+    """Too few, too many, an empty one; by the function, a text in place of a list."""
+    assert message in fails(painted, capsys, "--names", names)
+    with pytest.raises(vision.VisionError, match="names: expected a list of texts"):
+        vision.paint(painted / "model", painted / "images", painted / "p", like=painted / "train.safetensors", names=names)
+
+
+def test_names_of_all_alphabets_and_of_further_classes(painted):
+    """Names that Latin letters do not suffice for; an id that only the label maps have is called by its number."""
+    write(painted / "maps/i0.png", scene(0)[1])
+    write(painted / "other/i0.png", scene(0)[1] * 2)
+    like = painted / "like.safetensors"
+    vision.graph(painted / "images", painted / "maps", like, only=["i0"], **QUICK)
+    with pytest.warns(UserWarning, match="label id 2"):
+        result = vision.paint(painted / "model", painted / "images", painted / "p", like=like, labels=painted / "other",
+                              names=["небо", "空"], only=["i0"], cache=False)  # fmt: skip
+    assert [one["name"] for one in result["per_class"]] == ["небо", "空", "2"]
+
+
+def test_all_pictures_or_none(painted, monkeypatch, capsys):
+    """Where drawing fails in the third of four images, the pictures that were there stay, and no other comes."""
+    (painted / "p").mkdir()
+    (painted / "p/i0.png").write_bytes(b"before")
+    drawn = []
+    overlay = _overlay.overlay
+
+    def fail(*arguments):
+        drawn.append(1)
+        if len(drawn) == 3:
+            raise KeyboardInterrupt
+        return overlay(*arguments)
+
+    monkeypatch.setattr(_overlay, "overlay", fail)
+    arguments = [painted / "model", painted / "images", "--like", painted / "train.safetensors", "--jobs", "1"]
+    for out in ("p", "new/deep"):
+        drawn.clear()
+        assert main(["paint", *map(str, arguments), "--out", str(painted / out), "--no-cache"]) == 130
+        assert capsys.readouterr().err == "interrupted: nothing was written\n" and len(drawn) == 3
+    assert [path.name for path in (painted / "p").iterdir()] == ["i0.png"]
+    assert (painted / "p/i0.png").read_bytes() == b"before" and not (painted / "new").exists()
 
 
 def test_bad_input(painted, capsys, monkeypatch):
@@ -116,10 +204,12 @@ def test_bad_input(painted, capsys, monkeypatch):
     assert "images: holds the photographs or label maps: pictures need" in fails(painted, capsys, out="images")
     assert "labels: holds the photographs" in fails(painted, capsys, out="labels", labels=True)
     assert "model: no folder to write to" in fails(painted, capsys, out="model")
-    assert "1 names, expected one for each of the classes [0, 1]" in fails(painted, capsys, "--names", "a")
     monkeypatch.setattr(Blueness, "n_features_in_", 7, raising=False)
     assert "the model has 7 features a node, these graphs 387: was it trained on" in fails(painted, capsys)
     monkeypatch.delattr(Blueness, "n_features_in_")
+    monkeypatch.setattr(Blueness, "classes_", np.array([0, 3]), raising=False)
+    assert "answers with label 3, which the file of --like does not know" in fails(painted, capsys)
+    monkeypatch.delattr(Blueness, "classes_")
     (painted / "labels/i1.png").unlink()
     assert "labels: no label map for i1" in fails(painted, capsys, labels=True)
     monkeypatch.setattr(Blueness, "predict", lambda self, path: [np.zeros(3, int)] * 4)

@@ -14,10 +14,11 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 
 from multiplane import solvers
 from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError
+from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
-from multiplane._files import load, load_conll, load_csv, load_hmm, load_letters, load_libsvm, load_multilabel
+from multiplane._files import load_conll, load_csv, load_hmm, load_letters, load_libsvm, load_multilabel
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
 from multiplane._infer import Inference, PairwiseModel, infer

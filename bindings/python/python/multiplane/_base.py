@@ -336,29 +336,6 @@ class Estimator(Parameters):
             self._model = _core.Model.from_bytes(bytes_)
 
 
-class BuiltIn(Estimator):
-    """What estimators of the core's own tasks share: data that can be compared, models that need no task beside them."""
-
-    def _is_timed(self) -> bool:
-        """Whether measured time decides when a fit ends; all other decisions go by prices."""
-        return self.clock == "wall" and self.seconds is not None
-
-    def _was_fitted_on(self, data: _core.Dataset) -> bool:
-        """Whether a warm start is wanted, and this is the data of the last fit."""
-        fit = getattr(self, "_fit", None)
-        return bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a model file, from here or from the command line."""
-        from multiplane._files import load
-
-        found = load(path)
-        if not isinstance(found, cls):
-            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
-        return found
-
-
 def _number(value: Any) -> float:
     """NaN where there is none."""
     return float("nan") if value is None else float(value)

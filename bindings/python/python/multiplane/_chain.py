@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._base import BuiltIn
-from multiplane._path import PathResult
+from multiplane._builtin import BuiltIn
 from multiplane._validation import canonical
 
 
@@ -48,7 +47,6 @@ class ChainSSVM(BuiltIn):
     """
 
     _task = "chain"
-    _estimator_type = "classifier"
 
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = []
@@ -77,18 +75,23 @@ class ChainSSVM(BuiltIn):
                     raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
         self._by_name = by_name
 
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        labels = self._labels(y)
+        data = self._dataset(x, labels)
+        self._learn_classes(labels)
+        return data
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        return None if x is None else self._dataset(x, self._labels(y, "y_test"))
+
     def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
         With test data its mean loss is in every entry of ``history_``.
         """
         with self._all_or_nothing():
-            labels = self._labels(y)
-            data = self._dataset(X, labels)
-            same = self._was_fitted_on(data)
-            self._learn_classes(labels)
-            test = None if X_test is None else self._dataset(X_test, self._labels(y_test, "y_test"))
-            self._train(data, test, same)
+            data = self._data(X, y)
+            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
@@ -135,35 +138,3 @@ class ChainSSVM(BuiltIn):
             right += sum(p == t for p, t in zip(a.tolist(), b, strict=True))
             total += len(b)
         return right / max(1, total)
-
-    def path(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        eps: float = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        X_test: Any = None,
-        y_test: Any = None,
-    ) -> PathResult:
-        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
-        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
-        """
-        made = self._unfitted()
-        labels = made._labels(y)
-        data = made._dataset(X, labels)
-        made._learn_classes(labels)
-        test = None if X_test is None else made._dataset(X_test, made._labels(y_test, "y_test"))
-        return made._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(two_d_array=False),
-            non_deterministic=self._is_timed(),
-        )

@@ -1,8 +1,7 @@
-"""Data and model files: the readers of the command line, as arrays."""
+"""Data files: the readers of the command line, as arrays."""
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._solvers import DEFINITIONS
 
 
 def _csr(dataset: _core.Dataset) -> tuple[Any, ...]:
@@ -181,61 +179,3 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
     sentences = _core.Dataset.read(path, "conll").tokens()
     x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
     return x, [[token[-1] for token in sentence] for sentence in sentences]
-
-
-def load(path: str | os.PathLike[str]) -> Any:
-    """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
-    from multiplane import BinarySSVM, ChainSSVM, GraphSSVM, MrfSSVM, MulticlassSSVM, MultiLabelSSVM, PathResult
-
-    model, several = _core.load(path)
-    saved = model or several
-    assert saved is not None  # the core returns one of the two
-    info = json.loads(saved.info())
-    classes: dict[str, Any] = {
-        "binary": BinarySSVM,
-        "multiclass": MulticlassSSVM,
-        "multilabel": MultiLabelSSVM,
-        "chain": ChainSSVM,
-        "graph": GraphSSVM,
-        "mrf": MrfSSVM,
-    }
-    task = info["task"]
-    if task == "graph" and "edge_features" not in info:
-        raise ValueError(f"{os.fspath(path)}: sets of labels trained as task 'graph': train them as task 'multilabel'")
-    if task == "user":
-        raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
-    if task not in classes:
-        raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
-    estimator = classes[task](**_params(info["spec"]))
-    if several is not None:
-        return PathResult(several, {**info, "breakpoints": []}, estimator)
-    estimator._from_model(model)
-    return estimator
-
-
-def _params(spec: dict[str, Any]) -> dict[str, Any]:
-    """Constructor arguments for a specification: what differs from the defaults."""
-    def changed(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-        entry: dict[str, Any] = next((e for e in DEFINITIONS[kind + "s"] if e["name"] == given["name"]), {"params": []})
-        defaults = {param["name"]: param["default"] for param in entry["params"]}
-        return {
-            f"{kind}.{name}": value
-            for name, value in given.items()
-            if name != "name" and value is not None and value != defaults.get(name)
-        }
-
-    stop = {name: spec["stop"][name] for name in ("gap", "passes", "calls", "seconds") if spec["stop"].get(name)}
-    params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
-    regularizer = spec.get("regularizer") or {}
-    if regularizer.get("freeze"):
-        params["regularizer.freeze"] = regularizer["freeze"]
-    if (spec.get("oracle") or {}).get("delay_us"):
-        params["oracle.delay_us"] = spec["oracle"]["delay_us"]
-    if regularizer.get("prior") or regularizer.get("prior_sha256"):
-        warnings.warn(
-            "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
-            UserWarning,
-            stacklevel=4,
-        )
-    named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
-    return {**named, "lam": spec.get("lambda", "1/n"), **stop}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._arrays import edge_list, kind, numbers, offsets, stacked
 
 
 @dataclass(frozen=True)
@@ -21,15 +21,10 @@ class Graph:
     edge_features: NDArray[Any] | None
 
 
-def is_path(x: Any) -> bool:
-    """Whether this names a container of graphs."""
-    return isinstance(x, (str, os.PathLike))
-
-
 def graph(item: Any, what: str) -> Graph:
     """One graph from ``(features, edges)``, ``(features, edges, edge_features)`` or ``(features, adjacency)``."""
     if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
-        raise ValueError(f"{what}: expected (features, edges) or (features, edges, edge_features), found {_kind(item)}")
+        raise ValueError(f"{what}: expected (features, edges) or (features, edges, edge_features), found {kind(item)}")
     features = _matrix(item[0], f"{what}[0]")
     joined, given = item[1], item[2] if len(item) == 3 else None
     if hasattr(joined, "edges") and hasattr(joined, "nodes"):
@@ -52,21 +47,11 @@ def graph(item: Any, what: str) -> Graph:
     return Graph(features, edges, edge_features)
 
 
-def _kind(item: Any) -> str:
-    size = f" of {len(item)}" if isinstance(item, (tuple, list)) else ""
-    return f"a {type(item).__name__}{size}"
-
-
 def _matrix(x: Any, what: str) -> NDArray[Any]:
     found = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
     if found.ndim != 2:
         raise ValueError(f"{what}: expected a 2D array, found the shape {found.shape}")
-    if found.dtype != np.float32:
-        try:
-            found = np.asarray(found, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
-    return found
+    return numbers(found, what)
 
 
 def _is_adjacency(dense: NDArray[Any]) -> bool:
@@ -74,17 +59,6 @@ def _is_adjacency(dense: NDArray[Any]) -> bool:
     symmetric without loops, which a list could be only by naming a missing node or the same edge twice.
     """
     return dense.shape[1] != 2 or bool((dense == dense.T).all() and not np.diag(dense).any())
-
-
-def edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
-    if edges.size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    if edges.ndim != 2 or edges.shape[1] != 2:
-        raise ValueError(f"{what}: expected edges as an array [e, 2] or an adjacency matrix, found the shape {edges.shape}")
-    whole = edges.astype(np.int64)
-    if edges.dtype.kind not in "iu" and not np.array_equal(whole, edges):
-        raise ValueError(f"{what}: expected whole numbers of nodes")
-    return whole
 
 
 def _of_adjacency(coo: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -129,35 +103,14 @@ def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDAr
 
 def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None) -> _core.Dataset:
     """The core's data set. Edges without features get one that is 1 everywhere, where no graph has any."""
-    widths = sorted({g.features.shape[1] for g in graphs})
-    if len(widths) > 1:
-        first = next(i for i, g in enumerate(graphs) if g.features.shape[1] != graphs[0].features.shape[1])
-        raise ValueError(
-            f"X[{first}] has {graphs[first].features.shape[1]} features of a node, X[0] has "
-            f"{graphs[0].features.shape[1]}: expected the same number everywhere"
-        )
-    narrow = all(g.features.dtype == np.float32 for g in graphs)
-    features = np.concatenate([g.features for g in graphs]).astype(np.float32 if narrow else np.float64, copy=False)
     rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
-    used = [i for i, row in enumerate(rows) if len(row)] or [0]  # graphs without edges fit to all others
-    for i in used:
-        if rows[i].shape[1] != rows[used[0]].shape[1]:
-            found, expected = rows[i].shape[1], rows[used[0]].shape[1]
-            raise ValueError(f"X[{i}] has {found} features of an edge, X[{used[0]}] has {expected}")
-    rows = [rows[i] for i in used]
-    narrow = all(row.dtype == np.float32 for row in rows)
-    edge_features = np.concatenate(rows).astype(np.float32 if narrow else np.float64, copy=False)
+    used = [i for i, row in enumerate(rows) if len(row)]  # graphs without edges fit to all others
     return _core.graphs(
-        np.ascontiguousarray(features),
+        stacked([g.features for g in graphs], lambda i: f"X[{i}]", " of a node"),
         offsets([len(g.features) for g in graphs]),
         np.concatenate(labels).astype(np.int64, copy=False),
         np.concatenate([g.edges for g in graphs]).ravel(),
         offsets([len(g.edges) for g in graphs]),
-        np.ascontiguousarray(edge_features),
+        stacked([rows[i] for i in used], lambda k: f"X[{used[k]}]", " of an edge", rows[0].shape[1]),
         None if weights is None else np.concatenate(weights),
     )
-
-
-def offsets(sizes: list[int]) -> NDArray[np.int64]:
-    """Where parts of these sizes begin, and the last one's end."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _mrfs
-from multiplane._base import BuiltIn
-from multiplane._check import Findings, diagnosed
-from multiplane._graphs import is_path
-from multiplane._path import PathResult
-
-_NO_LABEL = -1
+from multiplane._nodes import NO_LABEL, NodeLabeller
 
 
-class MrfSSVM(BuiltIn):
+class MrfSSVM(NodeLabeller):
     """Labels the nodes of any pairwise model: one weight per feature, which all nodes and edges share.
 
     ``X`` is a list of models, each ``(unary_features, edges, pair_features)``. ``unary_features`` is a list of arrays
@@ -44,7 +38,7 @@ class MrfSSVM(BuiltIn):
     """
 
     _task = "mrf"
-    _estimator_type = "classifier"
+    _things = "models"
 
     def __init__(
         self,
@@ -74,83 +68,32 @@ class MrfSSVM(BuiltIn):
 
     # -- data --
 
-    def _models(self, x: Any, what: str = "X") -> list[_mrfs.Model]:
-        if isinstance(x, dict) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
-            raise ValueError(f"{what} is a {type(x).__name__}: expected a list of models, or the path of a container")
-        if len(x) == 0:
-            raise ValueError(f"{what} is empty: expected at least one model")
-        return [_mrfs.model(x[i], f"{what}[{i}]") for i in range(len(x))]
+    def _example(self, item: Any, what: str) -> _mrfs.Model:
+        return _mrfs.model(item, what)
 
-    def _labels(self, y: Any, models: list[_mrfs.Model], what: str = "y") -> list[NDArray[np.int64]]:
-        if y is None:
-            raise ValueError(f"requires {what} to be passed, but the target {what} is None")
-        if len(y) != len(models):
-            raise ValueError(f"X has {len(models)} examples, {what} has {len(y)}")
-        found = []
-        for i, (labels, m) in enumerate(zip(y, models, strict=True)):
-            one = np.asarray(labels)
-            if one.shape != m.counts.shape:
-                raise ValueError(
-                    f"{what}[{i}] has the shape {one.shape}, expected one label for each of {len(m.counts)} nodes"
-                )
-            whole = one.astype(np.int64) if one.dtype.kind in "iubf" else None
-            if whole is None or not np.array_equal(whole, one):
-                raise ValueError(f"{what}[{i}]: expected whole numbers, the labels of the nodes")
-            wrong = np.flatnonzero((whole < _NO_LABEL) | (whole >= m.counts))
-            if len(wrong):
-                v = int(wrong[0])
-                raise ValueError(
-                    f"{what}[{i}][{v}]: found {whole[v]}, a node with {m.counts[v]} labels: expected 0 to "
-                    f"{m.counts[v] - 1}, or -1 where the truth is not known"
-                )
-            found.append(whole)
-        return found
+    def _nodes(self, example: _mrfs.Model) -> int:
+        return len(example.counts)
 
-    def _columns(self) -> tuple[Any, Any]:
-        return self.unary_columns, self.pair_columns
+    def _checked(self, labels: NDArray[Any], example: _mrfs.Model, what: str) -> NDArray[np.int64]:
+        whole = labels.astype(np.int64) if labels.dtype.kind in "iubf" else None
+        if whole is None or not np.array_equal(whole, labels):
+            raise ValueError(f"{what}: expected whole numbers, the labels of the nodes")
+        wrong = np.flatnonzero((whole < NO_LABEL) | (whole >= example.counts))
+        if len(wrong):
+            v = int(wrong[0])
+            raise ValueError(
+                f"{what}[{v}]: found {whole[v]}, a node with {example.counts[v]} labels: expected 0 to "
+                f"{example.counts[v] - 1}, or -1 where the truth is not known"
+            )
+        return whole
 
-    def _dataset(self, x: Any, y: Any, weights: Any = None, *, what: str = "y") -> _core.Dataset:
-        if is_path(x):
-            if y is not None or weights is not None:
-                raise ValueError(f"X is the path of a container, which holds its labels and weights: give no {what}")
-            return _core.Dataset.read(x, "mrf")
-        models = self._models(x)
-        labels = self._labels(y, models, what)
-        if weights is not None:
-            weights = [np.asarray(one, dtype=np.float64) for one in weights]
-            if len(weights) != len(models):
-                raise ValueError(f"X has {len(models)} examples, node_weights has {len(weights)}")
-            for i, (one, m) in enumerate(zip(weights, models, strict=True)):
-                if one.shape != m.counts.shape:
-                    raise ValueError(f"node_weights[{i}] has the shape {one.shape}, expected {m.counts.shape}")
-        return _mrfs.dataset(models, labels, weights, self._columns())
+    def _packed(
+        self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
+    ) -> _core.Dataset:
+        return _mrfs.dataset(examples, labels, weights, (self.unary_columns, self.pair_columns))
 
-    # -- training --
-
-    def fit(self, X: Any, y: Any = None, *, node_weights: Any = None, X_test: Any = None, y_test: Any = None) -> Self:
-        """Trains on models ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
-
-        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``{"task.loss": "node-weighted"}`` goes by.
-        With test data its mean loss is in every entry of ``history_``.
-        """
-        with self._all_or_nothing():
-            data = self._dataset(X, y, node_weights)
-            test = None if X_test is None else self._dataset(X_test, y_test, what="y_test")
-            self._train(data, test, self._was_fitted_on(data))
-        return self
-
-    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
-        super()._take(model, summary)
-        self.n_features_in_ = len(self.coef_)
-
-    # -- results --
-
-    def _to_predict(self, x: Any) -> _core.Dataset:
-        """Models without labels."""
-        if is_path(x):
-            return _core.Dataset.read(x, "mrf")
-        models = self._models(x)
-        data = _mrfs.dataset(models, [np.full(len(m.counts), _NO_LABEL) for m in models], None, self._columns())
+    def _unlabelled(self, examples: list[_mrfs.Model], labels: list[NDArray[np.int64]]) -> _core.Dataset:
+        data = self._packed(examples, labels, None)
         found = _core.mrf_sizes(data)[1]
         if found != self.n_features_in_:
             raise ValueError(
@@ -159,69 +102,14 @@ class MrfSSVM(BuiltIn):
             )
         return data
 
-    def predict(self, X: Any) -> list[NDArray[np.int64]]:
-        """The predicted labels of every model: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
-        self._check_fitted()
-        if not is_path(X) and hasattr(X, "__len__") and len(X) == 0:
-            return []
-        data = self._to_predict(X)
-        sizes, _ = _core.mrf_sizes(data)
-        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32).astype(np.int64)
-        return np.split(numbers, np.cumsum(sizes)[:-1])
+    # -- results --
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Share of the nodes with a label that are labelled rightly, over all models."""
-        self._check_fitted()
-        if is_path(X):
-            return float(self._model.evaluate(self._dataset(X, y), self._workers())[1])
-        truth = self._labels(y, self._models(X))
-        right = total = 0
-        for found, one in zip(self.predict(X), truth, strict=True):
-            labelled = one != _NO_LABEL
-            right += int((found[labelled] == one[labelled]).sum())
-            total += int(labelled.sum())
-        return right / max(1, total)
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        self.n_features_in_ = len(self.coef_)
 
-    def check(
-        self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
-    ) -> Findings:
-        """Has the oracle doctor examine task and data as ``fit`` would use them: are losses and features sound, are
-        answers as good as they claim? What calls cost, and a forecast for so many ``passes``, come with it.
+    def _sizes(self, data: _core.Dataset) -> list[int]:
+        return _core.mrf_sizes(data)[0]
 
-        Returns:
-            The findings; empty where all seems sound. ``print`` them for a report.
-        """
-        made = self._unfitted()
-        spec = json.dumps(made._tree())
-        data = made._dataset(X, y)
-        return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
-
-    def path(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        eps: float = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        X_test: Any = None,
-        y_test: Any = None,
-    ) -> PathResult:
-        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
-        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
-        """
-        made = self._unfitted()
-        data = made._dataset(X, y)
-        test = None if X_test is None else made._dataset(X_test, y_test, what="y_test")
-        return made._path(data, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, test)
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(two_d_array=False),
-            non_deterministic=self._is_timed(),
-        )
+    def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
+        return numbers.astype(np.int64)

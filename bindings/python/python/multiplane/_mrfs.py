@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._graphs import edge_list, offsets
+from multiplane._arrays import edge_list, kind, numbers, offsets, stacked
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,7 @@ class Model:
 def model(item: Any, what: str) -> Model:
     """One model from ``(unary_features, edges, pair_features)``."""
     if not isinstance(item, (tuple, list)) or len(item) != 3:
-        size = f" of {len(item)}" if isinstance(item, (tuple, list)) else ""
-        raise ValueError(
-            f"{what}: expected (unary_features, edges, pair_features), found a {type(item).__name__}{size}"
-        )
+        raise ValueError(f"{what}: expected (unary_features, edges, pair_features), found {kind(item)}")
     unary = _tables(item[0], 2, f"{what}[0]")
     if not unary:
         raise ValueError(f"{what}[0]: found no node")
@@ -52,15 +49,14 @@ def model(item: Any, what: str) -> Model:
                 f"{what}[2]: edge {e} has features of {table.shape[0]} x {table.shape[1]} pairs of labels, expected "
                 f"{counts[tail]} x {counts[head]}, the labels of its ends"
             )
-    width = pairs[0].shape[2] if pairs else 0
-    rows = _joined([table.reshape(-1, table.shape[2]) for table in pairs], width, f"{what}[2]")
-    return Model(counts, _joined(unary, unary[0].shape[1], f"{what}[0]"), edges, rows)
+    rows = stacked([table.reshape(-1, table.shape[2]) for table in pairs], lambda e: f"{what}[2][{e}]")
+    return Model(counts, stacked(unary, lambda v: f"{what}[0][{v}]"), edges, rows)
 
 
 def _tables(x: Any, dimensions: int, what: str) -> list[NDArray[Any]]:
     """One array per node or edge, of an array of all or a list of them."""
     try:
-        found = [_numbers(one, f"{what}[{i}]") for i, one in enumerate(x)]
+        found = [numbers(one, f"{what}[{i}]") for i, one in enumerate(x)]
     except TypeError:
         raise ValueError(f"{what}: expected an array or a list of arrays, found a {type(x).__name__}") from None
     for i, one in enumerate(found):
@@ -70,37 +66,6 @@ def _tables(x: Any, dimensions: int, what: str) -> list[NDArray[Any]]:
     return found
 
 
-def _numbers(x: Any, what: str) -> NDArray[Any]:
-    found = np.asarray(x)
-    if found.dtype == np.float32:
-        return found
-    try:
-        return np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
-
-
-def _joined(rows: list[NDArray[Any]], width: int, what: str) -> NDArray[Any]:
-    for i, row in enumerate(rows):
-        if row.shape[1] != width:
-            raise ValueError(f"{what}[{i}] has {row.shape[1]} features, {what}[0] has {width}")
-    narrow = bool(rows) and all(row.dtype == np.float32 for row in rows)
-    empty = np.zeros((0, width))
-    return np.concatenate([*rows] or [empty]).astype(np.float32 if narrow else np.float64, copy=False)
-
-
-def _stacked(parts: list[NDArray[Any]], used: list[bool], name: str, columns: Any, empty: int) -> NDArray[Any]:
-    """The rows of all models; ``used`` says which have any."""
-    given = [part for part, has in zip(parts, used, strict=True) if has]
-    if not given:
-        return np.zeros((0, empty if columns is None else len(columns)))
-    for i, (part, has) in enumerate(zip(parts, used, strict=True)):
-        if has and part.shape[1] != given[0].shape[1]:
-            raise ValueError(f"X[{i}] has {part.shape[1]} features of {name}, others have {given[0].shape[1]}")
-    narrow = all(part.dtype == np.float32 for part in given)
-    return np.ascontiguousarray(np.concatenate(given).astype(np.float32 if narrow else np.float64, copy=False))
-
-
 def dataset(
     models: list[Model],
     labels: list[NDArray[np.int64]],
@@ -108,9 +73,10 @@ def dataset(
     columns: tuple[Any, Any],
 ) -> _core.Dataset:
     """The core's data set."""
-    unary = _stacked([m.unary for m in models], [True] * len(models), "labels", columns[0], 0)
-    joined = [len(m.edges) > 0 for m in models]
-    pairs = _stacked([m.pairs for m in models], joined, "pairs of labels", columns[1], unary.shape[1])
+    unary = stacked([m.unary for m in models], lambda i: f"X[{i}]", " of labels")
+    joined = [i for i, m in enumerate(models) if len(m.edges)]  # models without edges fit to all others
+    width = unary.shape[1] if columns[1] is None else len(columns[1])
+    pairs = stacked([models[i].pairs for i in joined], lambda k: f"X[{joined[k]}]", " of pairs of labels", width)
     if columns == (None, None) and unary.shape[1] != pairs.shape[1]:
         raise ValueError(
             f"X has {unary.shape[1]} features of labels and {pairs.shape[1]} of pairs of labels: expected as many, or "

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._base import BuiltIn
-from multiplane._check import Findings, diagnosed
-from multiplane._path import PathResult
+from multiplane._builtin import BuiltIn
 
 
 class MultiLabelSSVM(BuiltIn):
@@ -30,7 +28,7 @@ class MultiLabelSSVM(BuiltIn):
     """
 
     _task = "multilabel"
-    _estimator_type = "classifier"
+    _tabular = True
 
     def _indicators(self, y: Any, n: int, what: str = "y") -> Any:
         """An array or CSR matrix of 0 and 1 with n rows."""
@@ -49,12 +47,11 @@ class MultiLabelSSVM(BuiltIn):
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         return _core.Dataset.label_sets(x, y, [str(name) for name in self.classes_.tolist()])
 
-    def _data(self, X: Any, y: Any) -> _core.Dataset:
-        """Training data; what they tell of columns is noted."""
-        x = _validation.rows(X, self, reset=True)
-        labels = self._indicators(y, x.shape[0])
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        seen = _validation.rows(x, self, reset=True)
+        labels = self._indicators(y, seen.shape[0])
         self.classes_ = np.arange(labels.shape[1])
-        return self._dataset(x, labels)
+        return self._dataset(seen, labels)
 
     def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).
@@ -84,11 +81,8 @@ class MultiLabelSSVM(BuiltIn):
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
-        info, names = json.loads(model.info()), model.labels()
-        try:
-            self.classes_ = np.array([int(name) for name in names])
-        except ValueError:
-            self.classes_ = np.array(names)
+        info = json.loads(model.info())
+        self._classes_of(model)
         self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         self._take(model, info)
 
@@ -111,48 +105,12 @@ class MultiLabelSSVM(BuiltIn):
             raise ValueError(f"y has {truth.shape[1]} labels, expected {found.shape[1]}")
         return float(np.average((found == truth).all(axis=1), weights=sample_weight))
 
-    def path(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        eps: float = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        X_test: Any = None,
-        y_test: Any = None,
-    ) -> PathResult:
-        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
-        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
-        """
-        made = self._unfitted()
-        data = made._data(X, y)
-        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
-        return made._path(data, outer, made._test_data(X_test, y_test))
-
-    def check(
-        self, X: Any, y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
-    ) -> Findings:
-        """Has the oracle doctor look at the task on these examples: is its decoder as good as it claims, are losses and
-        features sound, what will ``passes`` passes cost? Arguments are as of ``StructuredSVM.check``.
-
-        Returns:
-            The findings; empty where all seems sound. ``print`` them for a report.
-        """
-        made = self._unfitted()
-        data = made._data(X, y)
-        plan: dict[str, Any] = {"examples": examples, "seed": seed, "seconds": seconds, "passes": passes}
-        return diagnosed(_core.check_data(json.dumps(made._tree()), data, **plan))
-
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+        from sklearn.utils import TargetTags
 
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(
-                required=True, one_d_labels=False, two_d_labels=True, multi_output=True, single_output=False
-            ),
-            classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
-            input_tags=InputTags(sparse=True),
-            non_deterministic=self._is_timed(),
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
+        tags.target_tags = TargetTags(
+            required=True, one_d_labels=False, two_d_labels=True, multi_output=True, single_output=False
         )
+        return tags

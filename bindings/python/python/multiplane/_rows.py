@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._base import BuiltIn
-from multiplane._path import PathResult
+from multiplane._builtin import BuiltIn
 
 
 class _RowClassifier(BuiltIn):
     """What classifiers on rows share."""
 
-    _estimator_type = "classifier"
+    _tabular = True
     _multi_class: ClassVar[bool]
 
     # -- data --
@@ -25,6 +24,12 @@ class _RowClassifier(BuiltIn):
         """Rows with the numbers that the core knows the classes by."""
         return _core.Dataset.rows(x, self._codes(y))
 
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        seen = _validation.rows(x, self, reset=True)
+        labels = _validation.labels(y, seen.shape[0])
+        self._learn_classes(labels)
+        return self._dataset(seen, labels)
+
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         if x is None:
             return None
@@ -32,10 +37,7 @@ class _RowClassifier(BuiltIn):
         return self._dataset(seen, _validation.labels(y, seen.shape[0], "y_test"))
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
-        if not self._named:
-            return y.astype(np.int64)
-        known = {label: code for code, label in enumerate(self.classes_.tolist())}
-        return np.array([known.get(label, len(known)) for label in y.tolist()], dtype=np.int64)  # the last: never seen
+        return self._numbered(y) if self._named else y.astype(np.int64)
 
     def _learn_classes(self, y: NDArray[Any]) -> None:
         self.classes_ = np.unique(y)
@@ -60,11 +62,8 @@ class _RowClassifier(BuiltIn):
         input.
         """
         with self._all_or_nothing():
-            x = _validation.rows(X, self, reset=True)
-            labels = _validation.labels(y, x.shape[0])
             before = getattr(self, "classes_", None)
-            self._learn_classes(labels)
-            data = self._dataset(x, labels)
+            data = self._data(X, y)
             same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
             self._train(data, self._test_data(X_test, y_test), same)
         return self
@@ -74,19 +73,10 @@ class _RowClassifier(BuiltIn):
             model = model.with_labels([str(label) for label in self.classes_])
         super()._take(model, summary)
 
-    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
-        return model.with_labels([str(label) for label in self.classes_]) if self._named else model
-
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
-        names = model.labels()
-        try:
-            self.classes_ = np.array([int(name) for name in names])
-            self._named = False
-        except ValueError:
-            self.classes_ = np.array(names)
-            self._named = True
+        self._classes_of(model)
         self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         super()._take(model, info)
 
@@ -113,39 +103,10 @@ class _RowClassifier(BuiltIn):
         right = found == _validation.labels(y, len(found))
         return float(np.average(right, weights=sample_weight))
 
-    def path(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        eps: float = 0.1,
-        lambda_min: float = 1e-5,
-        kappa: float = 0.9,
-        X_test: Any = None,
-        y_test: Any = None,
-    ) -> PathResult:
-        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
-        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
-        """
-        made = self._unfitted()
-        x = _validation.rows(X, made, reset=True)
-        labels = _validation.labels(y, x.shape[0])
-        made._learn_classes(labels)
-        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
-        return made._path(made._dataset(x, labels), outer, made._test_data(X_test, y_test))
-
-    # -- scikit-learn --
-
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(multi_class=self._multi_class),
-            input_tags=InputTags(sparse=True),
-            non_deterministic=self._is_timed(),
-        )
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        return tags
 
 
 class BinarySSVM(_RowClassifier):

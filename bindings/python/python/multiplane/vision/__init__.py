@@ -15,14 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from multiplane.vision._errors import MissingExtra, VisionError, load
+from multiplane.vision._options import MOST_JOBS
 
 __all__ = ["MissingExtra", "VisionError", "graph", "paint"]
-
-OPTIONS = ("superpixels", "threshold", "ignore", "side", "words", "seed")
-"""Options of ``graph`` that a file remembers."""
-
-WORDS = 60
-"""Visual words at each scale, where nothing else is said."""
 
 _Path = str | os.PathLike[str]
 
@@ -85,6 +80,9 @@ def graph(
     found = builder.checked_settings(known, **options)
     names = None if only is None else pairing.names_of(only, None)
     chosen = pairing.pairs(Path(images), None if labels is None else Path(labels), names)
+    read = [pair.photo for pair in chosen] + [pair.labels for pair in chosen if pair.labels is not None]
+    if Path(out).resolve() in {path.resolve() for path in (*read, *([] if known is None else [known.path]))}:
+        raise VisionError(f"{out}: would take the place of a file that is read here")
     built, told = builder.build(
         chosen, Path(out), found, like=known, jobs=_jobs(jobs), cache=_folder(cache), progress=progress
     )
@@ -109,7 +107,8 @@ def paint(
     """Segments photographs with a trained model.
 
     Writes ``NAME.png`` (class ids; 0 and 1 where training had a threshold), ``NAME.overlay.png`` (the classes in colour
-    over the photograph, their borders in white) and ``legend.png``. A class has the same colour in all pictures.
+    over the photograph, their borders in white) and ``legend.png``, all of them or none. A class has the same colour in
+    all pictures. Photographs whose pictures would have the same name are refused before any work.
 
     Args:
         model: A model file of task ``graph``.
@@ -117,7 +116,7 @@ def paint(
         out: Folder for the pictures, not one of the others.
         like: The file that the model was trained on: features are made as there.
         labels: Folder of label maps, if the segmentation shall be measured.
-        names: Names of the classes, in the order of their ids.
+        names: Names of the classes of ``like``, in the order of their ids.
         only: Names of images (without ending) to take; all by default.
         jobs: Processes; 0 is one per core.
         cache: As in ``graph``.
@@ -177,13 +176,13 @@ def chosen_names(only: str | None, list_file: _Path | None) -> list[str] | None:
 
 
 def _jobs(jobs: int) -> int:
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
-        raise VisionError(f"jobs = {jobs}: expected a whole number of processes, 0 for one per core")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or not 0 <= jobs <= MOST_JOBS:
+        raise VisionError(f"jobs = {jobs}: expected a whole number of processes up to {MOST_JOBS}, 0 for one per core")
     return jobs
 
 
 def _folder(cache: _Path | bool) -> Path | None:
     if cache is True:
-        folder: Path = load("multiplane.vision._cache").default_folder()
+        folder: Path | None = load("multiplane.vision._cache").default_folder()
         return folder
     return None if cache is False else Path(cache)

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -26,10 +26,15 @@ VERSION = 1
 FIELDS = ("segments", "local", "place", "edges", "lengths", "edge_features")
 
 
-def default_folder() -> Path:
-    """The folder for caches of this user: ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+def default_folder() -> Path | None:
+    """The folder for caches of this user: ``multiplane/vision`` in ``$XDG_CACHE_HOME`` or ``~/.cache``; None for a user
+    without a home.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "multiplane" / "vision"
+    try:
+        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "multiplane" / "vision"
+    except RuntimeError:
+        return None
 
 
 def key_of(content: bytes, size: tuple[int, int], superpixels: int) -> str:
@@ -54,14 +59,13 @@ def _write(path: Path, found: Regions) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: getattr(found, name) for name in FIELDS})
     data = buffer.getvalue()
-    handle, part = tempfile.mkstemp(prefix=".entry.", dir=path.parent)
+    part = path.with_name(f".entry.{secrets.token_hex(8)}")  # known before it is there
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(data).digest() + data)
+        part.write_bytes(hashlib.sha256(data).digest() + data)
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(part)
+            part.unlink(missing_ok=True)
         raise
 
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from multiplane import vision
 from multiplane.vision._errors import VisionError
+from multiplane.vision._options import OPTIONS, WORDS
 
 _GRAPH = """Builds the graphs that task `graph` trains on: superpixels are the nodes, common borders the edges.
 
@@ -71,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     graph.add_argument("--side", metavar="PIXELS", type=int, help="longest side of images as they are worked on; "
                        "larger ones are made smaller (default 512)")  # fmt: skip
     graph.add_argument("--words", metavar="K", type=int, help="visual words at each of three scales (default %d)"
-                       % vision.WORDS)  # fmt: skip
+                       % WORDS)  # fmt: skip
     graph.add_argument("--seed", metavar="K", type=int, help="of the visual words (default 0)")
     _common(graph)
     paint = commands.add_parser("paint", help="segment photographs with a trained model", description=_PAINT,
@@ -98,7 +99,7 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], str]:
         "progress": False if given.quiet else None, "like": given.like,
     }  # fmt: skip
     if given.command == "graph":
-        options = {name: getattr(given, name) for name in vision.OPTIONS}
+        options = {name: getattr(given, name) for name in OPTIONS}
         built = vision.graph(given.images, given.labels, given.out, **options, **common)
         return built, (
             f"{built['images']} images, {built['nodes']} superpixels, {built['edges']} edges, "
@@ -127,8 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: nothing was written\n")
         return 130
-    except OSError as error:
-        sys.stderr.write(f"error: {error}\n")
+    except (OSError, MemoryError) as error:
+        sys.stderr.write(f"error: {error if str(error) else 'out of memory'}\n")
         return 1
     print(json.dumps(result) if given.json else text)
     return 0

@@ -6,12 +6,15 @@ and in the order given. A file is written under another name beside its place, b
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
+import secrets
+import shutil
 import struct
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -65,23 +68,20 @@ class Plan:
 
 
 class Writer:
-    """A container on its way: tensors are filled in any order, and ``close`` puts the file in its place. Left by an
-    exception or by Ctrl-C, nothing stays behind.
-    """
+    """A container on its way: tensors are filled in any order, and ``close`` puts the file in its place."""
 
-    def __init__(self, path: Path) -> None:
-        """Opens a file beside ``path``. Raises ``VisionError`` where that cannot be."""
+    def __init__(self, path: Path, part: Path) -> None:
+        """Opens the file ``part``, which is to become ``path``. Raises ``VisionError`` where that cannot be."""
         self.path = path
+        self._part = part
+        self._plan = Plan()
+        self._base = 0
         if path.is_dir():
             raise VisionError(f"{path}: is a folder, expected the name of a file to write")
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+            self.file: BinaryIO = open(part, "x+b")
         except OSError as error:
             raise VisionError(f"{path}: cannot be written: {error.strerror}") from None
-        self.file: BinaryIO = os.fdopen(handle, "w+b")
-        self._part = Path(name)
-        self._plan = Plan()
-        self._base = 0
 
     def begin(self, plan: Plan, metadata: dict[str, str]) -> None:
         """Writes the header, and gives the file its length."""
@@ -110,9 +110,6 @@ class Writer:
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self._part, 0o666 & ~mask)
         os.replace(self._part, self.path)
         if os.name == "posix":  # elsewhere folders cannot be opened
             folder = os.open(self.path.parent, os.O_RDONLY)
@@ -121,13 +118,41 @@ class Writer:
             finally:
                 os.close(folder)
 
-    def __enter__(self) -> Writer:
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if not self.file.closed:
-            self.file.close()
-        self._part.unlink(missing_ok=True)
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Writer]:
+    """A writer; left by an exception or by Ctrl-C, at whatever moment, nothing stays behind."""
+    part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"  # known before it is there
+    writer = None
+    try:
+        writer = Writer(path, part)
+        yield writer
+    finally:
+        with contextlib.suppress(OSError):  # on a full disk what is still to be written fails again
+            if writer is not None:
+                writer.file.close()
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder that goes with all that is in it, however it is left. Raises ``OSError`` where there can be none."""
+    folder = parent / f"{prefix}{secrets.token_hex(4)}"  # known before it is there
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _entry(entry: dict[str, Any]) -> tuple[str, tuple[int, ...], int, int]:
+    """Type, shape and place of a tensor. Raises what Python raises where they are not there, or nonsense."""
+    start, stop = entry["data_offsets"]
+    shape = tuple(entry["shape"])
+    if not all(isinstance(number, int) and 0 <= number < 2**62 for number in (start, stop, *shape)) or start > stop:
+        raise ValueError
+    return str(entry["dtype"]), shape, start, stop
 
 
 class Reader:
@@ -149,11 +174,9 @@ class Reader:
         try:
             entries = json.loads(text)
             metadata = entries.pop("__metadata__", None) or {}
-            self.tensors: dict[str, tuple[str, tuple[int, ...], int, int]] = {
-                name: (entry["dtype"], tuple(entry["shape"]), *entry["data_offsets"]) for name, entry in entries.items()
-            }
+            self.tensors = {name: _entry(entry) for name, entry in entries.items()}
             settings = json.loads(metadata[KEY]) if KEY in metadata else None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise VisionError(f"{path}: not a safetensors file: its header cannot be read") from None
         self._base = 8 + length
         if settings is None:
@@ -171,8 +194,8 @@ class Reader:
             raise VisionError(f"{self.path}: has no tensor `{name}` of a known type")
         kind, shape, start, stop = self.tensors[name]
         item = TYPES[kind]
-        width = int(np.prod(shape[1:], dtype=np.int64)) * item.itemsize
-        if stop - start != width * (shape[0] if shape else 1):
+        width = math.prod(shape[1:]) * item.itemsize
+        if not shape or stop - start != width * shape[0]:
             raise VisionError(f"{self.path}: tensor `{name}`: its shape does not fit its bytes")
         last = shape[0] if last is None else last
         with open(self.path, "rb") as file:

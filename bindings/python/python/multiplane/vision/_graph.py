@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane.vision import _cache, _features, _images, _pairs, _words
-from multiplane.vision._container import KEY, Plan, Writer
+from multiplane.vision._container import KEY, Plan, Writer, scratch_folder, writing
 from multiplane.vision._errors import VisionError
 from multiplane.vision._regions import EDGE_NAMES, Regions
 from multiplane.vision._settings import Fitted, Like, Settings, fitted_shapes, fitted_tensors, groups, record
@@ -80,11 +79,7 @@ def load(job: Job, pair: _pairs.Pair) -> tuple[tuple[int, int], NDArray[np.uint8
     labels = None if pair.labels is None else _images.read_labels(pair.labels)
     shape = None if labels is None else (labels.shape[0], labels.shape[1])
     size, image = _photo(pair, shape, job.settings)
-    try:
-        content = pair.photo.read_bytes()
-    except OSError as error:
-        raise VisionError(f"{pair.photo}: cannot be read: {error.strerror}") from None
-    key = _cache.key_of(content, (image.shape[1], image.shape[0]), job.settings.superpixels)
+    key = _cache.key_of(_images.content(pair.photo), (image.shape[1], image.shape[0]), job.settings.superpixels)
     return size, image, _cache.cached(job.cache, key, lambda: image, job.settings.superpixels), labels
 
 
@@ -152,9 +147,9 @@ def build(
     """
     warnings: list[str] = []
     with ExitStack() as stack:
-        writer = stack.enter_context(Writer(out))
+        writer = stack.enter_context(writing(out))
         if cache is None:
-            cache = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".vision.", dir=out.parent)))
+            cache = stack.enter_context(scratch_folder(out.parent, ".vision."))
         crew = stack.enter_context(Crew(jobs))
         line = Line(progress)
         stack.callback(line.close)

@@ -20,26 +20,36 @@ RATIO_TOLERANCE = 0.02
 """By how much the aspect ratios of a photograph and its label map may differ."""
 
 
+def content(path: Path) -> bytes:
+    """The bytes of a file. Raises ``VisionError`` where they cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise VisionError(f"{path}: cannot be read: {error.strerror}") from None
+
+
 def _open(path: Path) -> Any:
-    """An image, decoded. Raises ``VisionError`` where that fails."""
+    """An image, decoded and turned upright where its file says how it was held. Raises ``VisionError`` where that fails."""
+    data = content(path)
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of metadata that nobody asks for
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(path.read_bytes()))
+            image = Image.open(io.BytesIO(data))
             image.load()
-        return image
+            return ImageOps.exif_transpose(image)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise VisionError(f"{path}: more than {Image.MAX_IMAGE_PIXELS} pixels") from None
-    except FileNotFoundError:
-        raise VisionError(f"{path}: no such file") from None
-    except (OSError, ValueError, SyntaxError, EOFError) as error:  # what Pillow raises for damaged files
-        reason = "not an image that can be read" if isinstance(error, UnidentifiedImageError) else str(error)
-        raise VisionError(f"{path}: {reason}") from None
+    except UnidentifiedImageError:
+        raise VisionError(f"{path}: not an image that can be read") from None
+    except Exception as error:  # damaged files make Pillow raise whatever its decoders meet
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise VisionError(f"{path}: damaged, or not an image: {reason}") from None
 
 
 def read_photo(path: Path) -> Any:
-    """A photograph as a Pillow image in RGB, turned upright where its file says how it was held."""
-    image = ImageOps.exif_transpose(_open(path))
+    """A photograph as a Pillow image in RGB."""
+    image = _open(path)
     if image.mode in ("I;16", "I;16L", "I;16B", "I", "F"):
         raise VisionError(f"{path}: mode {image.mode}, expected 8 bits a channel")
     return image.convert("RGB")

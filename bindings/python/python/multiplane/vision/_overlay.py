@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import colorsys
-import contextlib
-import io
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -60,21 +56,9 @@ def overlay(photo: NDArray[np.uint8], mask: NDArray[Any], classes: list[int]) ->
 
 
 def save(path: Path, pixels: NDArray[np.uint8]) -> None:
-    """Writes a PNG: whole, or not at all."""
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, format="PNG")
-    handle, part = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getvalue())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(part, 0o666 & ~mask)
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(part)
-        raise
+    """Writes a PNG under a name that nothing has yet."""
+    with open(path, "xb") as file:
+        Image.fromarray(pixels).save(file, format="PNG")
 
 
 def legend(classes: list[int], names: list[str]) -> NDArray[np.uint8]:

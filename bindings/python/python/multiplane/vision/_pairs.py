@@ -26,7 +26,11 @@ def _folder(path: Path, what: str) -> dict[str, Path]:
         fault = "is no folder" if path.exists() else "no such folder"
         raise VisionError(f"{path}: {fault}, expected a folder of {what}")
     found: dict[str, Path] = {}
-    for file in sorted(path.iterdir()):
+    try:
+        files = sorted(path.iterdir())
+    except OSError as error:
+        raise VisionError(f"{path}: cannot be read: {error.strerror}") from None
+    for file in files:
         if file.suffix.lower() not in ENDINGS or file.name.startswith(".") or not file.is_file():
             continue
         try:
@@ -45,10 +49,10 @@ def names_of(only: str | Iterable[str] | None, list_file: Path | None) -> list[s
     """Names that were chosen, by ``--only`` (separated by commas) and by a file that has one a line; None for all."""
     if only is None and list_file is None:
         return None
-    chosen = [] if only is None else only.split(",") if isinstance(only, str) else list(only)
+    chosen = [] if only is None else only.split(",") if isinstance(only, str) else [str(name) for name in only]
     if list_file is not None:
         try:
-            chosen += list_file.read_text(encoding="utf-8").splitlines()
+            chosen += list_file.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise VisionError(f"{list_file}: cannot be read: {reason}") from None

@@ -26,22 +26,28 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def predict(model: Any, container: Path, nodes: list[int], features: int) -> list[Ids]:
+def check(model: Any, path: Path, features: int, classes: list[int]) -> None:
+    """Raises ``VisionError`` where a model does not go with graphs of so many features a node and of these class ids."""
+    expected = getattr(model, "n_features_in_", features)
+    if expected != features:
+        raise VisionError(
+            f"the model has {expected} features a node, these graphs {features}: was it trained on the file of --like?"
+        )
+    for label in getattr(model, "classes_", []):
+        if label not in classes:
+            raise VisionError(f"{path}: answers with label {label}, which the file of --like does not know")
+
+
+def predict(model: Any, container: Path, nodes: list[int]) -> list[Ids]:
     """Class ids of the nodes of each graph in a container.
 
     Args:
         model: What ``load_model`` gave.
         container: The graphs, built with ``like`` the file that the model was trained on.
         nodes: How many nodes each graph has.
-        features: How many features a node has.
 
     Raises ``VisionError`` where the model does not fit the graphs.
     """
-    expected = getattr(model, "n_features_in_", features)
-    if expected != features:
-        raise VisionError(
-            f"the model has {expected} features a node, these graphs {features}: was it trained on the file of --like?"
-        )
     try:
         answers = [np.asarray(answer).astype(np.int64) for answer in model.predict(container)]
     except ValueError as error:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane.vision import WORDS, _cache, _regions, _words
+from multiplane.vision import _cache, _regions, _words
 from multiplane.vision._container import Reader
 from multiplane.vision._errors import VisionError
+from multiplane.vision._options import WORDS
 
 Floats = NDArray[np.float32]
 
@@ -43,6 +44,8 @@ class Settings:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise VisionError(f"{name} = {value}: expected a whole number from {low} to {high}")
+        if self.threshold is not None and self.ignore is not None and self.ignore > 1:
+            raise VisionError(f"ignore = {self.ignore}: with a threshold there are the labels 0 and 1 alone")
 
 
 @dataclass
@@ -110,6 +113,7 @@ class Like:
 
     def __init__(self, path: Path) -> None:
         """Reads them. Raises ``VisionError`` where they are missing, damaged, or of another version."""
+        self.path = path
         reader = Reader(path)
         found = reader.settings
         if found.get("version") != _cache.VERSION:
@@ -123,6 +127,8 @@ class Like:
             self.settings.check()
             self.classes = [int(label) for label in found["classes"]]
             self.names = [str(name) for name in found["names"]]
+            if self.classes != sorted(set(self.classes) & set(range(256))):
+                raise VisionError(f"classes {self.classes}, expected numbers from 0 to 255 that rise")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise VisionError(f"{path}: metadata `multiplane.vision` is damaged: {error}") from None
         tensors = {}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -24,12 +25,45 @@ Result = TypeVar("Result")
 
 
 def _alone() -> None:
-    """A worker's beginning: linear algebra on one thread, so that its sums do not depend on the number of cores, and
-    Ctrl-C left to the process that started it.
-    """
+    """A worker's beginning: Ctrl-C is left to the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    importlib.import_module("multiplane.vision._graph")  # limits hold for the libraries that are there
+
+
+def _on_one_thread(function: Callable[[Item], Result], item: Item) -> Result:
+    """A worker's work: linear algebra on one thread, so that its sums do not depend on the number of cores. Limits hold
+    for the libraries that are there, and those that the function stands on came with it.
+    """
     threadpool_limits(1)
+    return function(item)
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    """Holds Ctrl-C and the request to end back until it is left. A process that begins meanwhile begins whole, as nothing
+    interrupts that, and does not hear Ctrl-C, even before its first line runs.
+    """
+    heard: list[tuple[int, Any]] = []
+    before: dict[int, Callable[..., Any]] = {}
+
+    def hear(number: int, frame: Any) -> None:
+        heard.append((number, frame))
+
+    if threading.current_thread() is threading.main_thread():  # others are not interrupted
+        for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            if callable(handler):
+                before[number] = handler
+                signal.signal(number, hear)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        for held, frame in heard:
+            before[held](held, frame)
 
 
 class Crew:
@@ -45,9 +79,11 @@ class Crew:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-        self._limits.restore_original_limits()
+        try:
+            if self._pool is not None:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+        finally:
+            self._limits.restore_original_limits()
 
     def each(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """The results, in the order of the items. Few are computed ahead, so memory does not follow their number.
@@ -62,7 +98,8 @@ class Crew:
         ahead: deque[Future[Result]] = deque()
         try:
             for item in items:
-                ahead.append(self._pool.submit(function, item))
+                with _held_back():  # a process may begin here
+                    ahead.append(self._pool.submit(_on_one_thread, function, item))
                 if len(ahead) > 2 * self.jobs:
                     yield ahead.popleft().result()
             while ahead:

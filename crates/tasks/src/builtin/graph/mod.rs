@@ -9,12 +9,10 @@ mod cut;
 mod decode;
 mod energies;
 mod entry;
+mod expand;
 mod input;
-pub(super) mod labelling;
 mod layout;
 mod loss;
-pub(super) mod measure;
-pub(super) mod part;
 mod planes;
 mod prices;
 mod reading;
@@ -25,10 +23,10 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use super::pairwise::{Labelling, UNLABELLED};
 pub use decode::{GraphMemory, GraphScratch};
 pub use entry::ENTRY;
 pub use input::GraphInput;
-pub use labelling::{Labelling, UNLABELLED};
 pub use layout::GraphTask;
 pub use loss::GraphLoss;
 pub use reading::{GraphVocabulary, examples};

@@ -15,7 +15,6 @@ pub struct Graphs {
     arrays: Arc<GraphArrays>,
     /// Examples of the arrays, in the order of this data.
     chosen: Vec<usize>,
-    repeated: usize,
 }
 
 impl Graphs {
@@ -25,9 +24,9 @@ impl Graphs {
     ///
     /// Arrays that do not fit together, with the first fault: which array, example and index, and the rule.
     pub fn new(mut arrays: GraphArrays) -> Result<Graphs, String> {
-        let repeated = check::check(&arrays)?;
+        check::check(&arrays)?;
         arrays.edge_features = arrays.edge_features.filter(|features| features.columns() > 0);
-        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), repeated })
+        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays) })
     }
 
     /// Returns the arrays of which this is a selection.
@@ -40,9 +39,9 @@ impl Graphs {
         &self.chosen
     }
 
-    /// Returns how many edges of the arrays join two nodes that an earlier edge joins already.
+    /// Returns how many edges of this data join two nodes that an earlier edge joins already.
     pub fn repeated_edges(&self) -> usize {
-        self.repeated
+        self.arrays.frame().repeated_edges(&self.chosen)
     }
 }
 
@@ -52,7 +51,7 @@ impl Data for Graphs {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let chosen = examples.iter().map(|&example| self.chosen[example]).collect();
-        Dataset::new(Graphs { arrays: self.arrays.clone(), chosen, repeated: self.repeated })
+        Dataset::new(Graphs { arrays: self.arrays.clone(), chosen })
     }
     fn describe(&self) -> &'static str {
         "labelled graphs (graph)"

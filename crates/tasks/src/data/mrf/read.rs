@@ -7,7 +7,7 @@ use multiplane_infer::file::DataError;
 use super::{MrfArrays, Mrfs};
 use crate::data::container::{Container, Tensor};
 use crate::data::format::FormatEntry;
-use crate::data::graphs::read::{edges, offsets, unchecked};
+use crate::data::pairwise::{Common, matrix, offsets};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
@@ -25,21 +25,19 @@ pub const FORMAT: FormatEntry =
 /// A tensor is missing, of another type or shape, or holds what such models must not hold.
 fn read(path: &Path) -> Result<Dataset, DataError> {
     let container = Container::open(path)?;
-    let labels = container.get("labels")?;
-    labels.rows(1)?;
-    let weights = container.find("node_weights").map(|tensor| tensor.rows(1).and_then(|_| tensor.reals()));
     let columns = |name: &str| container.find(name).map(|tensor| columns(&tensor)).transpose();
+    let Common { node_offsets, labels, node_weights, edge_offsets, edges } = Common::read(&container)?;
     let arrays = MrfArrays {
-        node_offsets: offsets(&container.get("node_offsets")?)?,
+        node_offsets,
         label_offsets: offsets(&container.get("label_offsets")?)?,
-        unary_features: unchecked(&container.get("unary_features")?)?,
+        unary_features: matrix(&container.get("unary_features")?)?,
         unary_columns: columns("unary_feature_columns")?,
-        labels: labels.integers()?,
-        node_weights: weights.transpose()?.map(|weights| weights.to_vec()),
-        edge_offsets: offsets(&container.get("edge_offsets")?)?,
-        edges: edges(&container.get("edges")?)?,
+        labels,
+        node_weights,
+        edge_offsets,
+        edges,
         pair_offsets: offsets(&container.get("pair_offsets")?)?,
-        pair_features: unchecked(&container.get("pair_features")?)?,
+        pair_features: matrix(&container.get("pair_features")?)?,
         pair_columns: columns("pair_feature_columns")?,
     };
     Mrfs::new(arrays).map(Dataset::new).map_err(|fault| container.fault(fault))

@@ -1,0 +1,174 @@
+"""What estimators of the core's own tasks share: data that can be compared, paths, the doctor, model files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._base import Estimator
+from multiplane._check import Findings, diagnosed
+from multiplane._path import PathResult
+from multiplane._solvers import DEFINITIONS
+
+_TASKS: dict[str, type[BuiltIn]] = {}
+"""The package's estimators by the names of their tasks."""
+
+
+class BuiltIn(Estimator):
+    """An estimator whose data the core holds, and whose models need no task beside them."""
+
+    _estimator_type = "classifier"
+    _tabular: ClassVar[bool] = False
+    """Whether an example is a row of one array."""
+    _named = False
+    """Whether ``classes_`` are names that the core knows by their numbers."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Notes the package's own estimators, so that their model files are read."""
+        super().__init_subclass__(**options)
+        if "_task" in vars(cls) and cls.__module__.startswith("multiplane."):
+            _TASKS[cls._task] = cls
+
+    def _is_timed(self) -> bool:
+        """Whether measured time decides when a fit ends; all other decisions go by prices."""
+        return self.clock == "wall" and self.seconds is not None
+
+    # -- data --
+
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        """Training data; what they tell of columns and classes is noted."""
+        raise NotImplementedError
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        """Data to measure on, in the terms of the training data; None where there are none."""
+        raise NotImplementedError
+
+    def _was_fitted_on(self, data: _core.Dataset) -> bool:
+        """Whether a warm start is wanted, and this is the data of the last fit."""
+        fit = getattr(self, "_fit", None)
+        return bool(self.warm_start and fit is not None and fit.fingerprint == data.fingerprint())
+
+    # -- names of classes --
+
+    def _numbered(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Numbers of labels that are known by name; one more for what was never seen."""
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        return np.array([known.get(label, len(known)) for label in labels.tolist()], dtype=np.int64)
+
+    def _classes_of(self, model: _core.Model) -> None:
+        """Takes ``classes_`` over from a model that was trained elsewhere: numbers where all are."""
+        names = model.labels()
+        self._named = not all(re.fullmatch("[+-]?[0-9]+", name) for name in names)
+        self.classes_ = np.array(names if self._named else [int(name) for name in names])
+
+    def _named_path(self, model: _core.PathModel) -> _core.PathModel:
+        return model.with_labels([str(label) for label in self.classes_]) if self._named else model
+
+    # -- what may be asked beside fit --
+
+    def path(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        eps: float = 0.1,
+        lambda_min: float = 1e-5,
+        kappa: float = 0.9,
+        X_test: Any = None,
+        y_test: Any = None,
+    ) -> PathResult:
+        """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
+        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
+        """
+        made = self._unfitted()
+        data = made._data(X, y)
+        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+        return made._path(data, outer, made._test_data(X_test, y_test))
+
+    def check(
+        self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
+    ) -> Findings:
+        """Has the oracle doctor examine task and data as ``fit`` would use them: are losses and features sound, are
+        answers as good as they claim? What calls cost, and a forecast for so many ``passes``, come with it.
+
+        Returns:
+            The findings; empty where all seems sound. ``print`` them for a report.
+        """
+        made = self._unfitted()
+        data = made._data(X, y)
+        spec = json.dumps(made._tree())
+        return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, from here or from the command line."""
+        found = load(path)
+        if not isinstance(found, cls):
+            raise ValueError(f"{os.fspath(path)}: holds a {type(found).__name__}, expected a {cls.__name__}")
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=self._tabular, sparse=self._tabular),
+            non_deterministic=self._is_timed(),
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
+    model, several = _core.load(path)
+    saved: Any = model or several  # the core returns one of the two
+    info = json.loads(saved.info())
+    task = info["task"]
+    if task == "graph" and "edge_features" not in info:
+        raise ValueError(f"{os.fspath(path)}: sets of labels trained as task 'graph': train them as task 'multilabel'")
+    if task == "user":
+        raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
+    if task not in _TASKS:
+        raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
+    estimator = _TASKS[task](**_params(info["spec"]))
+    if model is None:
+        return PathResult(saved, {**info, "breakpoints": []}, estimator)
+    estimator._from_model(model)
+    return estimator
+
+
+def _params(spec: dict[str, Any]) -> dict[str, Any]:
+    """Constructor arguments for a specification: what differs from the defaults."""
+
+    def changed(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+        entry: dict[str, Any] = next((e for e in DEFINITIONS[kind + "s"] if e["name"] == given["name"]), {"params": []})
+        defaults = {param["name"]: param["default"] for param in entry["params"]}
+        return {
+            f"{kind}.{name}": value
+            for name, value in given.items()
+            if name != "name" and value is not None and value != defaults.get(name)
+        }
+
+    stop = {name: spec["stop"][name] for name in ("gap", "passes", "calls", "seconds") if spec["stop"].get(name)}
+    params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
+    regularizer = spec.get("regularizer") or {}
+    if regularizer.get("freeze"):
+        params["regularizer.freeze"] = regularizer["freeze"]
+    if (spec.get("oracle") or {}).get("delay_us"):
+        params["oracle.delay_us"] = spec["oracle"]["delay_us"]
+    if regularizer.get("prior") or regularizer.get("prior_sha256"):
+        warnings.warn(
+            "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
+            UserWarning,
+            stacklevel=4,
+        )
+    named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
+    return {**named, "lam": spec.get("lambda", "1/n"), **stop}

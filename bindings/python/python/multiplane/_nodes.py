@@ -1,0 +1,169 @@
+"""What estimators that label the nodes of graphs share: examples or containers in, arrays of labels out."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._arrays import is_path
+from multiplane._builtin import BuiltIn
+
+NO_LABEL = -1
+"""The label of a node whose truth is not known."""
+
+
+class NodeLabeller(BuiltIn):
+    """Labels the nodes of examples, which come as a list or as the path of a container that holds labels as well."""
+
+    _things: ClassVar[str]
+    """What the examples are, in the plural."""
+
+    # -- what differs --
+
+    def _example(self, item: Any, what: str) -> Any:
+        """One example, checked; ``what`` names it in errors."""
+        raise NotImplementedError
+
+    def _nodes(self, example: Any) -> int:
+        """How many nodes it has."""
+        raise NotImplementedError
+
+    def _checked(self, labels: NDArray[Any], example: Any, what: str) -> NDArray[Any]:
+        """Labels of an example's nodes, one for each."""
+        return labels
+
+    def _learn_classes(self, labels: list[NDArray[Any]]) -> None:
+        """Notes what the labels of the training data are, where that is not said by the examples."""
+
+    def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """The numbers that the core knows the labels by."""
+        return labels
+
+    def _packed(
+        self, examples: list[Any], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None
+    ) -> _core.Dataset:
+        """The core's data set."""
+        raise NotImplementedError
+
+    def _unlabelled(self, examples: list[Any], labels: list[NDArray[np.int64]]) -> _core.Dataset:
+        """The data set to predict, refused where its features are not those of training."""
+        raise NotImplementedError
+
+    def _sizes(self, data: _core.Dataset) -> list[int]:
+        """Nodes of each example."""
+        raise NotImplementedError
+
+    def _classes(self, numbers: NDArray[np.uint32]) -> NDArray[Any]:
+        """The labels of these numbers."""
+        raise NotImplementedError
+
+    # -- data --
+
+    def _examples(self, x: Any) -> list[Any]:
+        if isinstance(x, dict) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+            raise ValueError(f"X is a {type(x).__name__}: expected a list of {self._things}, or the path of a container")
+        if len(x) == 0:
+            raise ValueError(f"X is empty: expected at least one {self._things.removesuffix('s')}")
+        return [self._example(x[i], f"X[{i}]") for i in range(len(x))]
+
+    def _labels(self, y: Any, examples: list[Any], what: str = "y") -> list[NDArray[Any]]:
+        if y is None:
+            raise ValueError(f"requires {what} to be passed, but the target {what} is None")
+        found = []
+        for i, one in enumerate(self._one_each(y, examples, what)):
+            nodes = self._nodes(examples[i])
+            if one.shape != (nodes,):
+                raise ValueError(f"{what}[{i}] has the shape {one.shape}, expected one label for each of {nodes} nodes")
+            found.append(self._checked(one, examples[i], f"{what}[{i}]"))
+        return found
+
+    def _weights(self, weights: Any, examples: list[Any]) -> list[NDArray[np.float64]] | None:
+        if weights is None:
+            return None
+        found = []
+        for i, one in enumerate(self._one_each(weights, examples, "node_weights")):
+            try:
+                found.append(np.asarray(one, dtype=np.float64))
+            except (TypeError, ValueError):
+                raise ValueError(f"node_weights[{i}]: expected numbers, found an array of {one.dtype}") from None
+            if one.shape != (self._nodes(examples[i]),):
+                raise ValueError(f"node_weights[{i}] has the shape {one.shape}, expected ({self._nodes(examples[i])},)")
+        return found
+
+    @staticmethod
+    def _one_each(given: Any, examples: list[Any], what: str) -> list[NDArray[Any]]:
+        """As many arrays as there are examples."""
+        if isinstance(given, dict) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
+            raise ValueError(f"{what} is a {type(given).__name__}: expected a list of arrays, one number for each node")
+        if len(given) != len(examples):
+            raise ValueError(f"X has {len(examples)} examples, {what} has {len(given)}")
+        found = []
+        for i in range(len(examples)):
+            try:
+                found.append(np.asarray(given[i]))
+            except ValueError:  # lists of unequal lengths
+                raise ValueError(f"{what}[{i}]: expected an array of one dimension") from None
+        return found
+
+    def _dataset(self, x: Any, y: Any, weights: Any = None, *, learn: bool = False, what: str = "y") -> _core.Dataset:
+        if is_path(x):
+            if y is not None or weights is not None:
+                raise ValueError(f"X is the path of a container, which holds its labels and weights: give no {what}")
+            if learn:
+                self._named = False
+            return _core.Dataset.read(x, self._task)
+        examples = self._examples(x)
+        labels = self._labels(y, examples, what)
+        if learn:
+            self._learn_classes(labels)
+        return self._packed(examples, [self._codes(one) for one in labels], self._weights(weights, examples))
+
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        return self._dataset(x, y, learn=True)
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        return None if x is None else self._dataset(x, y, what="y_test")
+
+    # -- training and results --
+
+    def fit(self, X: Any, y: Any = None, *, node_weights: Any = None, X_test: Any = None, y_test: Any = None) -> Self:
+        """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
+
+        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``{"task.loss": "node-weighted"}`` goes by.
+        With test data its mean loss is in every entry of ``history_``.
+        """
+        with self._all_or_nothing():
+            before = getattr(self, "classes_", None)
+            data = self._dataset(X, y, node_weights, learn=True)
+            same = is_path(X) or np.array_equal(before, getattr(self, "classes_", None))  # type: ignore[arg-type]
+            self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data))
+        return self
+
+    def predict(self, X: Any) -> list[NDArray[Any]]:
+        """The predicted labels of every example: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
+        self._check_fitted()
+        if is_path(X):
+            data = _core.Dataset.read(X, self._task)
+        elif hasattr(X, "__len__") and len(X) == 0:
+            return []
+        else:
+            examples = self._examples(X)
+            data = self._unlabelled(examples, [np.full(self._nodes(one), NO_LABEL) for one in examples])
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        return np.split(self._classes(numbers), np.cumsum(self._sizes(data))[:-1])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the nodes with a label that are labelled rightly, over all examples."""
+        self._check_fitted()
+        if is_path(X):
+            return float(self._model.evaluate(self._dataset(X, y), self._workers())[1])
+        truth = self._labels(y, self._examples(X))
+        right = total = 0
+        for found, one in zip(self.predict(X), truth, strict=True):
+            labelled = np.ones(len(one), dtype=bool) if self._named else one != NO_LABEL
+            right += int((found[labelled] == one[labelled]).sum())
+            total += int(labelled.sum())
+        return right / max(1, total)
