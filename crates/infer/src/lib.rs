@@ -74,6 +74,8 @@ pub mod file;
 pub mod format;
 pub mod grid;
 pub mod lattice;
+mod logs;
+pub mod marginals;
 pub mod maxflow;
 mod messages;
 pub mod min_cut;
