@@ -4,7 +4,7 @@
 
 use multiversion::multiversion;
 
-use super::transitions::Transitions;
+use super::transitions::{REGISTER, Transitions};
 use crate::logs::{exp, largest, ln, total};
 use crate::sum::Sum;
 
@@ -16,8 +16,6 @@ pub(super) struct Logarithms {
     /// Of one position: suffixes that follow a label, and the same with the next position's unary in it.
     suffix: Vec<f64>,
     next: Vec<f64>,
-    /// Largest terms of sums.
-    shifts: Vec<f64>,
 }
 
 impl Logarithms {
@@ -25,7 +23,6 @@ impl Logarithms {
     pub(super) fn forward(&mut self, unary: &[f64], transitions: &Transitions) -> f64 {
         let (labels, padded) = (transitions.labels, transitions.padded);
         let len = unary.len() / labels;
-        self.shifts.resize(padded, 0.0);
         self.forward.clear();
         self.forward.resize(len * padded, f64::NEG_INFINITY);
         let mut log = Sum::default();
@@ -37,7 +34,7 @@ impl Logarithms {
                 now[..labels].copy_from_slice(own);
             } else {
                 let before = &before[(t - 1) * padded..][..labels];
-                step(before, transitions.scores(t - 1), &mut self.shifts, now);
+                step(before, transitions.scores(t - 1), now);
                 log.add(transitions.largest(t - 1));
                 now.iter_mut().zip(own).for_each(|(now, own)| *now += own);
             }
@@ -74,7 +71,7 @@ impl Logarithms {
                     *next = own + suffix;
                 }
                 shift(&mut self.next);
-                step(&self.next[..labels], transitions.scores_back(t), &mut self.shifts, &mut self.suffix);
+                step(&self.next[..labels], transitions.scores_back(t), &mut self.suffix);
                 shift(&mut self.suffix);
                 let edge = &mut edges[t * labels * labels..(t + 1) * labels * labels];
                 for ((row, pairs), &forward) in
@@ -107,25 +104,35 @@ fn shift(values: &mut [f64]) -> f64 {
 
 /// Computes `now[y] = ln sum_x e^(before[x] + table[x][y])`.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn step(before: &[f64], table: &[f64], shifts: &mut [f64], now: &mut [f64]) {
-    shifts.fill(f64::NEG_INFINITY);
-    for (&before, row) in before.iter().zip(table.chunks_exact(now.len())) {
-        for (most, score) in shifts.iter_mut().zip(row) {
-            let value = before + score;
-            *most = if value > *most { value } else { *most };
+fn step(before: &[f64], table: &[f64], now: &mut [f64]) {
+    let padded = now.len();
+    for (block, out) in now.as_chunks_mut::<REGISTER>().0.iter_mut().enumerate() {
+        let mut most = [f64::NEG_INFINITY; REGISTER];
+        for x in 0..before.len() {
+            let row = row_of(table, x * padded + block * REGISTER);
+            for lane in 0..REGISTER {
+                let value = before[x] + row[lane];
+                most[lane] = if value > most[lane] { value } else { most[lane] };
+            }
+        }
+        // Where nothing is allowed the terms are all -inf, and 0 is as good as any.
+        most.iter_mut().for_each(|most| *most = if *most > f64::NEG_INFINITY { *most } else { 0.0 });
+        let mut sums = [0.0; REGISTER];
+        for x in 0..before.len() {
+            let row = row_of(table, x * padded + block * REGISTER);
+            for lane in 0..REGISTER {
+                sums[lane] += exp(before[x] + row[lane] - most[lane]);
+            }
+        }
+        for lane in 0..REGISTER {
+            out[lane] = ln(sums[lane]) + most[lane];
         }
     }
-    // Where nothing is allowed the terms are all -inf, and 0 is as good as any.
-    shifts.iter_mut().for_each(|most| *most = if *most > f64::NEG_INFINITY { *most } else { 0.0 });
-    now.fill(0.0);
-    for (&before, row) in before.iter().zip(table.chunks_exact(now.len())) {
-        for ((sum, score), most) in now.iter_mut().zip(row).zip(&*shifts) {
-            *sum += exp(before + score - most);
-        }
-    }
-    for (now, most) in now.iter_mut().zip(&*shifts) {
-        *now = ln(*now) + most;
-    }
+}
+
+#[inline(always)]
+fn row_of(table: &[f64], start: usize) -> &[f64; REGISTER] {
+    table[start..].first_chunk().expect("tables are padded")
 }
 
 /// Replaces logarithms by the distribution that is proportional to what they are of.

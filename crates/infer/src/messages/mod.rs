@@ -42,6 +42,16 @@ pub(crate) struct MessageScratch {
     envelope: transform::Envelope,
 }
 
+impl MessageScratch {
+    /// Returns room for so many numbers, which mean nothing.
+    pub(crate) fn room(&mut self, count: usize) -> &mut [f64] {
+        if self.values.len() < count {
+            self.values.resize(count, 0.0);
+        }
+        &mut self.values[..count]
+    }
+}
+
 /// Up to this reach a window over neighbouring labels beats the two passes of the linear transform.
 const LINEAR_REACH: usize = 8;
 /// The same for the quadratic transform, whose steps are longer.
@@ -83,6 +93,18 @@ impl PairwiseForm<'_> {
             }
             PairwiseForm::Linear { weight, cap } => vectors::add_linear(x, weight, cap, out),
             PairwiseForm::Quadratic { weight, cap } => vectors::add_quadratic(x, weight, cap, out),
+        }
+    }
+
+    /// Writes `energy(x, y)` of all the sender's labels x.
+    pub(crate) fn write_energies_to(&self, y: u32, out: &mut [f64]) {
+        match *self {
+            PairwiseForm::Table { values, columns, weight, from_rows } => {
+                let (start, step) = if from_rows { (y as usize, columns) } else { (y as usize * columns, 1) };
+                let entries = values[start..].iter().step_by(step);
+                out.iter_mut().zip(entries).for_each(|(out, value)| *out = weight * value);
+            }
+            _ => (0..).zip(out).for_each(|(x, out)| *out = self.energy(x, y)),
         }
     }
 

@@ -9,10 +9,11 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::forest::{Link, RootedForest};
 use crate::engine::Answer;
 use crate::error::Error;
+use crate::forest::{Link, RootedForest};
 use crate::mrf::Mrf;
+use crate::semiring::MinPlus;
 use crate::several::Labelling;
 
 /// Returns the `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling
@@ -23,7 +24,7 @@ use crate::several::Labelling;
 pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, Error> {
     let mut forest = RootedForest::default();
     forest.build(problem)?;
-    forest.collect(problem);
+    forest.collect::<MinPlus>(problem);
     let mut lists = Lists::new(problem, &forest);
     let top = lists.top();
     let mut found: Vec<Labelling> = Vec::new();
