@@ -63,9 +63,11 @@
 //! | [`viterbi`] | chains | exact |
 //! | [`lattice`] | chains with a few candidate labels per position | exact |
 
+pub mod arborescence;
 pub mod brute;
 pub mod chain;
 mod cut_graph;
+pub mod distance;
 pub mod engine;
 pub mod entry;
 pub mod error;
