@@ -89,6 +89,7 @@ mod proof;
 pub mod registry;
 pub mod restricted;
 mod semiring;
+pub mod score_tree;
 pub mod several;
 mod shape;
 mod sum;

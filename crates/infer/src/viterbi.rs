@@ -10,7 +10,7 @@ use multiversion::multiversion;
 const WIDTH: usize = 32;
 
 /// What their number is rounded up to: an AVX2 register.
-const REGISTER: usize = 4;
+pub(crate) const REGISTER: usize = 4;
 
 /// The engine with its working memory.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ impl Viterbi {
 }
 
 /// Returns the first position of the largest score.
-fn first_best(scores: impl Iterator<Item = f64>) -> usize {
+pub(crate) fn first_best(scores: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (position, score) in scores.enumerate() {
         if score > best.1 {
@@ -125,7 +125,7 @@ fn first_best(scores: impl Iterator<Item = f64>) -> usize {
 /// Computes `now[y] = max_x (before[x] + pair[x][y]) + unary[y]`; `now` is padded. Rows of `pair` are read in whole
 /// registers, beyond their end where the table goes on: what that gives lands in the padding.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn forward_step(before: &[f64], pair: &[f64], unary: &[f64], now: &mut [f64]) {
+pub(crate) fn forward_step(before: &[f64], pair: &[f64], unary: &[f64], now: &mut [f64]) {
     for (block, out) in now.chunks_mut(WIDTH).enumerate() {
         let start = block * WIDTH;
         match out.len() / REGISTER {

@@ -158,7 +158,7 @@ fn refuse_what_is_no_score() {
         "found 6 pair scores for 2 labels, expected a multiple of their square"
     );
     transitions.set_each(2, &[0.0; 8]).unwrap();
-    let mut solve = |unary: &[f64]| {
+    let solve = |unary: &[f64]| {
         text(ForwardBackward::default().solve(unary, &transitions, &mut ChainMarginals::default()))
     };
     assert_eq!(solve(&[0.0; 3]), "found 3 unary scores, expected a multiple of 2 labels");

@@ -93,7 +93,7 @@ fn large_energies() {
     for seed in 0..1000 {
         let mut random = Random(seed);
         let size = 10f64.powi(random.within(1, 6) as i32);
-        let mut energy = |random: &mut Random| (random.real() * size * 64.0).round() / 64.0;
+        let energy = |random: &mut Random| (random.real() * size * 64.0).round() / 64.0;
         let mut mrf = Mrf::new();
         let nodes = random.within(2, 5);
         for _ in 0..nodes {

@@ -136,6 +136,10 @@ impl MBest for Tree {
     /// Lists the best labellings by sorted lists of labellings for every node and label, at little more than one run of
     /// max-product.
     fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
-        best::labellings(problem, count)
+        if !self.forest.pairs.fits(problem) {
+            self.forest.build(problem)?;
+        }
+        self.forest.collect::<MinPlus>(problem);
+        Ok(best::labellings(&self.forest, problem, count))
     }
 }
