@@ -5,6 +5,8 @@
 
 use multiversion::multiversion;
 
+/// What rows of tables are padded to: a register of AVX-512.
+pub(crate) const REGISTER: usize = 8;
 /// Below it `exp` is 0: what is left of the range of normal numbers.
 const LEAST: f64 = -708.0;
 /// Added to a small number it leaves the nearest integer in the low bits.
@@ -111,6 +113,39 @@ pub(crate) fn total(values: &[f64]) -> f64 {
     rest.iter().zip(&mut sums).for_each(|(&value, sum)| *sum += value);
     let [a, b, c, d, e, f, g, h] = sums;
     ((a + e) + (b + f)) + ((c + g) + (d + h))
+}
+
+/// Computes `now[y] = ln sum_x e^(before[x] + table[x][y])`; rows are padded to whole registers, with `-inf` or anything.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub(crate) fn log_sums(before: &[f64], table: &[f64], now: &mut [f64]) {
+    let padded = now.len();
+    for (block, out) in now.as_chunks_mut::<REGISTER>().0.iter_mut().enumerate() {
+        let mut most = [f64::NEG_INFINITY; REGISTER];
+        for x in 0..before.len() {
+            let row = row_of(table, x * padded + block * REGISTER);
+            for lane in 0..REGISTER {
+                let value = before[x] + row[lane];
+                most[lane] = if value > most[lane] { value } else { most[lane] };
+            }
+        }
+        // Where nothing is allowed the terms are all -inf, and 0 is as good as any.
+        most.iter_mut().for_each(|most| *most = if *most > f64::NEG_INFINITY { *most } else { 0.0 });
+        let mut sums = [0.0; REGISTER];
+        for x in 0..before.len() {
+            let row = row_of(table, x * padded + block * REGISTER);
+            for lane in 0..REGISTER {
+                sums[lane] += exp(before[x] + row[lane] - most[lane]);
+            }
+        }
+        for lane in 0..REGISTER {
+            out[lane] = ln(sums[lane]) + most[lane];
+        }
+    }
+}
+
+#[inline(always)]
+fn row_of(table: &[f64], start: usize) -> &[f64; REGISTER] {
+    table[start..].first_chunk().expect("tables are padded")
 }
 
 /// Replaces energies by the distribution that is proportional to `e^-energy` and returns `ln sum e^-energy`; where all

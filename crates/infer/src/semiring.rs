@@ -3,9 +3,7 @@
 //! Sums of energies are products in both. Choices are minima in one (max-product), and `-ln(e^-a + e^-b)` in the other
 //! (sum-product), which is the minimum at temperature 0. Values are shifted by minima, so energies may have any size.
 
-use multiversion::multiversion;
-
-use crate::logs::{exp, largest, ln, total};
+use crate::logs::{REGISTER, log_sums};
 use crate::messages::{MessageScratch, PairwiseForm, vectors};
 
 /// A semiring of energies.
@@ -35,33 +33,23 @@ pub(crate) enum SoftMin {}
 
 impl Semiring for SoftMin {
     fn send(form: &PairwiseForm<'_>, from: &[f64], out: &mut [f64], scratch: &mut MessageScratch) {
-        let columns = from.len();
-        let table = scratch.room(columns * out.len());
-        for (y, row) in (0..).zip(table.chunks_exact_mut(columns)) {
-            form.write_energies_to(y, row);
+        let padded = out.len().next_multiple_of(REGISTER);
+        let room = scratch.room((from.len() + 1) * padded + from.len());
+        let (table, room) = room.split_at_mut(from.len() * padded);
+        let (sums, scores) = room.split_at_mut(padded);
+        for ((x, row), (score, energy)) in (0..).zip(table.chunks_exact_mut(padded)).zip(scores.iter_mut().zip(from)) {
+            *score = -energy;
+            row[..out.len()].fill(0.0);
+            form.add_energies(x, &mut row[..out.len()]);
+            row[..out.len()].iter_mut().for_each(|value| *value = -*value);
+            row[out.len()..].fill(f64::NEG_INFINITY);
         }
-        soft_minima(table, from, out);
+        log_sums(scores, table, sums);
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = -*sum);
     }
 
     fn lower(message: &mut [f64]) -> f64 {
         let least = vectors::normalise(message);
         if least < f64::INFINITY { least } else { 0.0 }
-    }
-}
-
-/// Computes `out[y] = -ln sum_x e^-(from[x] + table[y][x])`; overwrites the table.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn soft_minima(table: &mut [f64], from: &[f64], out: &mut [f64]) {
-    for (row, out) in table.chunks_exact_mut(from.len()).zip(out.iter_mut()) {
-        for k in 0..from.len() {
-            row[k] = -(row[k] + from[k]);
-        }
-        let most = largest(row);
-        if most == f64::NEG_INFINITY {
-            *out = f64::INFINITY;
-            continue;
-        }
-        row.iter_mut().for_each(|score| *score = exp(*score - most));
-        *out = -(most + ln(total(row)));
     }
 }

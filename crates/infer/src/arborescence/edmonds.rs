@@ -106,9 +106,21 @@ impl Arborescence {
     /// Takes over scores, head by head for each word.
     fn begin(&mut self, scores: HeadScores<'_>) {
         let side = scores.words + 1;
+        // As many contractions as there can be, so that what is warm stays so.
+        let most = 2 * side;
         self.into.clear();
-        self.into.resize(side * side, f64::NEG_INFINITY);
         self.words.clear();
+        self.into.reserve(most * side);
+        self.words.reserve(most * side);
+        self.states.clear();
+        self.states.reserve(most);
+        self.parents.clear();
+        self.parents.reserve(most);
+        self.chosen.clear();
+        self.chosen.reserve(most);
+        self.path.clear();
+        self.path.reserve(side);
+        self.into.resize(side * side, f64::NEG_INFINITY);
         for word in 1..side {
             for head in (0..side).filter(|&head| head != word) {
                 self.into[word * side + head] = scores.edge(head, word);
@@ -117,12 +129,9 @@ impl Arborescence {
         self.words.extend((0..side as u32).flat_map(|word| std::iter::repeat_n(word, side)));
         self.inside.clear();
         self.inside.extend(0..side as u32);
-        self.states.clear();
         self.states.resize(side, State::Open);
         self.states[0] = State::Done;
-        self.parents.clear();
         self.parents.resize(side, NONE);
-        self.chosen.clear();
         self.chosen.resize(side, ChosenEdge::default());
     }
 

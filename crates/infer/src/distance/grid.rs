@@ -1,5 +1,7 @@
 //! The transform of one and of two dimensions: rows first, then columns.
 
+use std::fmt::Display;
+
 use super::line::{Envelope, Spring};
 use crate::error::Error;
 
@@ -108,7 +110,7 @@ impl Transform {
 }
 
 /// Refuses what is no energy.
-pub(super) fn check(energies: &[f64], what: &str) -> Result<(), Error> {
+pub(super) fn check(energies: &[f64], what: impl Display) -> Result<(), Error> {
     match energies.iter().position(|energy| energy.is_nan() || *energy == f64::NEG_INFINITY) {
         None => Ok(()),
         Some(at) => {

@@ -1,5 +1,7 @@
 //! The transform of one row.
 
+use std::fmt::Display;
+
 use crate::error::Error;
 
 /// The cost of a difference d along one axis: `a d^2 + b d`.
@@ -19,7 +21,7 @@ impl Spring {
     }
 
     /// Refuses what no envelope has: stiffness that is not positive, numbers that are not finite.
-    pub(super) fn check(&self, what: &str) -> Result<(), Error> {
+    pub(super) fn check(&self, what: impl Display) -> Result<(), Error> {
         if !self.a.is_finite() || self.a <= 0.0 {
             let a = self.a;
             return Err(Error::invalid(format!("{what}: found stiffness a = {a}, expected a finite number above 0")));
@@ -43,6 +45,7 @@ impl Envelope {
     pub(super) fn transform(&mut self, from: &[f64], spring: Spring, out: &mut [f64], places: &mut [u32]) {
         let parabolas = &mut self.parabolas;
         parabolas.clear();
+        parabolas.reserve(from.len());
         let half = 0.5 / spring.a;
         // Lowest points are off p by this much, the same for all.
         let shift = spring.b * half;

@@ -65,12 +65,12 @@ impl PartTree {
                 let parent = tie.parent;
                 return Err(Error::invalid(format!("part {part}: found parent {parent}, expected one before it")));
             }
-            tie.springs[0].check(&format!("part {part}, rows"))?;
-            tie.springs[1].check(&format!("part {part}, columns"))?;
+            tie.springs[0].check(format_args!("part {part}, rows"))?;
+            tie.springs[1].check(format_args!("part {part}, columns"))?;
         }
         let size = unary.len() / count;
         for (part, energies) in unary.chunks_exact(size).enumerate() {
-            check(energies, &format!("part {part}"))?;
+            check(energies, format_args!("part {part}"))?;
         }
         unary.clone_into(&mut self.below);
         self.places.resize(unary.len(), 0);

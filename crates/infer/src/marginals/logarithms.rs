@@ -4,8 +4,8 @@
 
 use multiversion::multiversion;
 
-use super::transitions::{REGISTER, Transitions};
-use crate::logs::{exp, largest, ln, total};
+use super::transitions::Transitions;
+use crate::logs::{exp, largest, log_sums, total};
 use crate::sum::Sum;
 
 /// Working memory: logarithms by position and label, rows padded to whole registers with `-inf`.
@@ -34,7 +34,7 @@ impl Logarithms {
                 now[..labels].copy_from_slice(own);
             } else {
                 let before = &before[(t - 1) * padded..][..labels];
-                step(before, transitions.scores(t - 1), now);
+                log_sums(before, transitions.scores(t - 1), now);
                 log.add(transitions.largest(t - 1));
                 now.iter_mut().zip(own).for_each(|(now, own)| *now += own);
             }
@@ -71,7 +71,7 @@ impl Logarithms {
                     *next = own + suffix;
                 }
                 shift(&mut self.next);
-                step(&self.next[..labels], transitions.scores_back(t), &mut self.suffix);
+                log_sums(&self.next[..labels], transitions.scores_back(t), &mut self.suffix);
                 shift(&mut self.suffix);
                 let edge = &mut edges[t * labels * labels..(t + 1) * labels * labels];
                 for ((row, pairs), &forward) in
@@ -100,39 +100,6 @@ fn shift(values: &mut [f64]) -> f64 {
         values.iter_mut().for_each(|value| *value -= most);
     }
     most
-}
-
-/// Computes `now[y] = ln sum_x e^(before[x] + table[x][y])`.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn step(before: &[f64], table: &[f64], now: &mut [f64]) {
-    let padded = now.len();
-    for (block, out) in now.as_chunks_mut::<REGISTER>().0.iter_mut().enumerate() {
-        let mut most = [f64::NEG_INFINITY; REGISTER];
-        for x in 0..before.len() {
-            let row = row_of(table, x * padded + block * REGISTER);
-            for lane in 0..REGISTER {
-                let value = before[x] + row[lane];
-                most[lane] = if value > most[lane] { value } else { most[lane] };
-            }
-        }
-        // Where nothing is allowed the terms are all -inf, and 0 is as good as any.
-        most.iter_mut().for_each(|most| *most = if *most > f64::NEG_INFINITY { *most } else { 0.0 });
-        let mut sums = [0.0; REGISTER];
-        for x in 0..before.len() {
-            let row = row_of(table, x * padded + block * REGISTER);
-            for lane in 0..REGISTER {
-                sums[lane] += exp(before[x] + row[lane] - most[lane]);
-            }
-        }
-        for lane in 0..REGISTER {
-            out[lane] = ln(sums[lane]) + most[lane];
-        }
-    }
-}
-
-#[inline(always)]
-fn row_of(table: &[f64], start: usize) -> &[f64; REGISTER] {
-    table[start..].first_chunk().expect("tables are padded")
 }
 
 /// Replaces logarithms by the distribution that is proportional to what they are of.

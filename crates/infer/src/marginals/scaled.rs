@@ -4,8 +4,8 @@
 
 use multiversion::multiversion;
 
-use super::transitions::{REGISTER, Transitions};
-use crate::logs::{exp, largest, total};
+use super::transitions::Transitions;
+use crate::logs::{REGISTER, exp, largest, total};
 use crate::sum::Sum;
 
 /// Differences of scores up to which exponentials keep all digits: `e^-600` is far from the least normal number.

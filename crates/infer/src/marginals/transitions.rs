@@ -1,11 +1,8 @@
 //! The pair scores of chains, prepared once for all chains that share them: what takes time is their exponentials.
 
 use crate::error::Error;
-use crate::logs::exp;
+use crate::logs::{REGISTER, exp};
 use multiversion::multiversion;
-
-/// What numbers of labels are rounded up to: a register of AVX-512.
-pub(super) const REGISTER: usize = 8;
 
 /// One table of pair scores for every two neighbours, or one for each; with exponentials, in both directions.
 #[derive(Clone, Debug, Default)]

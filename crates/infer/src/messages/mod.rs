@@ -96,18 +96,6 @@ impl PairwiseForm<'_> {
         }
     }
 
-    /// Writes `energy(x, y)` of all the sender's labels x.
-    pub(crate) fn write_energies_to(&self, y: u32, out: &mut [f64]) {
-        match *self {
-            PairwiseForm::Table { values, columns, weight, from_rows } => {
-                let (start, step) = if from_rows { (y as usize, columns) } else { (y as usize * columns, 1) };
-                let entries = values[start..].iter().step_by(step);
-                out.iter_mut().zip(entries).for_each(|(out, value)| *out = weight * value);
-            }
-            _ => (0..).zip(out).for_each(|(x, out)| *out = self.energy(x, y)),
-        }
-    }
-
     /// Writes `min_x (from[x] + energy(x, y))` to every `out[y]`.
     pub(crate) fn send(&self, from: &[f64], out: &mut [f64], scratch: &mut MessageScratch) {
         match *self {
