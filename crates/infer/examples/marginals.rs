@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, HeadScores, MatrixTree};
 use multiplane_infer::chain::ChainView;
-use multiplane_infer::engine::unwatched;
 use multiplane_infer::distance::{Spring, Transform};
+use multiplane_infer::engine::unwatched;
 use multiplane_infer::marginals::{ChainMarginals, ForwardBackward, Marginals, SumProduct, Transitions};
 use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
 use multiplane_infer::several::{self, SeveralMemory};
@@ -130,7 +130,8 @@ fn trees(rounds: usize) {
         }
         mrf
     };
-    let mut models = |is_chain, shared| -> Vec<Mrf> { unaries.iter().map(|unary| model(unary, is_chain, shared)).collect() };
+    let mut models =
+        |is_chain, shared| -> Vec<Mrf> { unaries.iter().map(|unary| model(unary, is_chain, shared)).collect() };
     let kinds = [models(true, true), models(false, true), models(true, false), models(false, false)];
     let solver = |models: &'static [Mrf]| -> Box<dyn FnMut(usize)> {
         let mut engines: Vec<Tree> = models.iter().map(|_| Tree::default()).collect();

@@ -121,20 +121,20 @@ pub(crate) fn log_sums(before: &[f64], table: &[f64], now: &mut [f64]) {
     let padded = now.len();
     for (block, out) in now.as_chunks_mut::<REGISTER>().0.iter_mut().enumerate() {
         let mut most = [f64::NEG_INFINITY; REGISTER];
-        for x in 0..before.len() {
+        for (x, &before) in before.iter().enumerate() {
             let row = row_of(table, x * padded + block * REGISTER);
             for lane in 0..REGISTER {
-                let value = before[x] + row[lane];
+                let value = before + row[lane];
                 most[lane] = if value > most[lane] { value } else { most[lane] };
             }
         }
         // Where nothing is allowed the terms are all -inf, and 0 is as good as any.
         most.iter_mut().for_each(|most| *most = if *most > f64::NEG_INFINITY { *most } else { 0.0 });
         let mut sums = [0.0; REGISTER];
-        for x in 0..before.len() {
+        for (x, &before) in before.iter().enumerate() {
             let row = row_of(table, x * padded + block * REGISTER);
             for lane in 0..REGISTER {
-                sums[lane] += exp(before[x] + row[lane] - most[lane]);
+                sums[lane] += exp(before + row[lane] - most[lane]);
             }
         }
         for lane in 0..REGISTER {

@@ -27,7 +27,9 @@ impl TreeShape {
         let nodes = parents.len();
         if let Some(node) = parents.iter().position(|&parent| parent != ROOT && parent as usize >= nodes) {
             let parent = parents[node];
-            return Err(Error::invalid(format!("node {node}: found parent {parent}, but there are only {nodes} nodes")));
+            return Err(Error::invalid(format!(
+                "node {node}: found parent {parent}, but there are only {nodes} nodes"
+            )));
         }
         // Children by parent, counted first.
         let mut starts = vec![0; nodes + 1];
@@ -52,7 +54,9 @@ impl TreeShape {
             let mut reached = vec![false; nodes];
             order.iter().for_each(|&node| reached[node as usize] = true);
             let node = reached.iter().position(|reached| !reached).unwrap_or(0);
-            return Err(Error::invalid(format!("node {node}: found a cycle among it and its ancestors, expected a root")));
+            return Err(Error::invalid(format!(
+                "node {node}: found a cycle among it and its ancestors, expected a root"
+            )));
         }
         Ok(TreeShape { parents: parents.to_vec(), order })
     }
@@ -79,7 +83,8 @@ pub struct TreeView<'a> {
 impl TreeView<'_> {
     /// Returns the score of a labelling: its unary and pair entries summed.
     pub fn score(&self, shape: &TreeShape, labelling: &[u32]) -> f64 {
-        let unary: f64 = labelling.iter().enumerate().map(|(node, &y)| self.unary[node * self.labels + y as usize]).sum();
+        let unary: f64 =
+            labelling.iter().enumerate().map(|(node, &y)| self.unary[node * self.labels + y as usize]).sum();
         let pair = |(node, &parent): (usize, &u32)| {
             let (y, above) = (labelling[node] as usize, labelling[parent as usize] as usize);
             self.table(node)[y * self.labels + above]

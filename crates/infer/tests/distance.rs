@@ -62,8 +62,7 @@ fn equal_trying_all_places() {
 /// Trees of parts on grids of up to 4 x 4 have the energy that max-product finds with tables.
 #[test]
 fn parts_equal_tables() {
-    let (mut engine, mut tree, mut places, mut labels) =
-        (PartTree::default(), Tree::default(), Vec::new(), Vec::new());
+    let (mut engine, mut tree, mut places, mut labels) = (PartTree::default(), Tree::default(), Vec::new(), Vec::new());
     for seed in 0..800 {
         let mut random = Random(seed);
         let (width, height, count) = (random.within(1, 4), random.within(1, 4), random.within(1, 5));

@@ -106,7 +106,9 @@ fn equal_enumeration() {
 fn are_consistent() {
     let (mut engine, mut transitions, mut out) =
         (ForwardBackward::default(), Transitions::default(), ChainMarginals::default());
-    for (len, labels, size) in [(8, 26, 3.0), (8, 26, 100.0), (8, 26, 1e4), (300, 26, 1.0), (5, 70, 1.0), (40, 33, 50.0)] {
+    for (len, labels, size) in
+        [(8, 26, 3.0), (8, 26, 100.0), (8, 26, 1e4), (300, 26, 1.0), (5, 70, 1.0), (40, 33, 50.0)]
+    {
         let mut random = Random(len as u64);
         let mut scores = |count: usize| -> Vec<f64> { (0..count).map(|_| size * random.real()).collect() };
         let (unary, pair) = (scores(len * labels), scores(labels * labels));
@@ -158,9 +160,8 @@ fn refuse_what_is_no_score() {
         "found 6 pair scores for 2 labels, expected a multiple of their square"
     );
     transitions.set_each(2, &[0.0; 8]).unwrap();
-    let solve = |unary: &[f64]| {
-        text(ForwardBackward::default().solve(unary, &transitions, &mut ChainMarginals::default()))
-    };
+    let solve =
+        |unary: &[f64]| text(ForwardBackward::default().solve(unary, &transitions, &mut ChainMarginals::default()));
     assert_eq!(solve(&[0.0; 3]), "found 3 unary scores, expected a multiple of 2 labels");
     assert_eq!(solve(&[0.0; 8]), "found 2 tables of pair scores for 4 positions");
     let mut unary = [0.0; 6];

@@ -68,7 +68,8 @@ fn check_sums(mrf: &Mrf, all: &[(Vec<u32>, f64)], found: &Marginals, what: &str)
     };
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-10;
     assert!(close(found.log_partition, sum.ln() - least), "{what}: log-partition {}", found.log_partition);
-    let entropy: f64 = all.iter().map(|one| (least - one.1).exp() / sum).map(|p| if p > 0.0 { -p * p.ln() } else { 0.0 }).sum();
+    let entropy: f64 =
+        all.iter().map(|one| (least - one.1).exp() / sum).map(|p| if p > 0.0 { -p * p.ln() } else { 0.0 }).sum();
     assert!(close(found.entropy, entropy), "{what}: entropy {} instead of {entropy}", found.entropy);
     for node in 0..mrf.nodes() {
         for (label, &p) in (0u32..).zip(found.node(node as u32)) {

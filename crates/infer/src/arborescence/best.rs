@@ -30,7 +30,8 @@ pub(super) fn trees(
     }
     while listed.len() < count {
         // The first of equal ones.
-        let best = (0..parts.len()).max_by(|&a, &b| parts[a].tree.score.total_cmp(&parts[b].tree.score).then(b.cmp(&a)));
+        let best =
+            (0..parts.len()).max_by(|&a, &b| parts[a].tree.score.total_cmp(&parts[b].tree.score).then(b.cmp(&a)));
         let Some(best) = best else { break };
         let TreePart { tree, word, mut excluded } = parts.remove(best);
         if listed.len() + 1 < count {

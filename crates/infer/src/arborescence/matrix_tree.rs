@@ -94,7 +94,8 @@ impl MatrixTree {
             }
             range = range.max(most - least);
             self.largest.push(most);
-            let row = (0..side).map(|head| if head == word { f64::NEG_INFINITY } else { scores.edge(head, word) - most });
+            let row =
+                (0..side).map(|head| if head == word { f64::NEG_INFINITY } else { scores.edge(head, word) - most });
             self.scores.extend(row);
         }
         Ok(range <= RANGE)

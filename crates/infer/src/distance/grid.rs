@@ -66,7 +66,9 @@ impl Transform {
         check(from, "the transform")?;
         if !from.is_empty() && (width == 0 || !from.len().is_multiple_of(width)) {
             let found = from.len();
-            return Err(Error::invalid(format!("the transform: found {found} energies, expected full rows of {width}")));
+            return Err(Error::invalid(format!(
+                "the transform: found {found} energies, expected full rows of {width}"
+            )));
         }
         out.resize(from.len(), 0.0);
         places.resize(from.len(), 0);

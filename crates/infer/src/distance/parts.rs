@@ -46,13 +46,7 @@ impl PartTree {
     /// # Errors
     /// A parent that is not before its part, springs and energies that [`Transform`] refuses, a number of energies that is
     /// not that of full rows for every part.
-    pub fn solve(
-        &mut self,
-        unary: &[f64],
-        width: usize,
-        parts: &[Part],
-        places: &mut Vec<u32>,
-    ) -> Result<f64, Error> {
+    pub fn solve(&mut self, unary: &[f64], width: usize, parts: &[Part], places: &mut Vec<u32>) -> Result<f64, Error> {
         let count = parts.len() + 1;
         if width == 0 || unary.is_empty() || !unary.len().is_multiple_of(width * count) {
             let found = unary.len();

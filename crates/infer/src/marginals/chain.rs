@@ -55,12 +55,7 @@ impl ForwardBackward {
     /// # Errors
     /// Sizes that do not fit, a score that is NaN or `+inf`, and scores that forbid every labelling. What `out` holds then
     /// means nothing.
-    pub fn solve(
-        &mut self,
-        unary: &[f64],
-        transitions: &Transitions,
-        out: &mut ChainMarginals,
-    ) -> Result<(), Error> {
+    pub fn solve(&mut self, unary: &[f64], transitions: &Transitions, out: &mut ChainMarginals) -> Result<(), Error> {
         let labels = transitions.labels;
         let is_scaled = self.forward(unary, transitions, &mut out.log_partition)?;
         out.nodes.resize(unary.len(), 0.0);

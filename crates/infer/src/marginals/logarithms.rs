@@ -50,13 +50,7 @@ impl Logarithms {
     }
 
     /// Computes the backward pass and all marginals, after a forward pass that found something allowed.
-    pub(super) fn backward(
-        &mut self,
-        unary: &[f64],
-        transitions: &Transitions,
-        nodes: &mut [f64],
-        edges: &mut [f64],
-    ) {
+    pub(super) fn backward(&mut self, unary: &[f64], transitions: &Transitions, nodes: &mut [f64], edges: &mut [f64]) {
         let (labels, padded) = (transitions.labels, transitions.padded);
         let len = unary.len() / labels;
         self.suffix.clear();

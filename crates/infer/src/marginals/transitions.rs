@@ -34,7 +34,9 @@ impl Transitions {
     pub fn set_shared(&mut self, labels: usize, pair: &[f64]) -> Result<(), Error> {
         if labels == 0 || pair.len() != labels * labels {
             let found = pair.len();
-            return Err(Error::invalid(format!("found {found} pair scores for {labels} labels, expected their square")));
+            return Err(Error::invalid(format!(
+                "found {found} pair scores for {labels} labels, expected their square"
+            )));
         }
         self.shared = true;
         self.set(labels, pair)
@@ -78,7 +80,9 @@ impl Transitions {
         for (index, table) in pairs.chunks_exact(labels * labels).enumerate() {
             let most = table.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             if most == f64::NEG_INFINITY {
-                return Err(Error::invalid(format!("found every pair forbidden in table {index}, expected a finite score")));
+                return Err(Error::invalid(format!(
+                    "found every pair forbidden in table {index}, expected a finite score"
+                )));
             }
             let finite = table.iter().copied().filter(|score| score.is_finite());
             self.range = self.range.max(most - finite.fold(most, f64::min));
