@@ -114,9 +114,9 @@ impl ScoreTree {
     /// use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
     /// let shape = TreeShape::new(&[ROOT, 0, 0])?;
     /// let agree = [1.0, 0.0, 0.0, 1.0];
-    /// let view = TreeView { labels: 2, unary: &[0.0, 0.5, 0.7, 0.0, 0.9, 0.0], pair: &agree, types: &[0; 3] };
+    /// let view = TreeView { labels: 2, unary: &[0.0, 0.5, 0.75, 0.0, 1.0, 0.0], pair: &agree, types: &[0; 3] };
     /// let mut labels = Vec::new();
-    /// assert_eq!(ScoreTree::default().solve(view, &shape, &mut labels), 3.6);
+    /// assert_eq!(ScoreTree::default().solve(view, &shape, &mut labels), 3.75);
     /// assert_eq!(labels, [0, 0, 0]);
     /// # Ok::<(), multiplane_infer::Error>(())
     /// ```
