@@ -6,7 +6,6 @@
 //! theirs, however an engine takes it, turns into what forbids.
 
 mod check;
-mod copy;
 
 use crate::error::Error;
 use crate::term::Term;
@@ -71,6 +70,18 @@ impl Mrf {
     /// Makes a model without nodes.
     pub fn new() -> Self {
         Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0, total: 0.0 }
+    }
+
+    /// Becomes equal to another model, in the memory that there is: nothing is allocated where sizes are those of before,
+    /// and terms that are equal already are not copied.
+    pub fn copy_from(&mut self, other: &Mrf) {
+        self.offsets.clone_from(&other.offsets);
+        self.unary.clone_from(&other.unary);
+        self.edges.clone_from(&other.edges);
+        if self.terms != other.terms {
+            self.terms.clone_from(&other.terms);
+        }
+        (self.constant, self.total) = (other.constant, other.total);
     }
 
     /// Adds a node with one unary energy per label and returns its index.
