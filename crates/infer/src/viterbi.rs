@@ -36,6 +36,13 @@ impl Viterbi {
         if chain.is_empty() {
             return 0.0;
         }
+        let padded = self.fill(chain);
+        self.trace_back(chain, padded, path)
+    }
+
+    /// Computes the best score of a prefix that ends in each label, of a chain that is not empty; returns the length of
+    /// a row.
+    fn fill(&mut self, chain: ChainView<'_>) -> usize {
         let (len, labels) = (chain.len(), chain.labels);
         let padded = labels.next_multiple_of(REGISTER);
         self.forward.resize(len * padded, 0.0);
@@ -44,7 +51,16 @@ impl Viterbi {
             let (before, now) = self.forward[(t - 1) * padded..(t + 1) * padded].split_at_mut(padded);
             forward_step(&before[..labels], chain.pair, &chain.unary[t * labels..(t + 1) * labels], now);
         }
-        self.trace_back(chain, padded, path)
+        padded
+    }
+
+    /// Writes `[len][labels]`: the best score of a prefix that ends in each label.
+    pub(crate) fn prefixes(&mut self, chain: ChainView<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        if !chain.is_empty() {
+            let padded = self.fill(chain);
+            self.forward.chunks_exact(padded).take(chain.len()).for_each(|row| out.extend(&row[..chain.labels]));
+        }
     }
 
     /// Follows the best scores from the end; returns the best of all.
