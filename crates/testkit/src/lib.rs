@@ -3,4 +3,5 @@
 
 pub mod contract;
 pub mod reference;
+pub mod several;
 pub mod small;

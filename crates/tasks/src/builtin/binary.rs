@@ -51,6 +51,8 @@ pub struct BinarySpec {
     pub class_weights: Option<Vec<f64>>,
 }
 
+mod several;
+
 /// The task: features and costs.
 #[derive(Clone, Debug)]
 pub struct Binary {
@@ -62,6 +64,20 @@ impl Binary {
     /// Makes a task on rows of `features` features; `costs` must be for two labels.
     pub fn new(features: usize, costs: CostTable) -> Self {
         Binary { features, costs }
+    }
+
+    /// Scores of both labels, with the loss where there is a truth.
+    fn score_labels(&self, question: QuestionOf<'_, Self>, w: &[f64]) -> [f64; 2] {
+        let mut score = [0.0];
+        let row = question.input.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
+        if let Some(&truth) = question.truth {
+            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
+                *score += self.costs.factor(1) * cost;
+            }
+        }
+        scores
     }
 }
 
@@ -104,15 +120,7 @@ impl Task for Binary {
         _: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let mut score = [0.0];
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
-        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
-        if let Some(&truth) = question.truth {
-            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
-                *score += self.costs.factor(1) * cost;
-            }
-        }
+        let scores = self.score_labels(question, w);
         *out = u32::from(scores[1] > scores[0]);
         Ok(Quality::Exact)
     }
@@ -135,6 +143,9 @@ impl Task for Binary {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }
@@ -192,6 +203,10 @@ impl BuiltinTask for Binary {
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        2
     }
 
     fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {

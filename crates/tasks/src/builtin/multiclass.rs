@@ -19,6 +19,7 @@ use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
+use crate::builtin::several::single::first_best;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -50,6 +51,8 @@ pub struct MulticlassSpec {
     pub class_weights: Option<Vec<f64>>,
 }
 
+mod several;
+
 /// The task: classes, features, costs.
 #[derive(Clone, Debug)]
 pub struct Multiclass {
@@ -62,6 +65,17 @@ impl Multiclass {
     /// Makes a task of `classes` classes on rows of `features` features.
     pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
         Multiclass { features, costs, classes }
+    }
+
+    /// Scores of all classes, with the loss where there is a truth.
+    fn score_classes(&self, question: QuestionOf<'_, Self>, w: &[f64], scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        let row = question.input.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        if let Some(&truth) = question.truth {
+            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
+        }
     }
 }
 
@@ -108,21 +122,8 @@ impl Task for Multiclass {
         work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let scores = &mut work.scratch.scores;
-        scores.clear();
-        scores.resize(self.classes, 0.0);
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
-        if let Some(&truth) = question.truth {
-            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
-        }
-        let mut best = 0;
-        for (class, &score) in scores.iter().enumerate() {
-            if score > scores[best] {
-                best = class;
-            }
-        }
-        *out = best as u32;
+        self.score_classes(question, w, &mut work.scratch.scores);
+        *out = first_best(&work.scratch.scores);
         Ok(Quality::Exact)
     }
 
@@ -148,6 +149,9 @@ impl Task for Multiclass {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }
@@ -222,6 +226,10 @@ impl BuiltinTask for Multiclass {
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        self.classes
     }
 
     fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {

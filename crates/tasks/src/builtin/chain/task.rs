@@ -9,8 +9,10 @@ use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
     WorkspaceOf,
 };
+use multiplane_infer::best_paths::BestPaths;
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
+use multiplane_infer::path_margins::PathMargins;
 use multiplane_infer::viterbi::Viterbi;
 
 use crate::builtin::chain::compiled::CodedScratch;
@@ -23,9 +25,11 @@ use crate::data::SparseRows;
 /// Working memory of the decoder and of planes.
 #[derive(Debug, Default)]
 pub struct ChainScratch {
-    unary: Vec<f64>,
-    viterbi: Viterbi,
+    pub(super) unary: Vec<f64>,
+    pub(super) viterbi: Viterbi,
     lattice: Lattice,
+    pub(super) best_paths: BestPaths,
+    pub(super) margins: PathMargins,
     difference: Difference,
     coded: CodedScratch,
 }
@@ -119,6 +123,9 @@ impl Task for Chain {
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -31,6 +31,10 @@ impl BuiltinTask for GraphTask {
         Some(&y.labels)
     }
 
+    fn label_count(&self, _: &GraphInput, _: usize) -> usize {
+        self.labels
+    }
+
     fn neighbours(&self, _: &GraphInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
         let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { self.labels };
         one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()

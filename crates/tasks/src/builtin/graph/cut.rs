@@ -93,6 +93,19 @@ impl GraphTask {
         scratch: &mut CutScratch,
         labels: &mut [u32],
     ) -> Result<(), String> {
+        self.cut_sloped((x, w, truth), &[], part, memory, scratch, labels)
+    }
+
+    /// The same where label 1 costs what `added` says more than label 0, by node of the graph; empty: nothing.
+    pub(super) fn cut_sloped(
+        &self,
+        (x, w, truth): (&GraphInput, &[f64], Option<&Labelling>),
+        added: &[f64],
+        part: &Part,
+        memory: &mut CutMemory,
+        scratch: &mut CutScratch,
+        labels: &mut [u32],
+    ) -> Result<(), String> {
         let CutScratch { difference, slopes, costs } = scratch;
         let (zero, one) = w[..self.edge_start()].split_at(self.features);
         difference.clear();
@@ -111,7 +124,7 @@ impl GraphTask {
                     _ => 0.0,
                 };
             }
-            slopes.push(slope[0]);
+            slopes.push(slope[0] + added.get(node as usize).unwrap_or(&0.0));
         }
         self.costs_of_cut(x, w, part, costs);
         let total = slopes.iter().map(|slope| slope.abs()).sum::<f64>() + costs.iter().sum::<f64>();

@@ -125,7 +125,7 @@ impl GraphTask {
     }
 
     /// Returns the energy of the truth, which the hinge is above; infinite where its labels are not all known.
-    fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
+    pub(super) fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
         let labels: Vec<u32> = part.nodes.iter().map(|&node| truth.labels[node as usize]).collect();
         let known = labels.iter().all(|&label| (label as usize) < self.labels);
         if known { model.energy(&labels) } else { f64::INFINITY }

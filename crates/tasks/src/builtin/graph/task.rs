@@ -97,7 +97,15 @@ impl Task for GraphTask {
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         let recombination = (self.pairwise == Pairwise::Cut).then_some(self as &dyn RecombineLabels<Self>);
-        TaskCapabilities { codes: Some(self), recombination, magnitudes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities {
+            codes: Some(self),
+            recombination,
+            magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
+            ..TaskCapabilities::none()
+        }
     }
 }
 

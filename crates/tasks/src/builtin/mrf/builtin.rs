@@ -30,6 +30,10 @@ impl BuiltinTask for MrfTask {
         Some(&y.labels)
     }
 
+    fn label_count(&self, x: &MrfInput, variable: usize) -> usize {
+        x.labels(variable)
+    }
+
     fn neighbours(&self, x: &MrfInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
         let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { x.labels(node) };
         one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()

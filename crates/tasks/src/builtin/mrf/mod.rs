@@ -18,6 +18,7 @@ mod reading;
 mod recombine;
 mod reference;
 mod scores;
+mod several;
 mod spec;
 mod task;
 

@@ -83,6 +83,9 @@ impl Task for MrfTask {
             codes: Some(self),
             recombination: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

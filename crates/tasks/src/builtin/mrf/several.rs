@@ -1,0 +1,127 @@
+//! More labellings of a pairwise model than the best: lists, answers kept apart, max-marginals, by the engine that decodes
+//! the model. Nodes without a label stay out.
+
+use multiplane_core::oracle::Quality;
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{DiverseLabels, ExampleOf, MaxMarginals, QuestionOf, TopLabels, WorkspaceOf};
+use multiplane_infer::{Mrf, engine};
+
+use super::decode::MrfScratch;
+use super::engines::Effort;
+use super::input::MrfInput;
+use super::layout::MrfTask;
+use super::spec::Inference;
+use crate::builtin::graph::{Labelling, UNLABELLED};
+use crate::builtin::several::labels;
+use crate::builtin::several::models::Solver;
+
+/// Input, weights, and the truth where its loss is added.
+type Asked<'a> = (&'a MrfInput, &'a [f64], Option<&'a Labelling>);
+
+impl MrfTask {
+    /// Returns the model of a question and the way to decode it.
+    fn model(&self, (x, w, truth): Asked<'_>, scratch: &mut MrfScratch) -> Result<(Mrf, Inference), String> {
+        let MrfScratch { part, parents, scores, .. } = scratch;
+        part.take(x.nodes(), x.edges(), truth.map(|truth| &truth.labels[..]));
+        let model = scores.energies((x, w, truth), part).map_err(|error| error.to_string())?;
+        Ok((model, self.way(x, part, parents)))
+    }
+
+    /// What decodes a model this way.
+    fn solver(&self, model: &Mrf, way: Inference) -> Solver {
+        match way {
+            Inference::Tree => Solver::Tree,
+            Inference::Brute => Solver::Brute,
+            Inference::Auto => Solver::cut_or_messages(model, self.max_iterations),
+            Inference::Trws => Solver::Trws(self.max_iterations),
+        }
+    }
+}
+
+impl TopLabels<MrfTask> for MrfTask {
+    fn top(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut [Labelling],
+    ) -> Result<(usize, Quality), String> {
+        let asked = (question.input, w, question.truth);
+        let scratch = work.scratch;
+        let Some(first) = out.first_mut() else { return Ok((0, Quality::Exact)) };
+        let quality = self.label(asked, scratch, first)?;
+        if out.len() == 1 || scratch.part.nodes.is_empty() {
+            return Ok((1, quality));
+        }
+        let (model, way) = self.model(asked, scratch)?;
+        let base = out[0].clone();
+        let nodes = &scratch.part.nodes;
+        let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
+        let list = self.solver(&model, way).list(&model, (labels, quality), out.len());
+        let (list, quality) = list.map_err(|error| error.to_string())?;
+        for (out, labels) in out.iter_mut().zip(&list) {
+            out.clone_from(&base);
+            nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
+        }
+        Ok((list.len(), quality))
+    }
+}
+
+impl DiverseLabels<MrfTask> for MrfTask {
+    fn decode_apart(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        codes: &[u32],
+        penalties: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Labelling,
+    ) -> Result<Quality, String> {
+        let (x, scratch) = (question.input, work.scratch);
+        out.judge = None;
+        out.labels.clear();
+        out.labels.resize(x.nodes(), UNLABELLED);
+        let (mut model, way) = self.model((x, w, question.truth), scratch)?;
+        let MrfScratch { part, engines, labels: found, .. } = scratch;
+        if part.nodes.is_empty() {
+            return Ok(Quality::Exact);
+        }
+        let mut unary = Vec::new();
+        for (place, &node) in (0..).zip(&part.nodes) {
+            unary.clear();
+            unary.extend_from_slice(model.unary(place));
+            let used = codes.iter().skip(node as usize).step_by(x.nodes());
+            used.zip(penalties).for_each(|(&label, penalty)| unary[label as usize] += penalty);
+            model.set_unary(place, &unary).map_err(|error| error.to_string())?;
+        }
+        let effort = if question.truth.is_some() { Effort::Training } else { Effort::Prediction };
+        let answer =
+            engines.run((way, self.max_iterations, effort), &model, found).map_err(|error| error.to_string())?;
+        part.nodes.iter().zip(found).for_each(|(&node, label)| out.labels[node as usize] = *label);
+        let quality = match answer.quality() {
+            engine::Quality::Exact => Quality::Exact,
+            engine::Quality::UpperBound(bound) => Quality::UpperBound(bound),
+            engine::Quality::Heuristic => Quality::Heuristic,
+        };
+        Ok(labels::with_rewards(quality, penalties, part.nodes.len()))
+    }
+
+    fn relabel(&self, example: ExampleOf<'_, Self>, code: &[u32], changes: usize, rng: &mut Rng, out: &mut Labelling) {
+        let labels = |node: usize| if code[node] == UNLABELLED { 0 } else { example.input.labels(node) };
+        *out = Labelling::new(labels::relabelled(code, labels, changes, rng));
+    }
+}
+
+impl MaxMarginals<MrfTask> for MrfTask {
+    /// Those of the nodes that the question is about.
+    fn max_marginals(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        let (model, way) = self.model((question.input, w, question.truth), work.scratch)?;
+        self.solver(&model, way).max_marginals(&model, out)
+    }
+}
