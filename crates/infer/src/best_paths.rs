@@ -50,10 +50,12 @@ struct Entry {
     rank: u32,
 }
 
-/// The highest score is the greatest; ties go to the lower label, as in Viterbi, then to the lower rank.
+/// The highest score is the greatest; ties, 0 and -0 among them, go to the lower label, as in Viterbi, then to the lower
+/// rank.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.score.total_cmp(&other.score).then((other.before, other.rank).cmp(&(self.before, self.rank)))
+        let scores = self.score.partial_cmp(&other.score).unwrap_or_else(|| self.score.total_cmp(&other.score));
+        scores.then((other.before, other.rank).cmp(&(self.before, self.rank)))
     }
 }
 

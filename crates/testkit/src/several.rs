@@ -155,7 +155,11 @@ impl<T: Task> Asked<'_, T> {
                 sorted.sort_by(|a, b| b.total_cmp(a));
                 assert_eq!(found, count.min(self.all.len()), "{name}");
                 for (k, (&place, &best)) in places.iter().zip(&sorted).enumerate() {
-                    assert!(self.near(self.scores[place], best), "{name}: rank {k} scores {}, not {best}", self.scores[place]);
+                    assert!(
+                        self.near(self.scores[place], best),
+                        "{name}: rank {k} scores {}, not {best}",
+                        self.scores[place]
+                    );
                 }
             }
             Quality::UpperBound(bound) => {
@@ -169,21 +173,25 @@ impl<T: Task> Asked<'_, T> {
 
     /// Without codes or with penalties of 0 the answer is that of decoding; else it maximises the sum, as far as it says.
     /// Returns whether it is proven.
-    fn check_apart(&self, capabilities: &TaskCapabilities<'_, T>, decoded: &(T::Label, Quality), rng: &mut Rng) -> bool {
+    fn check_apart(
+        &self,
+        capabilities: &TaskCapabilities<'_, T>,
+        decoded: &(T::Label, Quality),
+        rng: &mut Rng,
+    ) -> bool {
         let (name, diverse) = (&self.name, capabilities.diverse.expect("labellings kept apart"));
         let ask = |codes: &[u32], penalties: &[f64]| {
             let mut y = self.all[0].clone();
-            let quality = self.with_scratch(|question, work| {
-                diverse.decode_apart(question, self.w, codes, penalties, work, &mut y)
-            });
+            let quality = self
+                .with_scratch(|question, work| diverse.decode_apart(question, self.w, codes, penalties, work, &mut y));
             (y, quality.unwrap())
         };
-        let some: Vec<usize> =
-            (0..1 + rng.below(3)).map(|_| rng.below(self.all.len() as u64) as usize).collect();
+        let some: Vec<usize> = (0..1 + rng.below(3)).map(|_| rng.below(self.all.len() as u64) as usize).collect();
         let codes: Vec<u32> = some.iter().flat_map(|&k| self.codes[k].iter().copied()).collect();
         assert!(ask(&[], &[]) == *decoded, "{name}: no codes, another answer");
         assert!(ask(&codes, &vec![0.0; some.len()]).0 == decoded.0, "{name}: no penalties, another answer");
-        let penalties: Vec<f64> = some.iter().map(|_| [0.0, 0.1, 1.0, 10.0][rng.below(4) as usize] * rng.unit()).collect();
+        let penalties: Vec<f64> =
+            some.iter().map(|_| [0.0, 0.1, 1.0, 10.0][rng.below(4) as usize] * rng.unit()).collect();
         let (y, quality) = ask(&codes, &penalties);
         let value = |k: usize| {
             let differ = |other: usize| self.codes[k].iter().zip(&self.codes[other]).filter(|(a, b)| a != b).count();
@@ -193,7 +201,9 @@ impl<T: Task> Asked<'_, T> {
         let found = value(self.place(&y));
         match quality {
             Quality::Exact => assert!(self.near(found, best), "{name}: {found} for lowered scores, not {best}"),
-            Quality::UpperBound(bound) => assert!(bound >= best - 1e-9 * (1.0 + best.abs()), "{name}: {bound}, best {best}"),
+            Quality::UpperBound(bound) => {
+                assert!(bound >= best - 1e-9 * (1.0 + best.abs()), "{name}: {bound}, best {best}")
+            }
             Quality::Heuristic => {}
         }
         quality == Quality::Exact
@@ -222,7 +232,8 @@ impl<T: Task> Asked<'_, T> {
     fn check_max_marginals(&self, capabilities: &TaskCapabilities<'_, T>) -> bool {
         let (name, margins) = (&self.name, capabilities.max_marginals.expect("max-marginals"));
         let mut out = Vec::new();
-        if let Err(reason) = self.with_scratch(|question, work| margins.max_marginals(question, self.w, work, &mut out)) {
+        if let Err(reason) = self.with_scratch(|question, work| margins.max_marginals(question, self.w, work, &mut out))
+        {
             assert!(reason.contains("max-marginals are exact"), "{name}: {reason}");
             return false;
         }

@@ -33,7 +33,8 @@ fn graphs() {
     ] {
         let mut looked = Looked::default();
         for seed in 0..60 {
-            let spec = GraphSpec { pairwise, inference, potts: [0.0, 0.7][(seed % 2) as usize], ..GraphSpec::default() };
+            let spec =
+                GraphSpec { pairwise, inference, potts: [0.0, 0.7][(seed % 2) as usize], ..GraphSpec::default() };
             let (problem, _) = small::graph_of(seed, &spec, [0, 3][(seed / 2 % 2) as usize]);
             if inference != MinCut || problem.dim == 2 * 3 + 2 {
                 looked += problem.check_several(seed); // a cut needs two labels

@@ -33,7 +33,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
     .summary("two classes")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[feature]")
-    .oracle("the other label");
+    .oracle("the other label")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -33,7 +33,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
     .summary("several classes (Crammer-Singer)")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[class][feature]")
-    .oracle("enumeration");
+    .oracle("enumeration")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

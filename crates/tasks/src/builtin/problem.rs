@@ -1,5 +1,7 @@
 //! A built-in task with its examples, decoded and judged on any number of threads.
 
+mod several;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +15,10 @@ use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
-use crate::problem::{FeatureSizes, Judged, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::problem::{
+    FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TopPrediction, Vocabulary,
+    decode_all,
+};
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
@@ -159,6 +164,23 @@ where
         })?;
         let reason = || format!("the labels of task `{}` have no numbers", self.name);
         without.map_or(Ok(()), |block| Err(OracleError { block, reason: reason() }))
+    }
+    fn predict_top(
+        &self,
+        w: &[f64],
+        count: usize,
+        threads: usize,
+        each: &mut dyn FnMut(TopPrediction),
+    ) -> Result<(), OracleError> {
+        self.list(w, count, threads, each)
+    }
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError> {
+        self.margins(w, threads, each)
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let judge = |truth: &T::Label, answer: &T::Label| Judged {

@@ -107,8 +107,7 @@ impl TopLabels<GraphTask> for GraphTask {
         let base = out[0].clone();
         let nodes = &scratch.part.nodes;
         let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
-        let (list, quality) =
-            solver.list(&model, (labels, quality), out.len()).map_err(|error| error.to_string())?;
+        let (list, quality) = solver.list(&model, (labels, quality), out.len()).map_err(|error| error.to_string())?;
         for (out, labels) in out.iter_mut().zip(&list) {
             out.clone_from(&base);
             nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);

@@ -24,7 +24,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .summary("any pairwise model given as tables of features, with weights that it shares")
     .reads(&[&mrf::FORMAT])
     .layout("[feature]")
-    .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
+    .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
+    .lists_several();
 
 /// Most labellings of `brute`; those of the engine.
 const ENUMERABLE: f64 = 1e8;

@@ -1,12 +1,15 @@
 //! One variable: its labels by their scores.
 
+use std::cmp::Ordering;
+
 use super::labels::each_used;
 
 /// Writes the labels of the highest scores into `out`, the best first and the lower label first where scores are equal;
 /// returns how many there are.
 pub(in crate::builtin) fn top(scores: &[f64], out: &mut [u32]) -> usize {
     let mut labels: Vec<u32> = (0..scores.len() as u32).collect();
-    labels.sort_by(|&a, &b| scores[b as usize].total_cmp(&scores[a as usize])); // stable
+    // Stable; and no `total_cmp`, by which 0 would be above -0.
+    labels.sort_by(|&a, &b| scores[b as usize].partial_cmp(&scores[a as usize]).unwrap_or(Ordering::Equal));
     out.iter_mut().zip(labels).map(|(out, label)| *out = label).count()
 }
 
