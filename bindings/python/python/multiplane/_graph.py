@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _graphs
-from multiplane._base import BuiltIn
 from multiplane._check import Findings, diagnosed
 from multiplane._path import PathResult
+from multiplane._several import Several
 
 _NO_LABEL = -1
 
 
-class GraphSSVM(BuiltIn):
+class GraphSSVM(Several):
     """Labels every node of a graph: from features of the nodes, and from edges whose ends like to agree.
 
     ``X`` is a list of graphs, each ``(features, edges)`` or ``(features, edges, edge_features)`` with arrays
@@ -159,13 +159,22 @@ class GraphSSVM(BuiltIn):
                 )
         return _graphs.dataset(graphs, [np.full(len(g.features), _NO_LABEL) for g in graphs], None)
 
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        if not _graphs.is_path(X) and hasattr(X, "__len__") and len(X) == 0:
+            return None, []
+        data = self._to_predict(X)
+        sizes, _ = _core.graph_sizes(data)
+        return data, list(sizes)
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return self.classes_[numbers]
+
     def predict(self, X: Any) -> list[NDArray[Any]]:
         """The predicted labels of every graph: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
         self._check_fitted()
-        if not _graphs.is_path(X) and hasattr(X, "__len__") and len(X) == 0:
+        data, sizes = self._to_ask(X)
+        if data is None:
             return []
-        data = self._to_predict(X)
-        sizes, _ = _core.graph_sizes(data)
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
         found = self.classes_[numbers]
         return np.split(found, np.cumsum(sizes)[:-1])

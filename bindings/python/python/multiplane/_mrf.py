@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _mrfs
-from multiplane._base import BuiltIn
 from multiplane._check import Findings, diagnosed
 from multiplane._graphs import is_path
 from multiplane._path import PathResult
+from multiplane._several import Several
 
 _NO_LABEL = -1
 
 
-class MrfSSVM(BuiltIn):
+class MrfSSVM(Several):
     """Labels the nodes of any pairwise model: one weight per feature, which all nodes and edges share.
 
     ``X`` is a list of models, each ``(unary_features, edges, pair_features)``. ``unary_features`` is a list of arrays
@@ -159,13 +159,25 @@ class MrfSSVM(BuiltIn):
             )
         return data
 
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        if not is_path(X) and hasattr(X, "__len__") and len(X) == 0:
+            return None, []
+        data = self._to_predict(X)
+        sizes, _ = _core.mrf_sizes(data)
+        return data, list(sizes)
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return numbers.astype(np.int64)
+
+    def _table(self, rows: list[NDArray[np.float64]]) -> Any:
+        return [row.copy() for row in rows]  # nodes have labels of their own
+
     def predict(self, X: Any) -> list[NDArray[np.int64]]:
         """The predicted labels of every model: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
         self._check_fitted()
-        if not is_path(X) and hasattr(X, "__len__") and len(X) == 0:
+        data, sizes = self._to_ask(X)
+        if data is None:
             return []
-        data = self._to_predict(X)
-        sizes, _ = _core.mrf_sizes(data)
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32).astype(np.int64)
         return np.split(numbers, np.cumsum(sizes)[:-1])
 

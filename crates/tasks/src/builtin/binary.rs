@@ -3,6 +3,8 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
+mod several;
+
 use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
@@ -51,8 +53,6 @@ pub struct BinarySpec {
     /// Factors on the loss by true label, the lower label first.
     pub class_weights: Option<Vec<f64>>,
 }
-
-mod several;
 
 /// The task: features and costs.
 #[derive(Clone, Debug)]

@@ -2,6 +2,8 @@
 //!
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
+mod several;
+
 use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
@@ -51,8 +53,6 @@ pub struct MulticlassSpec {
     /// Factors on the loss by true class, in sorted order of the labels.
     pub class_weights: Option<Vec<f64>>,
 }
-
-mod several;
 
 /// The task: classes, features, costs.
 #[derive(Clone, Debug)]

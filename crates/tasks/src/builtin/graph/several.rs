@@ -12,30 +12,30 @@ use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
 use super::spec::Inference;
 use crate::builtin::several::labels;
-use crate::builtin::several::models::Solver;
+use crate::builtin::several::models::Lister;
 
 /// Input, weights, and the truth where its loss is added.
 type Asked<'a> = (&'a GraphInput, &'a [f64], Option<&'a Labelling>);
 
 impl GraphTask {
     /// Returns the model of a question and what decodes it.
-    fn model(&self, (x, w, truth): Asked<'_>, scratch: &mut GraphScratch) -> Result<(Mrf, Solver), String> {
+    fn model(&self, (x, w, truth): Asked<'_>, scratch: &mut GraphScratch) -> Result<(Mrf, Lister), String> {
         let GraphScratch { part, unary, parents, .. } = scratch;
         part.take(x.nodes(), x.edges(), truth.map(|truth| &truth.labels[..]));
         self.score_nodes(x, w, truth, part, unary);
         let model = self.energies(x, w, part, unary).map_err(|error| error.to_string())?;
-        let solver = match self.way(part, parents) {
-            Inference::Tree => Solver::Tree,
-            Inference::Brute => Solver::Brute,
-            Inference::Expansion => Solver::Expansion,
-            Inference::MinCut => Solver::MinCut,
+        let lister = match self.way(part, parents) {
+            Inference::Tree => Lister::Tree,
+            Inference::Brute => Lister::Brute,
+            Inference::Expansion => Lister::Expansion,
+            Inference::MinCut => Lister::MinCut,
             // As in decoding: two labels may be submodular at these weights.
             Inference::Auto | Inference::Trws if self.inference == Inference::Auto => {
-                Solver::cut_or_messages(&model, self.max_iterations)
+                Lister::cut_or_messages(&model, self.max_iterations)
             }
-            Inference::Auto | Inference::Trws => Solver::Trws(self.max_iterations),
+            Inference::Auto | Inference::Trws => Lister::Trws(self.max_iterations),
         };
-        Ok((model, solver))
+        Ok((model, lister))
     }
 
     /// Decodes with labels at nodes costing what `codes` and `penalties` say.
@@ -103,11 +103,11 @@ impl TopLabels<GraphTask> for GraphTask {
         if out.len() == 1 || scratch.part.nodes.is_empty() {
             return Ok((1, quality));
         }
-        let (model, solver) = self.model(asked, scratch)?;
+        let (model, lister) = self.model(asked, scratch)?;
         let base = out[0].clone();
         let nodes = &scratch.part.nodes;
         let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
-        let (list, quality) = solver.list(&model, (labels, quality), out.len()).map_err(|error| error.to_string())?;
+        let (list, quality) = lister.list(&model, (labels, quality), out.len()).map_err(|error| error.to_string())?;
         for (out, labels) in out.iter_mut().zip(&list) {
             out.clone_from(&base);
             nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
@@ -145,7 +145,7 @@ impl MaxMarginals<GraphTask> for GraphTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Vec<f64>,
     ) -> Result<(), String> {
-        let (model, solver) = self.model((question.input, w, question.truth), work.scratch)?;
-        solver.max_marginals(&model, out)
+        let (model, lister) = self.model((question.input, w, question.truth), work.scratch)?;
+        lister.max_marginals(&model, out)
     }
 }

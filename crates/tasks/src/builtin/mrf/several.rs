@@ -13,7 +13,7 @@ use super::layout::MrfTask;
 use super::spec::Inference;
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::builtin::several::labels;
-use crate::builtin::several::models::Solver;
+use crate::builtin::several::models::Lister;
 
 /// Input, weights, and the truth where its loss is added.
 type Asked<'a> = (&'a MrfInput, &'a [f64], Option<&'a Labelling>);
@@ -28,12 +28,12 @@ impl MrfTask {
     }
 
     /// What decodes a model this way.
-    fn solver(&self, model: &Mrf, way: Inference) -> Solver {
+    fn lister(&self, model: &Mrf, way: Inference) -> Lister {
         match way {
-            Inference::Tree => Solver::Tree,
-            Inference::Brute => Solver::Brute,
-            Inference::Auto => Solver::cut_or_messages(model, self.max_iterations),
-            Inference::Trws => Solver::Trws(self.max_iterations),
+            Inference::Tree => Lister::Tree,
+            Inference::Brute => Lister::Brute,
+            Inference::Auto => Lister::cut_or_messages(model, self.max_iterations),
+            Inference::Trws => Lister::Trws(self.max_iterations),
         }
     }
 }
@@ -57,7 +57,7 @@ impl TopLabels<MrfTask> for MrfTask {
         let base = out[0].clone();
         let nodes = &scratch.part.nodes;
         let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
-        let list = self.solver(&model, way).list(&model, (labels, quality), out.len());
+        let list = self.lister(&model, way).list(&model, (labels, quality), out.len());
         let (list, quality) = list.map_err(|error| error.to_string())?;
         for (out, labels) in out.iter_mut().zip(&list) {
             out.clone_from(&base);
@@ -122,6 +122,6 @@ impl MaxMarginals<MrfTask> for MrfTask {
         out: &mut Vec<f64>,
     ) -> Result<(), String> {
         let (model, way) = self.model((question.input, w, question.truth), work.scratch)?;
-        self.solver(&model, way).max_marginals(&model, out)
+        self.lister(&model, way).max_marginals(&model, out)
     }
 }

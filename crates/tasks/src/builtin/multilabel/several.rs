@@ -12,7 +12,7 @@ use super::search::{self, MOST_ITERATIONS};
 use super::task::MultilabelScratch;
 use crate::builtin::prices::SetSearch;
 use crate::builtin::several::labels;
-use crate::builtin::several::models::Solver;
+use crate::builtin::several::models::Lister;
 
 impl Multilabel {
     /// Scores as [`score_labels`](Multilabel::score_labels) has left them.
@@ -45,11 +45,11 @@ impl TopLabels<Multilabel> for Multilabel {
             }
             way => {
                 let model = search::model(&self.graph, scores).map_err(|error| error.to_string())?;
-                let solver = match way {
-                    SetSearch::Messages => Solver::Tree,
-                    _ => Solver::cut_or_messages(&model, MOST_ITERATIONS),
+                let lister = match way {
+                    SetSearch::Messages => Lister::Tree,
+                    _ => Lister::cut_or_messages(&model, MOST_ITERATIONS),
                 };
-                solver.list(&model, (first, quality), count).map_err(|error| error.to_string())?
+                lister.list(&model, (first, quality), count).map_err(|error| error.to_string())?
             }
         };
         let found = list.len();
@@ -97,10 +97,10 @@ impl MaxMarginals<Multilabel> for Multilabel {
             return Ok(());
         }
         let model = search::model(&self.graph, scores).map_err(|error| error.to_string())?;
-        let solver = match way {
-            SetSearch::Messages => Solver::Tree,
-            _ => Solver::cut_or_messages(&model, MOST_ITERATIONS),
+        let lister = match way {
+            SetSearch::Messages => Lister::Tree,
+            _ => Lister::cut_or_messages(&model, MOST_ITERATIONS),
         };
-        solver.max_marginals(&model, out)
+        lister.max_marginals(&model, out)
     }
 }

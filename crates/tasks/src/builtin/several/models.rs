@@ -13,7 +13,7 @@ use super::labels::put_first;
 
 /// An engine that solves a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::builtin) enum Solver {
+pub(in crate::builtin) enum Lister {
     /// Messages on a graph without cycles.
     Tree,
     /// Enumeration.
@@ -26,12 +26,12 @@ pub(in crate::builtin) enum Solver {
     Trws(u64),
 }
 
-impl Solver {
+impl Lister {
     /// Returns a cut where it takes the model, else message passing.
     pub(in crate::builtin) fn cut_or_messages(model: &Mrf, max_iterations: u64) -> Self {
         match model.most_labels() <= 2 && MinCut::default().prepare(model).is_ok() {
-            true => Solver::MinCut,
-            false => Solver::Trws(max_iterations),
+            true => Lister::MinCut,
+            false => Lister::Trws(max_iterations),
         }
     }
 
@@ -48,11 +48,11 @@ impl Solver {
         count: usize,
     ) -> Result<(Vec<Vec<u32>>, Quality), Error> {
         let found = match self {
-            Solver::Tree => Tree::default().solve_best(model, count, &mut unwatched),
-            Solver::Brute => Brute.solve_best(model, count, &mut unwatched),
-            Solver::MinCut => MinCut::default().solve_best(model, count, &mut unwatched),
-            Solver::Expansion => Expansion::default().solve_best(model, count, &mut unwatched),
-            Solver::Trws(max_iterations) => {
+            Lister::Tree => Tree::default().solve_best(model, count, &mut unwatched),
+            Lister::Brute => Brute.solve_best(model, count, &mut unwatched),
+            Lister::MinCut => MinCut::default().solve_best(model, count, &mut unwatched),
+            Lister::Expansion => Expansion::default().solve_best(model, count, &mut unwatched),
+            Lister::Trws(max_iterations) => {
                 let mut engine = Trws::default();
                 engine.max_iterations = max_iterations;
                 engine.solve_best(model, count, &mut unwatched)
@@ -75,10 +75,10 @@ impl Solver {
     /// It is not, or cannot solve the model.
     pub(in crate::builtin) fn max_marginals(self, model: &Mrf, out: &mut Vec<f64>) -> Result<(), String> {
         let solved = match self {
-            Solver::Tree => Tree::default().min_marginals(model, out),
-            Solver::Brute => Brute.min_marginals(model, out),
-            Solver::MinCut => MinCut::default().min_marginals(model, out),
-            Solver::Expansion | Solver::Trws(_) => {
+            Lister::Tree => Tree::default().min_marginals(model, out),
+            Lister::Brute => Brute.min_marginals(model, out),
+            Lister::MinCut => MinCut::default().min_marginals(model, out),
+            Lister::Expansion | Lister::Trws(_) => {
                 let (nodes, labels) = (model.nodes(), model.most_labels());
                 return Err(format!(
                     "its {nodes} nodes of up to {labels} labels make cycles that no exact decoder takes at these \
