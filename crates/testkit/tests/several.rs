@@ -2,6 +2,7 @@
 
 use multiplane_tasks::builtin::graph::{self, GraphSpec, Pairwise};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
+use multiplane_tasks::registry::{TASKS, need_several};
 use multiplane_testkit::several::Looked;
 use multiplane_testkit::small;
 
@@ -61,4 +62,23 @@ fn pairwise_models() {
         assert_eq!(looked.margins > 1_000, exact, "{inference:?}: {looked:?}");
         assert!(looked.lists > 1_000 && looked.apart > 500, "{inference:?}: {looked:?}");
     }
+}
+
+/// No task that the registry says this of is left out above, and users are told of all that are in.
+#[test]
+fn every_task_that_lists_is_held_against_enumeration() {
+    let graph = small::graph(1, &GraphSpec::default()).0;
+    let mut held: Vec<_> = (0..3).map(small::random).collect();
+    held.extend([small::random_sets(1), small::mrf(1, &MrfSpec::default()), graph]);
+    let mut names: Vec<&str> = held.iter().filter_map(|problem| problem.name.split(',').next()).collect();
+    let mut told: Vec<&str> = TASKS.iter().filter(|entry| entry.several).map(|entry| entry.name).collect();
+    names.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(names, told);
+    assert!(need_several("chain", "--top").is_ok());
+    let refused = need_several("external", "--top").unwrap_err();
+    assert!(
+        refused.starts_with("--top: task `external`") && names.iter().all(|name| refused.contains(name)),
+        "{refused}"
+    );
 }

@@ -49,7 +49,7 @@ impl Asked {
         multiplane::tasks::need_several(&model.info.provenance.task, what).map_err(Error::input)
     }
 
-    /// Writes what was asked for of all examples, numbered from 1.
+    /// Writes what was asked for of all examples, numbered from 0 as in messages.
     pub(crate) fn write(
         &self,
         problem: &dyn Problem,
@@ -73,6 +73,7 @@ fn write_top(
 ) -> Result<(), OracleError> {
     let (mut example, mut unproven) = (0, 0);
     problem.predict_top(w, count, threads, &mut |found| {
+        let number = example;
         example += 1;
         unproven += usize::from(!found.exact);
         if as_json {
@@ -80,11 +81,11 @@ fn write_top(
                 json!({ "rank": k + 1, "score": one.score, "labels": one.text, "numbers": one.numbers })
             };
             let top: Vec<_> = found.labellings.iter().enumerate().map(labelling).collect();
-            let _ = writeln!(text, "{}", json!({ "example": example, "exact": found.exact, "top": top }));
+            let _ = writeln!(text, "{}", json!({ "example": number, "exact": found.exact, "top": top }));
             return;
         }
         for (rank, one) in (1..).zip(&found.labellings) {
-            let _ = writeln!(text, "{example}\t{rank}\t{}\t{}", one.score, one.text); // a String takes anything
+            let _ = writeln!(text, "{number}\t{rank}\t{}\t{}", one.score, one.text); // a String takes anything
         }
     })?;
     if unproven > 0 {
@@ -104,16 +105,16 @@ fn write_confidence(
 ) -> Result<(), OracleError> {
     let mut example = 0;
     problem.predict_margins(w, threads, &mut |found| {
+        let number = example;
         example += 1;
         let margins = found.margins();
         if as_json {
             // What is infinite, as there is no other label, is null.
-            let line =
-                json!({ "example": example, "labels": found.text, "numbers": found.numbers, "margins": margins });
+            let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers, "margins": margins });
             let _ = writeln!(text, "{line}");
             return;
         }
         let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
-        let _ = writeln!(text, "{example}\t{}\t{}", found.text, margins.join(" "));
+        let _ = writeln!(text, "{number}\t{}\t{}", found.text, margins.join(" "));
     })
 }
