@@ -8,7 +8,7 @@ import pytest
 from problems import Multiclass
 from test_graph import grids
 from test_graph import score_of as graph_score
-from test_mrf import models
+from test_mrf import COLUMNS, models
 from test_mrf import score_of as mrf_score
 from test_multilabel import scenes
 
@@ -82,7 +82,7 @@ def test_graphs_and_models():
         assert (found[i].labels[0] == predicted).all()
         held(found[i], margins[i], tables[i], [[0, 1]] * 4, lambda z, i=i: graph_score(graph.coef_, x[i], z, 2))
     x, y = models(n=5)
-    mrf = MrfSSVM(**FEW).fit(x, y)
+    mrf = MrfSSVM(**FEW, **COLUMNS).fit(x, y)
     found, margins, tables = mrf.predict_top(x, 4), mrf.margins(x), mrf.max_marginals(x)
     for i, predicted in enumerate(mrf.predict(x)):
         labels = [list(range(len(table))) for table in x[i][0]]
