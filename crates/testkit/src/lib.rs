@@ -2,6 +2,7 @@
 //! contract suites that every registered solver and task has to pass.
 
 pub mod contract;
+mod dense;
 pub mod reference;
 pub mod several;
 pub mod small;

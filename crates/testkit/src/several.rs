@@ -8,7 +8,7 @@ use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{Task, TaskCapabilities};
 
-use crate::small::{densify, weights};
+use crate::dense::{densify, weights};
 
 /// What was held against enumeration, so that a suite can tell that it looked at something.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
-use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
-use multiplane_core::plane::{Plane, Star};
+use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
@@ -24,10 +23,8 @@ use multiplane_tasks::data::mrf::{MrfArrays, Mrfs};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
+pub use crate::dense::{DensePlane, densify, score, weights};
 use crate::several::{Enumerated, Looked};
-
-/// A plane with all coordinates written out: `[d]` and the constant part.
-pub type DensePlane = (Vec<f64>, f64);
 
 /// A problem with all its planes.
 pub struct Small {
@@ -72,21 +69,6 @@ impl Small {
         let hinges: f64 = (0..self.blocks()).map(|block| self.hinge(block, w)).sum();
         regularizer.penalty(w) + hinges
     }
-}
-
-/// `<star, w> + circ`.
-pub fn score(plane: &DensePlane, w: &[f64]) -> f64 {
-    linalg::dot(&plane.0, w) + plane.1
-}
-
-/// All coordinates of a plane.
-pub fn densify(plane: &Plane, dim: usize) -> DensePlane {
-    let mut values = vec![0.0; dim];
-    match plane.view().star {
-        Star::Sparse { indices, values: entries } => linalg::scatter_axpy(1.0, indices, entries, &mut values),
-        Star::Dense(entries) => values.copy_from_slice(entries),
-    }
-    (values, plane.view().circ)
 }
 
 fn small<T>(
@@ -366,12 +348,6 @@ fn costs(rng: &mut Rng, labels: usize) -> CostTable {
     };
     let weights: Option<Vec<f64>> = (rng.below(2) == 0).then(|| (0..labels).map(|_| 0.5 + rng.unit()).collect());
     CostTable::new(&spec, weights.as_deref(), labels).unwrap()
-}
-
-/// Random weights of a random scale.
-pub fn weights(rng: &mut Rng, dim: usize) -> Vec<f64> {
-    let scale = [0.0, 0.1, 1.0, 10.0][rng.below(4) as usize];
-    (0..dim).map(|_| scale * (rng.unit() - 0.5)).collect()
 }
 
 /// An oracle of a small problem that answers badly on purpose: a labelling drawn at random, honestly declared.

@@ -3,8 +3,6 @@
 //! Weights: `[feature]`. With `Delta = [y != y']` the hinge is the SVM's `max(0, 1 - y <w, x>)` (thesis of He,
 //! Eq. 1.12-1.15).
 
-mod several;
-
 use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
@@ -68,7 +66,7 @@ impl Binary {
     }
 
     /// Scores of both labels, with the loss where there is a truth.
-    fn score_labels(&self, question: QuestionOf<'_, Self>, w: &[f64]) -> [f64; 2] {
+    pub(super) fn score_labels(&self, question: QuestionOf<'_, Self>, w: &[f64]) -> [f64; 2] {
         let mut score = [0.0];
         let row = question.input.row(0);
         linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);

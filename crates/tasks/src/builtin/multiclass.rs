@@ -2,8 +2,6 @@
 //!
 //! Weights: `[class][feature]`. An oracle call costs one product of x with the weight matrix.
 
-mod several;
-
 use multiplane_core::example::Examples;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
@@ -59,7 +57,7 @@ pub struct MulticlassSpec {
 pub struct Multiclass {
     features: usize,
     costs: CostTable,
-    classes: usize,
+    pub(super) classes: usize,
 }
 
 impl Multiclass {
@@ -69,7 +67,7 @@ impl Multiclass {
     }
 
     /// Scores of all classes, with the loss where there is a truth.
-    fn score_classes(&self, question: QuestionOf<'_, Self>, w: &[f64], scores: &mut Vec<f64>) {
+    pub(super) fn score_classes(&self, question: QuestionOf<'_, Self>, w: &[f64], scores: &mut Vec<f64>) {
         scores.clear();
         scores.resize(self.classes, 0.0);
         let row = question.input.row(0);
@@ -83,7 +81,7 @@ impl Multiclass {
 /// Working memory of decoder and planes by code.
 #[derive(Debug, Default)]
 pub struct MulticlassScratch {
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// The truth and the classes of planes.
     classes: Vec<u32>,
 }

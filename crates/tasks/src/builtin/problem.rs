@@ -1,7 +1,5 @@
 //! A built-in task with its examples, decoded and judged on any number of threads.
 
-mod several;
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -22,14 +20,14 @@ use crate::problem::{
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
-const BATCH: usize = 1024;
+pub(super) const BATCH: usize = 1024;
 
 /// A built-in task on examples.
 pub struct TaskProblem<T: BuiltinTask> {
-    name: &'static str,
-    task: Arc<T>,
-    examples: Arc<Examples<T::Input, T::Label>>,
-    own: T::Vocabulary,
+    pub(super) name: &'static str,
+    pub(super) task: Arc<T>,
+    pub(super) examples: Arc<Examples<T::Input, T::Label>>,
+    pub(super) own: T::Vocabulary,
     vocabulary: Vocabulary,
     measures: Vec<Box<dyn Measure<T::Label>>>,
     fingerprint: String,

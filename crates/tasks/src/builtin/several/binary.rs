@@ -1,47 +1,47 @@
-//! Classes in the order of their scores.
+//! The two labels in the order of their scores.
 
 use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::{DiverseLabels, ExampleOf, MaxMarginals, QuestionOf, TopLabels, WorkspaceOf};
 
-use super::Multiclass;
-use crate::builtin::several::{labels, single};
+use super::{labels, single};
+use crate::builtin::binary::Binary;
 
-impl TopLabels<Multiclass> for Multiclass {
+impl TopLabels<Binary> for Binary {
     fn top(
         &self,
         question: QuestionOf<'_, Self>,
         w: &[f64],
-        work: WorkspaceOf<'_, Self>,
+        _: WorkspaceOf<'_, Self>,
         out: &mut [u32],
     ) -> Result<(usize, Quality), String> {
-        self.score_classes(question, w, &mut work.scratch.scores);
-        Ok((single::top(&work.scratch.scores, out), Quality::Exact))
+        let scores = self.score_labels(question, w);
+        Ok((single::top(&scores, out), Quality::Exact))
     }
 }
 
-impl DiverseLabels<Multiclass> for Multiclass {
+impl DiverseLabels<Binary> for Binary {
     fn decode_apart(
         &self,
         question: QuestionOf<'_, Self>,
         w: &[f64],
         codes: &[u32],
         penalties: &[f64],
-        work: WorkspaceOf<'_, Self>,
+        _: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        self.score_classes(question, w, &mut work.scratch.scores);
-        single::lower(&mut work.scratch.scores, codes, penalties);
-        *out = single::first_best(&work.scratch.scores);
+        let mut scores = self.score_labels(question, w);
+        single::lower(&mut scores, codes, penalties);
+        *out = single::first_best(&scores);
         Ok(Quality::Exact)
     }
 
     fn relabel(&self, _: ExampleOf<'_, Self>, code: &[u32], changes: usize, rng: &mut Rng, out: &mut u32) {
-        *out = labels::relabelled(code, |_| self.classes, changes, rng)[0];
+        *out = labels::relabelled(code, |_| 2, changes, rng)[0];
     }
 }
 
-impl MaxMarginals<Multiclass> for Multiclass {
+impl MaxMarginals<Binary> for Binary {
     fn max_marginals(
         &self,
         question: QuestionOf<'_, Self>,
@@ -49,7 +49,8 @@ impl MaxMarginals<Multiclass> for Multiclass {
         _: WorkspaceOf<'_, Self>,
         out: &mut Vec<f64>,
     ) -> Result<(), String> {
-        self.score_classes(question, w, out);
+        out.clear();
+        out.extend(self.score_labels(question, w));
         Ok(())
     }
 }

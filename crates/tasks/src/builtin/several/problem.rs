@@ -6,7 +6,7 @@ use multiplane_core::example::{Example, Workspace};
 use multiplane_core::oracle::{OracleError, Quality};
 use multiplane_core::plane::Plane;
 
-use super::{BATCH, TaskProblem};
+use crate::builtin::problem::{BATCH, TaskProblem};
 use crate::builtin::task::BuiltinTask;
 use crate::problem::{MarginPrediction, ScoredLabelling, TopPrediction, decode_all};
 
@@ -46,7 +46,7 @@ where
         numbers.ok_or_else(|| format!("the labels of task `{}` have no numbers", self.name))
     }
 
-    pub(super) fn list(
+    pub(in crate::builtin) fn list(
         &self,
         w: &[f64],
         count: usize,
@@ -69,7 +69,7 @@ where
         self.ask_all(threads, (BATCH / count.max(1)).max(threads.max(1)), list, each)
     }
 
-    pub(super) fn margins(
+    pub(in crate::builtin) fn margins(
         &self,
         w: &[f64],
         threads: usize,
