@@ -67,7 +67,7 @@ mod tests {
     fn variables_are_relabelled() {
         let (code, labels) = ([0, 2, 0, u32::MAX - 1, 1], [1, 3, 2, 0, 2]);
         let mut seen = std::collections::BTreeSet::new();
-        for seed in 0..100 {
+        for seed in 0..1000 {
             let changes = (seed % 5) as usize;
             let found = relabelled(&code, |variable| labels[variable], changes, &mut Rng::new(seed, 0));
             assert_eq!(found.iter().zip(&code).filter(|(a, b)| a != b).count(), changes.min(3), "{found:?}");
