@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
-use multiplane::{Model as Inner, ModelFile, PathModel as InnerPath, threads_for};
+use multiplane::{MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, TopPrediction, threads_for};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -102,6 +102,59 @@ impl Model {
             Ok(bytes)
         };
         Ok(PyBytes::new(py, &guarded(|| py.detach(work))?))
+    }
+
+    /// Lists the `count` best labellings of every example of `data`: how many there are of each and whether they are proven,
+    /// as uint32; their scores as float64; numbers of the labels, labelling by labelling, as uint32.
+    fn top<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Dataset,
+        count: usize,
+        threads: usize,
+    ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
+        let work = || {
+            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
+            let w = problem.from_file_layout(&self.inner.w);
+            let [mut counts, mut exact, mut scores, mut numbers] = [const { Vec::new() }; 4];
+            let mut each = |found: TopPrediction| {
+                counts.extend((found.labellings.len() as u32).to_ne_bytes());
+                exact.extend(u32::from(found.exact).to_ne_bytes());
+                for one in &found.labellings {
+                    scores.extend(one.score.to_ne_bytes());
+                    numbers.extend(one.numbers.iter().flat_map(|number| number.to_ne_bytes()));
+                }
+            };
+            let threads = threads_for(threads, &*problem).map_err(raised)?;
+            problem.predict_top(&w, count, threads, &mut each).map_err(failed)?;
+            Ok([counts, exact, scores, numbers])
+        };
+        Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// The max-marginals of every example of `data`: numbers of the predicted labels and of the labels there are, variable
+    /// by variable, as uint32; the highest scores with each label as float64; margins, variable by variable, as float64.
+    fn max_marginals<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Dataset,
+        threads: usize,
+    ) -> PyResult<[Bound<'py, PyBytes>; 4]> {
+        let work = || {
+            let problem = self.inner.open(data.data.clone()).map_err(raised)?;
+            let w = problem.from_file_layout(&self.inner.w);
+            let [mut numbers, mut counts, mut scores, mut margins] = [const { Vec::new() }; 4];
+            let mut each = |found: MarginPrediction| {
+                numbers.extend(found.numbers.iter().flat_map(|number| number.to_ne_bytes()));
+                counts.extend(found.counts.iter().flat_map(|&count| (count as u32).to_ne_bytes()));
+                scores.extend(found.max_marginals.iter().flat_map(|score| score.to_ne_bytes()));
+                margins.extend(found.margins().iter().flat_map(|margin| margin.to_ne_bytes()));
+            };
+            let threads = threads_for(threads, &*problem).map_err(raised)?;
+            problem.predict_margins(&w, threads, &mut each).map_err(failed)?;
+            Ok([numbers, counts, scores, margins])
+        };
+        Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
     /// Mean task loss, share of right variables, and chunk F1 where there are chunks, on `data`.

@@ -245,6 +245,17 @@ pub(crate) struct PredictArgs {
     /// Where to write the labels, one example per line [default: standard output]
     #[arg(long, value_name = "F")]
     pub(crate) out: Option<PathBuf>,
+    /// List the M best labellings of each example, one per line: example (from 0), rank (from 1), score, labels,
+    /// divided by tabs
+    #[arg(long, value_name = "M", allow_hyphen_values = true, conflicts_with = "confidence")]
+    pub(crate) top: Option<String>,
+    /// Say how sure the labels are, one example per line: its number (from 0), its labels, and for each how much lower the best
+    /// labelling with another label there scores; divided by tabs, the last by spaces
+    #[arg(long)]
+    pub(crate) confidence: bool,
+    /// With --top or --confidence: one JSON object per example and line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -54,6 +54,22 @@ fn same_run_as_the_built_in_task_but_for_rounding() {
     }
 }
 
+/// A program knows its best labelling only; what is asked for beside it is refused with the tasks that know more.
+#[test]
+fn lists_and_margins_are_refused() {
+    let Some(scratch) = scratch() else { return };
+    let ran = train(&scratch, "--passes 2 --quiet --out m");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for (option, name) in [("--top 2", "--top"), ("--confidence", "--confidence")] {
+        let ran = external(&scratch, &format!("predict --model m --data three.svm --out labels {option}"));
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        let told = "task `external` knows its best labelling only; more is known by \
+                    binary, multiclass, chain, graph, mrf, multilabel";
+        assert!(ran.stderr.contains(&format!("{name}: {told}")), "{}", ran.stderr);
+        assert!(!scratch.path("labels").exists());
+    }
+}
+
 /// Passes every line on to the template and back, and keeps them as the manual shows them.
 const LISTENER: &str = "\
 import subprocess, sys, threading

@@ -3,8 +3,9 @@
 use crate::engine::{Answer, Engine, SolveProgress, Watch};
 use crate::entry::EngineEntry;
 use crate::error::Error;
+use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
-use crate::several::MBest;
+use crate::several::{Labelling, MBest};
 
 /// Most labellings that [`Brute`] looks at.
 const LIMIT: f64 = 1e8;
@@ -56,7 +57,51 @@ impl Engine for Brute {
     }
 }
 
-impl MBest for Brute {}
+impl MBest for Brute {
+    /// Keeps the best while all are looked at, once; ties keep the lexicographic order. The watch is never called.
+    fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
+        self.prepare(problem)?;
+        let mut best: Vec<Labelling> = Vec::new();
+        let (mut worst, mut iterations) = (f64::INFINITY, 0);
+        every(problem, |labels, energy| {
+            iterations += 1;
+            if count == 0 || energy >= worst {
+                return;
+            }
+            let place = best.partition_point(|one| one.answer.energy <= energy);
+            best.truncate(count - 1);
+            let answer = Answer { energy, bound: energy, iterations };
+            best.insert(place, Labelling { labels: labels.to_vec(), answer });
+            worst = if best.len() == count { best[count - 1].answer.energy } else { f64::INFINITY };
+        });
+        Ok(best)
+    }
+}
+
+impl MinMarginals for Brute {
+    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+        self.prepare(problem)?;
+        out.clear();
+        out.resize(problem.unaries().len(), f64::INFINITY);
+        every(problem, |labels, energy| {
+            for (&start, &label) in problem.offsets().iter().zip(labels) {
+                let lowest = &mut out[start + label as usize];
+                *lowest = lowest.min(energy);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Hands over every labelling of a model with its energy, in lexicographic order.
+fn every(problem: &Mrf, mut each: impl FnMut(&[u32], f64)) {
+    let counts: Vec<u32> = (0..problem.nodes()).map(|node| problem.labels(node as u32) as u32).collect();
+    let mut labelling = vec![0; counts.len()];
+    each(&labelling, problem.energy(&labelling));
+    while advance(&mut labelling, |node| counts[node]) {
+        each(&labelling, problem.energy(&labelling));
+    }
+}
 
 /// Refuses models of more labellings than a limit.
 pub(crate) fn check_size(problem: &Mrf, limit: f64) -> Result<(), Error> {

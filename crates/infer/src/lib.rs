@@ -44,6 +44,7 @@
 //! Around them:
 //!
 //! * [`several`]: the M best labellings, or several that are good and different, over any engine;
+//! * [`min_marginals`]: the lowest energy with each label of each node, over any exact engine;
 //! * [`persistency`]: which labels of a Potts model are proven before it is solved;
 //! * [`restricted`]: the best combination of a few known labellings;
 //! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
@@ -66,8 +67,10 @@
 //! | [`lattice`] | chains with a few candidate labels per position | exact |
 //! | [`score_tree`] | trees with the same labels at every node | exact |
 //! | [`arborescence`] | which word depends on which: directed spanning trees | exact, and their distribution |
+//! | [`best_paths`] | the M best labellings of chains | exact |
 
 pub mod arborescence;
+pub mod best_paths;
 pub mod brute;
 pub mod chain;
 mod cut_graph;
@@ -86,6 +89,7 @@ pub mod marginals;
 pub mod maxflow;
 mod messages;
 pub mod min_cut;
+pub mod min_marginals;
 pub mod mrf;
 mod pairs;
 pub mod persistency;
@@ -104,6 +108,7 @@ pub mod viterbi;
 
 pub use engine::{Answer, Engine, SolveProgress, Watch};
 pub use error::Error;
+pub use min_marginals::MinMarginals;
 pub use mrf::{Edge, Mrf};
 pub use several::MBest;
 pub use term::{Table, Term};

@@ -93,6 +93,15 @@ impl Viterbi {
         padded
     }
 
+    /// Writes `[len][labels]`: the best score of a prefix that ends in each label.
+    pub(crate) fn prefixes(&mut self, chain: ChainView<'_>, out: &mut Vec<f64>) {
+        out.clear();
+        if !chain.is_empty() {
+            let padded = self.forward(chain);
+            self.forward.chunks_exact(padded).take(chain.len()).for_each(|row| out.extend(&row[..chain.labels]));
+        }
+    }
+
     /// Follows the best scores from the end; returns the best of all.
     fn trace_back(&self, chain: ChainView<'_>, padded: usize, path: &mut Vec<u32>) -> f64 {
         let (len, labels) = (chain.len(), chain.labels);

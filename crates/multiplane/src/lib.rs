@@ -39,7 +39,9 @@ pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
-pub use multiplane_tasks::problem::{Evaluation, Prediction, Problem};
+pub use multiplane_tasks::problem::{
+    Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, TopPrediction,
+};
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,

@@ -63,6 +63,8 @@ pub struct TaskEntry {
     /// Parameters that say how one machine runs the task: they stay out of model files, and whoever uses a model gives
     /// them anew.
     pub local: &'static [&'static str],
+    /// Whether its best labellings can be listed, and how sure their labels are.
+    pub several: bool,
     /// What the task is opened on where no data is named; `None` where it needs data.
     pub without_data: Option<fn() -> Dataset>,
     /// Returns the parameters at their defaults.
@@ -83,6 +85,7 @@ impl TaskEntry {
             formats: &[],
             layout: "",
             local: &[],
+            several: false,
             without_data: None,
             defaults: || S::default().value(),
             schema: || schemars::schema_for!(S),
@@ -117,6 +120,12 @@ impl TaskEntry {
     /// Names the parameters that stay out of model files.
     pub const fn local(mut self, local: &'static [&'static str]) -> Self {
         self.local = local;
+        self
+    }
+
+    /// Says that the task lists its best labellings and has max-marginals.
+    pub const fn lists_several(mut self) -> Self {
+        self.several = true;
         self
     }
 

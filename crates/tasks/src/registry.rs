@@ -17,3 +17,16 @@ pub fn find(name: &str) -> Option<&'static TaskEntry> {
 pub fn local_parameters(task: &str) -> &'static [&'static str] {
     find(task).map_or(&[], |entry| entry.local)
 }
+
+/// Refuses a task that cannot list its best labellings or say how sure its labels are, and names those that can.
+///
+/// # Errors
+///
+/// Where it cannot.
+pub fn need_several(task: &str, what: &str) -> Result<(), String> {
+    if find(task).is_some_and(|entry| entry.several) {
+        return Ok(());
+    }
+    let able: Vec<&str> = TASKS.iter().filter(|entry| entry.several).map(|entry| entry.name).collect();
+    Err(format!("{what}: task `{task}` knows its best labelling only; more is known by {}", able.join(", ")))
+}

@@ -2,6 +2,8 @@
 //! contract suites that every registered solver and task has to pass.
 
 pub mod contract;
+mod dense;
 pub mod engines;
 pub mod reference;
+pub mod several;
 pub mod small;

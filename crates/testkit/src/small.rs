@@ -4,16 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
-use multiplane_core::linalg;
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
-use multiplane_core::plane::{Plane, Star};
+use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
-use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise};
+use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise, UNLABELLED};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
@@ -24,8 +23,8 @@ use multiplane_tasks::data::mrf::{MrfArrays, Mrfs};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
-/// A plane with all coordinates written out: `[d]` and the constant part.
-pub type DensePlane = (Vec<f64>, f64);
+pub use crate::dense::{DensePlane, densify, score, weights};
+use crate::several::{Enumerated, Looked};
 
 /// A problem with all its planes.
 pub struct Small {
@@ -36,6 +35,7 @@ pub struct Small {
     /// Every plane of every example, the truth's (zero) among them; computed from `features` and `loss` alone.
     pub planes: Vec<Vec<DensePlane>>,
     make: Box<dyn Fn() -> BoxedOracle + Send + Sync>,
+    several: Box<dyn Fn(u64) -> Looked + Send + Sync>,
 }
 
 impl Small {
@@ -47,6 +47,11 @@ impl Small {
     /// A max-oracle of the problem.
     pub fn oracle(&self) -> BoxedOracle {
         (self.make)()
+    }
+
+    /// Holds what the task knows beside its best labellings against enumeration; see [`several`](crate::several).
+    pub fn check_several(&self, seed: u64) -> Looked {
+        (self.several)(seed)
     }
 
     /// `H_i(w)` by looking at every plane.
@@ -66,26 +71,29 @@ impl Small {
     }
 }
 
-/// `<star, w> + circ`.
-pub fn score(plane: &DensePlane, w: &[f64]) -> f64 {
-    linalg::dot(&plane.0, w) + plane.1
-}
-
-/// All coordinates of a plane.
-pub fn densify(plane: &Plane, dim: usize) -> DensePlane {
-    let mut values = vec![0.0; dim];
-    match plane.view().star {
-        Star::Sparse { indices, values: entries } => linalg::scatter_axpy(1.0, indices, entries, &mut values),
-        Star::Dense(entries) => values.copy_from_slice(entries),
-    }
-    (values, plane.view().circ)
-}
-
 fn small<T>(
     name: String,
     task: T,
     examples: Examples<T::Input, T::Label>,
     all: impl Fn(&T::Label) -> Vec<T::Label>,
+) -> Small
+where
+    T: Task + Send + Sync + 'static,
+    T::Input: Send + Sync,
+    T::Label: Send + Sync,
+    T::Scratch: Send,
+{
+    let predicts = |_: &T::Label| true;
+    small_of(name, task, examples, all, predicts)
+}
+
+/// The same where only truths that `predicts` says have predictions among their labellings.
+fn small_of<T>(
+    name: String,
+    task: T,
+    examples: Examples<T::Input, T::Label>,
+    all: impl Fn(&T::Label) -> Vec<T::Label>,
+    predicts: impl Fn(&T::Label) -> bool,
 ) -> Small
 where
     T: Task + Send + Sync + 'static,
@@ -104,11 +112,18 @@ where
         difference.seal();
         densify(&difference, dim)
     };
-    let pairs = examples.inputs.iter().zip(&examples.labels);
-    let planes = pairs.map(|(x, truth)| all(truth).iter().map(|y| plane(x, truth, y)).collect()).collect();
+    let all: Vec<Vec<T::Label>> = examples.labels.iter().map(all).collect();
+    let triples = examples.inputs.iter().zip(&examples.labels).zip(&all);
+    let planes = triples.map(|((x, truth), all)| all.iter().map(|y| plane(x, truth, y)).collect()).collect();
+    let predicts = examples.labels.iter().all(predicts);
     let (task, examples) = (Arc::new(task), Arc::new(examples));
+    let (of_task, of_examples, of_name) = (task.clone(), examples.clone(), name.clone());
+    let several = move |seed: u64| {
+        let (task, examples) = (&*of_task, &*of_examples);
+        Enumerated { name: &of_name, task, examples, all: &all, predicts }.check(seed)
+    };
     let make = move || -> BoxedOracle { Box::new(TaskOracle::new(task.clone(), examples.clone()).unwrap()) };
-    Small { name, dim, planes, make: Box::new(make) }
+    Small { name, dim, planes, make: Box::new(make), several: Box::new(several) }
 }
 
 /// A random problem of a random task; the same for the same seed. One to five examples.
@@ -151,6 +166,11 @@ fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
 /// A random problem of two or three graphs of three or four nodes and two or three labels; the weights that must stay `>= 0`
 /// come with it. Every node has a label.
 pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
+    graph_of(seed, spec, 0)
+}
+
+/// The same, where of ten nodes `unlabelled` have no label.
+pub fn graph_of(seed: u64, spec: &GraphSpec, unlabelled: u64) -> (Small, Vec<Range<usize>>) {
     let mut rng = Rng::new(seed, 11);
     let labels = 2 + rng.below(2) as usize;
     let (mut node_offsets, mut edge_offsets, mut edges) = (vec![0], vec![0], Vec::new());
@@ -158,7 +178,11 @@ pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
     for _ in 0..2 + rng.below(2) {
         let nodes = 3 + rng.below(2) as u32;
         features.extend((0..3 * nodes).map(|_| rng.unit() - 0.5));
-        truths.push(Labelling::new((0..nodes).map(|_| rng.below(labels as u64) as u32).collect()));
+        let mut label = |_| match unlabelled > 0 && rng.below(10) < unlabelled {
+            true => UNLABELLED,
+            false => rng.below(labels as u64) as u32,
+        };
+        truths.push(Labelling::new((0..nodes).map(&mut label).collect()));
         for pair in (0..nodes).flat_map(|tail| (0..tail).map(move |head| [tail, head])) {
             if rng.below(4) > 0 {
                 edges.push(pair);
@@ -182,9 +206,17 @@ pub fn graph(seed: u64, spec: &GraphSpec) -> (Small, Vec<Range<usize>>) {
     let nonnegative = task.nonnegative();
     debug_assert_eq!(nonnegative.is_empty(), spec.pairwise == Pairwise::Full);
     let all = move |truth: &Labelling| {
-        sequences(truth.labels.len(), labels).into_iter().map(Labelling::new).collect::<Vec<_>>()
+        let labelled = truth.labels.iter().filter(|label| **label != UNLABELLED).count();
+        let marked = |y: Vec<u32>| {
+            let mut next = y.into_iter();
+            let label = |&truth: &u32| if truth == UNLABELLED { truth } else { next.next().unwrap_or(0) };
+            Labelling::new(truth.labels.iter().map(label).collect())
+        };
+        sequences(labelled, labels).into_iter().map(marked).collect::<Vec<_>>()
     };
-    (small(format!("graph, seed {seed}, {spec:?}"), task, Examples { inputs, labels: truths }, all), nonnegative)
+    let predicts = |truth: &Labelling| !truth.labels.contains(&UNLABELLED);
+    let examples = Examples { inputs, labels: truths };
+    (small_of(format!("graph, seed {seed}, {spec:?}"), task, examples, all, predicts), nonnegative)
 }
 
 /// A random problem of two or three pairwise models of three or four nodes with one to three labels each; nodes and edges
@@ -316,12 +348,6 @@ fn costs(rng: &mut Rng, labels: usize) -> CostTable {
     };
     let weights: Option<Vec<f64>> = (rng.below(2) == 0).then(|| (0..labels).map(|_| 0.5 + rng.unit()).collect());
     CostTable::new(&spec, weights.as_deref(), labels).unwrap()
-}
-
-/// Random weights of a random scale.
-pub fn weights(rng: &mut Rng, dim: usize) -> Vec<f64> {
-    let scale = [0.0, 0.1, 1.0, 10.0][rng.below(4) as usize];
-    (0..dim).map(|_| scale * (rng.unit() - 0.5)).collect()
 }
 
 /// An oracle of a small problem that answers badly on purpose: a labelling drawn at random, honestly declared.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._builtin import BuiltIn
+from multiplane._several import Several
 from multiplane._validation import canonical
 
 
@@ -36,7 +36,7 @@ def _listed(x: Any, name: str) -> list[Any]:
     return x if isinstance(x, list) else [x[i] for i in range(len(x))]
 
 
-class ChainSSVM(BuiltIn):
+class ChainSSVM(Several):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
     ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
@@ -108,22 +108,29 @@ class ChainSSVM(BuiltIn):
         self._by_name = {name: int(name) if whole else name for name in names}
         self._take(model, json.loads(model.info()))
 
-    def predict(self, X: Any) -> list[NDArray[Any]]:
-        """The predicted labels of every sequence: a list of arrays ``[length]``."""
-        self._check_fitted()
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         x = _listed(X, "X")
         if not x:
-            return []
+            return None, []
         expected = getattr(self, "n_features_in_", None)
         if expected is not None and not _is_text(x):
             found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
             if found != expected:
                 raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
-        data = self._dataset(x, None, filler=self._model.labels()[0])
-        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
         lengths = [sequence.shape[0] if hasattr(sequence, "shape") else len(sequence) for sequence in x]
-        ends = np.cumsum(lengths)[:-1]
-        return [self.classes_[part] for part in np.split(numbers, ends)]
+        return self._dataset(x, None, filler=self._model.labels()[0]), lengths
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return self.classes_[numbers]
+
+    def predict(self, X: Any) -> list[NDArray[Any]]:
+        """The predicted labels of every sequence: a list of arrays ``[length]``."""
+        self._check_fitted()
+        data, lengths = self._to_ask(X)
+        if data is None:
+            return []
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        return [self.classes_[part] for part in np.split(numbers, np.cumsum(lengths)[:-1])]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences."""

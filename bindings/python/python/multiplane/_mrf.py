@@ -104,6 +104,9 @@ class MrfSSVM(NodeLabeller):
 
     # -- results --
 
+    def _table(self, rows: list[NDArray[np.float64]]) -> Any:
+        return [row.copy() for row in rows]  # nodes have labels of their own
+
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         self.n_features_in_ = len(self.coef_)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._builtin import BuiltIn
+from multiplane._several import Several
 
 
-class MultiLabelSSVM(BuiltIn):
+class MultiLabelSSVM(Several):
     """Says of every label whether a row has it, all labels together: pairs of labels have weights, too.
 
     ``X`` is ``[n, features]``, ``y`` an indicator matrix ``[n, labels]`` of 0 and 1; both dense or SciPy sparse.
@@ -86,13 +86,23 @@ class MultiLabelSSVM(BuiltIn):
         self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         self._take(model, info)
 
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        x = _validation.rows(X, self, reset=False)
+        return _core.Dataset.label_sets(x, None, []), [len(self.classes_)] * x.shape[0]
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return numbers.astype(np.int64)
+
+    def _stacked(self, parts: list[Any]) -> Any:
+        return np.stack(parts)
+
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The predicted labels of every row, ``[n, labels]``, 0 and 1."""
         self._check_fitted()
-        x = _validation.rows(X, self, reset=False)
-        data = _core.Dataset.label_sets(x, None, [])
+        data, sizes = self._to_ask(X)
+        assert data is not None
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return numbers.reshape(x.shape[0], len(self.classes_)).astype(np.int64)
+        return numbers.reshape(len(sizes), len(self.classes_)).astype(np.int64)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose labels are all right (subset accuracy), as scikit-learn's classifiers have it for

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._arrays import is_path
-from multiplane._builtin import BuiltIn
+from multiplane._several import Several
 
 NO_LABEL = -1
 """The label of a node whose truth is not known."""
 
 
-class NodeLabeller(BuiltIn):
+class NodeLabeller(Several):
     """Labels the nodes of examples, which come as a list or as the path of a container that holds labels as well."""
 
     _things: ClassVar[str]
@@ -142,18 +142,27 @@ class NodeLabeller(BuiltIn):
             self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data))
         return self
 
-    def predict(self, X: Any) -> list[NDArray[Any]]:
-        """The predicted labels of every example: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
-        self._check_fitted()
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         if is_path(X):
             data = _core.Dataset.read(X, self._task)
         elif hasattr(X, "__len__") and len(X) == 0:
-            return []
+            return None, []
         else:
             examples = self._examples(X)
             data = self._unlabelled(examples, [np.full(self._nodes(one), NO_LABEL) for one in examples])
+        return data, self._sizes(data)
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return self._classes(numbers)
+
+    def predict(self, X: Any) -> list[NDArray[Any]]:
+        """The predicted labels of every example: a list of arrays ``[nodes]``. ``X`` may be the path of a container."""
+        self._check_fitted()
+        data, sizes = self._to_ask(X)
+        if data is None:
+            return []
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return np.split(self._classes(numbers), np.cumsum(self._sizes(data))[:-1])
+        return np.split(self._classes(numbers), np.cumsum(sizes)[:-1])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the nodes with a label that are labelled rightly, over all examples."""

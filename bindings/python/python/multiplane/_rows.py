@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._builtin import BuiltIn
+from multiplane._several import Several
 
 
-class _RowClassifier(BuiltIn):
+class _RowClassifier(Several):
     """What classifiers on rows share."""
 
     _tabular = True
@@ -92,6 +92,17 @@ class _RowClassifier(BuiltIn):
         features = self.n_features_in_
         scores = np.asarray(x @ coef[:, :features].T)
         return scores + coef[:, features] if coef.shape[1] > features else scores
+
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        x = _validation.rows(X, self, reset=False)
+        rows = x.shape[0]
+        return self._dataset(x, np.repeat(self.classes_[:1], rows)), [1] * rows
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return self.classes_[numbers[0]]
+
+    def _stacked(self, parts: list[Any]) -> Any:
+        return np.concatenate(parts)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted class of every row, ``[n]``."""

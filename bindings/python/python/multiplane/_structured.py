@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -236,6 +236,24 @@ class StructuredSVM(Estimator):
         w.flags.writeable = False
         found = self._decoded(x, w)
         return [answer.y if isinstance(answer, Bounded) else answer for answer in found]
+
+    def predict_top(self, X: Any, m: int) -> NoReturn:
+        """Refused: a task of your own answers its best labelling only."""
+        self._refuse("predict_top")
+
+    def max_marginals(self, X: Any) -> NoReturn:
+        """Refused, as :meth:`predict_top`."""
+        self._refuse("max_marginals")
+
+    def margins(self, X: Any) -> NoReturn:
+        """Refused, as :meth:`predict_top`."""
+        self._refuse("margins")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotImplementedError(
+            f"{what}: {type(self.task).__name__}, a task of your own, knows its best labelling only; more is known by "
+            "BinarySSVM, MulticlassSSVM, ChainSSVM, GraphSSVM, MrfSSVM and MultiLabelSSVM"
+        )
 
     def _decoded(self, x: list[Any], w: NDArray[np.float64]) -> list[Any]:
         """Decodes without truths. Some come first: processes are started where the rest takes long enough."""

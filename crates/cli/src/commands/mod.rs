@@ -12,5 +12,6 @@ mod on_data;
 mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
+mod several;
 pub(crate) mod train;
 pub(crate) mod verify;

@@ -8,6 +8,7 @@ use crate::args::PredictArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, threads, told};
 use crate::commands::outputs::refuse_overwriting;
+use crate::commands::several;
 use crate::terminal::print;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
@@ -17,12 +18,20 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
     let threads = threads(&args.on)?;
+    let asked = several::Asked::of(args)?;
     let (model, problem) = open(&args.on, false)?;
+    if let Some(asked) = &asked {
+        asked.refuse_others(&model)?;
+    }
     let threads = threads_for(threads, &*problem)?;
     let mut text = String::new();
-    let predicted = problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
-        let _ = writeln!(text, "{}", prediction.text); // a String takes anything
-    });
+    let w = problem.from_file_layout(&model.w);
+    let predicted = match &asked {
+        None => problem.predict(&w, threads, &mut |prediction| {
+            let _ = writeln!(text, "{}", prediction.text); // a String takes anything
+        }),
+        Some(asked) => asked.write(&*problem, &w, threads, &mut text),
+    };
     told(&*problem, predicted.map_err(Error::from))?;
     match &args.out {
         None => print(&text)?,

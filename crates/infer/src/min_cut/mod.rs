@@ -26,6 +26,7 @@ use crate::engine::{Answer, Engine, Watch};
 use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::maxflow::Side;
+use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
 use crate::proof::exact_answer;
 use crate::several::MBest;
@@ -100,6 +101,8 @@ impl Engine for MinCut {
 }
 
 impl MBest for MinCut {}
+
+impl MinMarginals for MinCut {}
 
 impl MinCut {
     /// Solves the model with some nodes' labels given: the best of all labellings that agree with `given`. The bound is

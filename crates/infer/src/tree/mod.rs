@@ -11,6 +11,7 @@ use crate::entry::EngineEntry;
 use crate::error::Error;
 use crate::forest::{NAME, RootedForest};
 use crate::messages::smallest;
+use crate::min_marginals::MinMarginals;
 use crate::mrf::Mrf;
 use crate::semiring::MinPlus;
 use crate::several::{Labelling, MBest};
@@ -141,5 +142,12 @@ impl MBest for Tree {
         }
         self.forest.collect::<MinPlus>(problem);
         Ok(best::labellings(&self.forest, problem, count))
+    }
+}
+
+impl MinMarginals for Tree {
+    /// Sends messages both ways, at about twice the cost of a solve.
+    fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<(), Error> {
+        Tree::min_marginals(self, problem, out).map(|_| ())
     }
 }

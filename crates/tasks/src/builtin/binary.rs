@@ -33,7 +33,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
     .summary("two classes")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[feature]")
-    .oracle("the other label");
+    .oracle("the other label")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,6 +63,20 @@ impl Binary {
     /// Makes a task on rows of `features` features; `costs` must be for two labels.
     pub fn new(features: usize, costs: CostTable) -> Self {
         Binary { features, costs }
+    }
+
+    /// Scores of both labels, with the loss where there is a truth.
+    pub(super) fn score_labels(&self, question: QuestionOf<'_, Self>, w: &[f64]) -> [f64; 2] {
+        let mut score = [0.0];
+        let row = question.input.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
+        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
+        if let Some(&truth) = question.truth {
+            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
+                *score += self.costs.factor(1) * cost;
+            }
+        }
+        scores
     }
 }
 
@@ -104,15 +119,7 @@ impl Task for Binary {
         _: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let mut score = [0.0];
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, &mut score);
-        let mut scores = [-0.5 * score[0], 0.5 * score[0]];
-        if let Some(&truth) = question.truth {
-            for (score, cost) in scores.iter_mut().zip(self.costs.row(truth)) {
-                *score += self.costs.factor(1) * cost;
-            }
-        }
+        let scores = self.score_labels(question, w);
         *out = u32::from(scores[1] > scores[0]);
         Ok(Quality::Exact)
     }
@@ -135,6 +142,9 @@ impl Task for Binary {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }
@@ -192,6 +202,10 @@ impl BuiltinTask for Binary {
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        2
     }
 
     fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {

@@ -20,6 +20,7 @@ pub mod rows;
 mod scaling;
 mod second_opinion;
 pub mod sequences;
+mod several;
 mod task;
 
 pub use neighbours::one_changed;

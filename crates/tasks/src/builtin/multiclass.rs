@@ -19,6 +19,7 @@ use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
+use crate::builtin::several::single::first_best;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
@@ -32,7 +33,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
     .summary("several classes (Crammer-Singer)")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[class][feature]")
-    .oracle("enumeration");
+    .oracle("enumeration")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +57,7 @@ pub struct MulticlassSpec {
 pub struct Multiclass {
     features: usize,
     costs: CostTable,
-    classes: usize,
+    pub(super) classes: usize,
 }
 
 impl Multiclass {
@@ -63,12 +65,23 @@ impl Multiclass {
     pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
         Multiclass { features, costs, classes }
     }
+
+    /// Scores of all classes, with the loss where there is a truth.
+    pub(super) fn score_classes(&self, question: QuestionOf<'_, Self>, w: &[f64], scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        let row = question.input.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        if let Some(&truth) = question.truth {
+            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
+        }
+    }
 }
 
 /// Working memory of decoder and planes by code.
 #[derive(Debug, Default)]
 pub struct MulticlassScratch {
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
     /// The truth and the classes of planes.
     classes: Vec<u32>,
 }
@@ -108,21 +121,8 @@ impl Task for Multiclass {
         work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let scores = &mut work.scratch.scores;
-        scores.clear();
-        scores.resize(self.classes, 0.0);
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
-        if let Some(&truth) = question.truth {
-            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
-        }
-        let mut best = 0;
-        for (class, &score) in scores.iter().enumerate() {
-            if score > scores[best] {
-                best = class;
-            }
-        }
-        *out = best as u32;
+        self.score_classes(question, w, &mut work.scratch.scores);
+        *out = first_best(&work.scratch.scores);
         Ok(Quality::Exact)
     }
 
@@ -148,6 +148,9 @@ impl Task for Multiclass {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }
@@ -222,6 +225,10 @@ impl BuiltinTask for Multiclass {
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
+    }
+
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        self.classes
     }
 
     fn neighbours(&self, _: &SparseRows, y: &u32, most: usize, rng: &mut Rng) -> Vec<u32> {

@@ -13,18 +13,21 @@ use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
-use crate::problem::{FeatureSizes, Judged, OpenError, Prediction, Problem, Tally, Vocabulary, decode_all};
+use crate::problem::{
+    FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TopPrediction, Vocabulary,
+    decode_all,
+};
 use crate::reference::careful_sum;
 
 /// Examples that are predicted at a time: what threads bring back waits for its turn.
-const BATCH: usize = 1024;
+pub(super) const BATCH: usize = 1024;
 
 /// A built-in task on examples.
 pub struct TaskProblem<T: BuiltinTask> {
-    name: &'static str,
-    task: Arc<T>,
-    examples: Arc<Examples<T::Input, T::Label>>,
-    own: T::Vocabulary,
+    pub(super) name: &'static str,
+    pub(super) task: Arc<T>,
+    pub(super) examples: Arc<Examples<T::Input, T::Label>>,
+    pub(super) own: T::Vocabulary,
     vocabulary: Vocabulary,
     measures: Vec<Box<dyn Measure<T::Label>>>,
     fingerprint: String,
@@ -159,6 +162,23 @@ where
         })?;
         let reason = || format!("the labels of task `{}` have no numbers", self.name);
         without.map_or(Ok(()), |block| Err(OracleError { block, reason: reason() }))
+    }
+    fn predict_top(
+        &self,
+        w: &[f64],
+        count: usize,
+        threads: usize,
+        each: &mut dyn FnMut(TopPrediction),
+    ) -> Result<(), OracleError> {
+        self.list(w, count, threads, each)
+    }
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError> {
+        self.margins(w, threads, each)
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let judge = |truth: &T::Label, answer: &T::Label| Judged {

@@ -57,6 +57,12 @@ pub trait BuiltinTask: Task {
         None
     }
 
+    /// Returns how many labels a variable of `x` has, counted as in [`variables`](BuiltinTask::variables); 0 where
+    /// labellings are not made of variables.
+    fn label_count(&self, _x: &Self::Input, _variable: usize) -> usize {
+        0
+    }
+
     /// Returns at most `most` labellings of `x` near `y`, for the oracle doctor; see [`one_changed`](super::one_changed).
     fn neighbours(&self, _x: &Self::Input, _y: &Self::Label, _most: usize, _rng: &mut Rng) -> Vec<Self::Label> {
         Vec::new()

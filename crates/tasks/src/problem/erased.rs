@@ -11,6 +11,7 @@ use crate::metrics::Evaluation;
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
 use crate::problem::sample::AnswerSample;
+use crate::problem::several::{MarginPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
 
@@ -126,6 +127,38 @@ pub trait Problem: Send + Sync {
     ///
     /// An example cannot be decoded, or labellings of the task are not numbers of labels.
     fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError>;
+
+    /// Lists the `count` best labellings of every example at `w` on so many threads, and hands the lists over in order;
+    /// `count` is from 1 to [`MOST_LISTED`](crate::problem::MOST_LISTED).
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or the task lists no labellings.
+    fn predict_top(
+        &self,
+        _w: &[f64],
+        _count: usize,
+        _threads: usize,
+        _each: &mut dyn FnMut(TopPrediction),
+    ) -> Result<(), OracleError> {
+        let reason = format!("task `{}` lists no labellings beside the best", self.task());
+        Err(OracleError { block: 0, reason })
+    }
+
+    /// Finds the max-marginals of every example at `w` on so many threads, and hands them over in order.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded, or not exactly, or the task has no max-marginals.
+    fn predict_margins(
+        &self,
+        _w: &[f64],
+        _threads: usize,
+        _each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError> {
+        let reason = format!("task `{}` has no max-marginals", self.task());
+        Err(OracleError { block: 0, reason })
+    }
 
     /// Predicts every example at `w` on so many threads and sums up.
     ///

@@ -77,6 +77,10 @@ impl BuiltinTask for Chain {
         Some(y)
     }
 
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        self.labels
+    }
+
     fn neighbours(&self, _: &SparseRows, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
         one_changed(y, |_| self.labels, most, rng)
     }

@@ -18,7 +18,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .summary("sequence labelling with a linear chain")
     .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT])
     .layout("unary[label][feature], pair[from][to], start, end")
-    .oracle("Viterbi");
+    .oracle("Viterbi")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,6 +9,7 @@ use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
     WorkspaceOf,
 };
+use multiplane_infer::best_paths::BestPaths;
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
@@ -23,9 +24,10 @@ use crate::data::SparseRows;
 /// Working memory of the decoder and of planes.
 #[derive(Debug, Default)]
 pub struct ChainScratch {
-    unary: Vec<f64>,
-    viterbi: Viterbi,
+    pub(super) unary: Vec<f64>,
+    pub(super) viterbi: Viterbi,
     lattice: Lattice,
+    pub(super) best_paths: BestPaths,
     difference: Difference,
     coded: CodedScratch,
 }
@@ -119,6 +121,9 @@ impl Task for Chain {
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -28,6 +28,10 @@ impl BuiltinTask for GraphTask {
         Some(&y.labels)
     }
 
+    fn label_count(&self, _: &GraphInput, _: usize) -> usize {
+        self.labels
+    }
+
     fn neighbours(&self, _: &GraphInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
         y.neighbours(|_| self.labels, most, rng)
     }

@@ -83,10 +83,12 @@ pub(super) struct CutScratch {
 }
 
 impl GraphTask {
-    /// Finds the best labelling of a part by a cut, and writes the labels of its nodes into `labels`.
+    /// Finds the best labelling of a part by a cut, and writes the labels of its nodes into `labels`. Label 1 costs
+    /// what `added` says more than label 0, by node of the graph; empty: nothing.
     pub(super) fn cut(
         &self,
         (x, w, truth): (&GraphInput, &[f64], Option<&Labelling>),
+        added: &[f64],
         part: &Part,
         memory: &mut CutMemory,
         scratch: &mut CutScratch,
@@ -111,7 +113,7 @@ impl GraphTask {
                     _ => 0.0,
                 };
             }
-            slopes.push(slope[0]);
+            slopes.push(slope[0] + added.get(node as usize).unwrap_or(&0.0));
         }
         self.costs_of_cut(x, w, part, costs);
         let total = slopes.iter().map(|slope| slope.abs()).sum::<f64>() + costs.iter().sum::<f64>();

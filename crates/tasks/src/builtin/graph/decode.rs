@@ -13,6 +13,7 @@ use super::layout::GraphTask;
 use super::planes::PlaneScratch;
 use super::spec::{Inference, Pairwise};
 use crate::builtin::pairwise::{Effort, Engines, Labelling, Part, Plan, Way, quality};
+use crate::builtin::several::labels::Apart;
 
 /// What is remembered of a graph: the flow of its last cut.
 #[derive(Debug, Default)]
@@ -72,10 +73,12 @@ impl GraphTask {
         }
     }
 
-    /// Finds the best labelling of `x`, with losses where there is a truth, and writes it into `out`.
+    /// Finds the best labelling of `x`, with losses where there is a truth and less for labels that others have, and writes it
+    /// into `out`.
     pub(super) fn label(
         &self,
         (x, w, truth): (&GraphInput, &[f64], Option<&Labelling>),
+        apart: Apart<'_>,
         scratch: &mut GraphScratch,
         memory: &mut GraphMemory,
         out: &mut Labelling,
@@ -90,10 +93,21 @@ impl GraphTask {
         }
         let way = self.way(part, parents);
         if way == GraphWay::Cut {
-            self.cut((x, w, truth), part, &mut memory.cut, cut, &mut out.labels)?;
+            let mut slopes = vec![0.0; if apart.is_empty() { 0 } else { x.nodes() }];
+            apart.each(x.nodes(), |node, label, penalty| {
+                slopes[node] += if label == 0 { -penalty } else { penalty };
+            });
+            self.cut((x, w, truth), &slopes, part, &mut memory.cut, cut, &mut out.labels)?;
             return Ok(Quality::Exact);
         }
         self.score_nodes(x, w, truth, part, unary);
+        if !apart.is_empty() {
+            let mut places = vec![usize::MAX; x.nodes()];
+            part.nodes.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place);
+            apart.each(x.nodes(), |node, label, penalty| {
+                unary[places[node] * self.labels + label as usize] -= penalty;
+            });
+        }
         let model = self.energies(x, w, part, unary).map_err(|error| error.to_string())?;
         let max_iterations = self.max_iterations;
         let answer = match way {
@@ -111,7 +125,7 @@ impl GraphTask {
     }
 
     /// Returns the energy of the truth, which the hinge is above; infinite where its labels are not all known.
-    fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
+    pub(super) fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
         let labels: Vec<u32> = part.nodes.iter().map(|&node| truth.labels[node as usize]).collect();
         let known = labels.iter().all(|&label| (label as usize) < self.labels);
         if known { model.energy(&labels) } else { f64::INFINITY }

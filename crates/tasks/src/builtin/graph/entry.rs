@@ -17,7 +17,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .summary("labelling the nodes of graphs, such as superpixels")
     .reads(&[&graphs::FORMAT, &crate::data::multilabel::FORMAT])
     .layout("unary[label][feature], edge[feature] (or pair[edge feature][label][label])")
-    .oracle("minimum cut, or alpha-expansion and message passing with a proven bound");
+    .oracle("minimum cut, or alpha-expansion and message passing with a proven bound")
+    .lists_several();
 
 impl GraphSpec {
     /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does by

@@ -17,6 +17,7 @@ mod planes;
 mod prices;
 mod reading;
 mod reference;
+mod several;
 mod spec;
 mod task;
 

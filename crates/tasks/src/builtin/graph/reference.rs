@@ -11,6 +11,7 @@ use super::layout::GraphTask;
 use super::spec::Pairwise;
 use crate::builtin::pairwise::{Labelling, Plain, PlainScores, UNLABELLED, Way};
 use crate::builtin::second_opinion::Network;
+use crate::builtin::several::labels::Apart;
 use crate::twofold::Twofold;
 
 /// By how much two of our own values may differ, relative to the terms of scores.
@@ -61,7 +62,7 @@ pub(super) fn hinge(task: &GraphTask, x: &GraphInput, truth: &Labelling, w: &[f6
         GraphWay::Engine(Way::Tree | Way::Brute) => plain.exact_hinge(),
         _ => {
             let mut y = Labelling::default();
-            let answer = task.label((x, w, Some(truth)), &mut scratch, &mut memory, &mut y);
+            let answer = task.label((x, w, Some(truth)), Apart::default(), &mut scratch, &mut memory, &mut y);
             plain.claimed_hinge(answer, &y)
         }
     }

@@ -16,6 +16,7 @@ use super::layout::GraphTask;
 use super::prices;
 use super::spec::Pairwise;
 use crate::builtin::pairwise::{Labelling, Part, Way, push_filled};
+use crate::builtin::several::labels::Apart;
 
 /// Roundings of a node's or edge's score beside the products of its features: loss, fixed costs, whole multiples.
 const PER_TERM: usize = 6;
@@ -79,7 +80,7 @@ impl Task for GraphTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Labelling,
     ) -> Result<Quality, String> {
-        self.label((question.input, w, question.truth), work.scratch, work.memory, out)
+        self.label((question.input, w, question.truth), Apart::default(), work.scratch, work.memory, out)
     }
 
     fn plane(
@@ -95,7 +96,15 @@ impl Task for GraphTask {
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
         let recombination = (self.pairwise == Pairwise::Cut).then_some(self as &dyn RecombineLabels<Self>);
-        TaskCapabilities { codes: Some(self), recombination, magnitudes: Some(self), ..TaskCapabilities::none() }
+        TaskCapabilities {
+            codes: Some(self),
+            recombination,
+            magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
+            ..TaskCapabilities::none()
+        }
     }
 }
 

@@ -27,6 +27,10 @@ impl BuiltinTask for MrfTask {
         Some(&y.labels)
     }
 
+    fn label_count(&self, x: &MrfInput, variable: usize) -> usize {
+        x.labels(variable)
+    }
+
     fn neighbours(&self, x: &MrfInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
         y.neighbours(|node| x.labels(node), most, rng)
     }

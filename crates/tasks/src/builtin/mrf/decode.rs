@@ -8,6 +8,7 @@ use super::layout::MrfTask;
 use super::model::Scores;
 use super::spec::Inference;
 use crate::builtin::pairwise::{Effort, Engines, Labelling, Part, Plan, UNLABELLED, Way, quality};
+use crate::builtin::several::labels::Apart;
 
 /// Working memory of the oracle of pairwise models.
 #[derive(Debug, Default)]
@@ -34,10 +35,12 @@ impl MrfTask {
         }
     }
 
-    /// Finds the best labelling of `x`, with losses where there is a truth, and writes it into `out`.
+    /// Finds the best labelling of `x`, with losses where there is a truth and less for labels that others have, and writes it
+    /// into `out`.
     pub(super) fn label(
         &self,
         (x, w, truth): (&MrfInput, &[f64], Option<&Labelling>),
+        apart: Apart<'_>,
         scratch: &mut MrfScratch,
         out: &mut Labelling,
     ) -> Result<Quality, String> {
@@ -49,7 +52,17 @@ impl MrfTask {
         if part.nodes.is_empty() {
             return Ok(Quality::Exact);
         }
-        let model = scores.energies((x, w, truth), part).map_err(|error| error.to_string())?;
+        let mut model = scores.energies((x, w, truth), part).map_err(|error| error.to_string())?;
+        if !apart.is_empty() {
+            let mut costs: Vec<Vec<f64>> =
+                (0..part.nodes.len()).map(|place| model.unary(place as u32).to_vec()).collect();
+            let mut places = vec![usize::MAX; x.nodes()];
+            part.nodes.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place);
+            apart.each(x.nodes(), |node, label, penalty| costs[places[node]][label as usize] += penalty);
+            for (place, costs) in (0..).zip(&costs) {
+                model.set_unary(place, costs).map_err(|error| error.to_string())?;
+            }
+        }
         let way = self.way(x, part, parents);
         let plan = Plan { way, max_iterations: self.max_iterations, effort: Effort::of(truth) };
         let answer = engines.run(plan, &model, labels).map_err(|error| error.to_string())?;

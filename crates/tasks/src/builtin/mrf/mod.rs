@@ -17,6 +17,7 @@ mod reading;
 mod recombine;
 mod reference;
 mod scores;
+mod several;
 mod spec;
 mod task;
 

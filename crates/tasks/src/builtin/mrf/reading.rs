@@ -21,7 +21,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .summary("any pairwise model given as tables of features, with weights that it shares")
     .reads(&[&mrf::FORMAT])
     .layout("[feature]")
-    .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
+    .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
+    .lists_several();
 
 /// What a model remembers. Labels have no names: they are numbers that mean something at their node only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use super::input::MrfInput;
 use super::layout::MrfTask;
 use crate::builtin::pairwise::{Labelling, Plain, PlainScores, UNLABELLED, Way};
 use crate::builtin::second_opinion::Network;
+use crate::builtin::several::labels::Apart;
 use crate::twofold::Twofold;
 
 /// By how much two of our own values may differ, relative to the terms of scores.
@@ -51,7 +52,7 @@ pub(super) fn hinge(task: &MrfTask, x: &MrfInput, truth: &Labelling, w: &[f64]) 
         return found;
     }
     let mut y = Labelling::default();
-    let answer = task.label((x, w, Some(truth)), &mut scratch, &mut y);
+    let answer = task.label((x, w, Some(truth)), Apart::default(), &mut scratch, &mut y);
     plain.claimed_hinge(answer, &y)
 }
 

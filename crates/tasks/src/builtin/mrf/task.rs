@@ -15,6 +15,7 @@ use super::planes::{add_features, score};
 use super::prices;
 use super::scores::LONG;
 use crate::builtin::pairwise::{Labelling, UNLABELLED, push_filled};
+use crate::builtin::several::labels::Apart;
 use crate::data::container::Matrix;
 
 /// Roundings of a node's or edge's score beside the products of its features: the loss, and being added up.
@@ -64,7 +65,7 @@ impl Task for MrfTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Labelling,
     ) -> Result<Quality, String> {
-        self.label((question.input, w, question.truth), work.scratch, out)
+        self.label((question.input, w, question.truth), Apart::default(), work.scratch, out)
     }
 
     fn plane(
@@ -83,6 +84,9 @@ impl Task for MrfTask {
             codes: Some(self),
             recombination: Some(self),
             magnitudes: Some(self),
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -51,6 +51,10 @@ impl BuiltinTask for Multilabel {
         Some(y)
     }
 
+    fn label_count(&self, _: &SparseRows, _: usize) -> usize {
+        2
+    }
+
     fn neighbours(&self, _: &SparseRows, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
         one_changed(y, |_| 2, most, rng)
     }

@@ -9,6 +9,7 @@
 //! additions a set); else a cut, exact where no pair of labels repels; else tree-reweighted message passing, with the bound
 //! that it proves.
 
+mod all_sets;
 mod builtin;
 mod chow_liu;
 mod coded;
@@ -20,6 +21,7 @@ mod measures;
 mod reference;
 mod scores;
 mod search;
+mod several;
 mod spec;
 mod table;
 mod task;

@@ -8,7 +8,7 @@ use super::scores::SetScores;
 use crate::builtin::pairwise::{Effort, Engines, Plan, Way, quality};
 
 /// Iterations of message passing: on graphs so small the bound stalls long before.
-const MOST_ITERATIONS: u64 = 200;
+pub(super) const MOST_ITERATIONS: u64 = 200;
 
 /// Writes a good set, and says how good. Engines begin anew each time, so that the answer is a function of the scores.
 pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>) -> Result<Quality, String> {
@@ -19,7 +19,7 @@ pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>)
 }
 
 /// The scores as energies.
-fn model(graph: &LabelGraph, scores: SetScores<'_>) -> Result<Mrf, Error> {
+pub(super) fn model(graph: &LabelGraph, scores: SetScores<'_>) -> Result<Mrf, Error> {
     let mut mrf = Mrf::new();
     for &[absent, present] in scores.unary {
         mrf.add_node(&[-absent, -present])?;

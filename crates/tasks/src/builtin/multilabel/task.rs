@@ -20,7 +20,13 @@ use crate::data::SparseRows;
 
 impl Multilabel {
     /// Scores of absence and presence of every label, with the loss where there is a truth.
-    fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
+    pub(super) fn score_labels(
+        &self,
+        x: &SparseRows,
+        w: &[f64],
+        truth: Option<&Vec<u32>>,
+        scratch: &mut MultilabelScratch,
+    ) {
         let MultilabelScratch { rows, unary, .. } = scratch;
         rows.clear();
         rows.resize(self.labels(), 0.0);
@@ -44,8 +50,8 @@ impl Multilabel {
 pub struct MultilabelScratch {
     /// Scores of rows of weights.
     rows: Vec<f64>,
-    unary: Vec<[f64; 2]>,
-    decoder: SetDecoder,
+    pub(super) unary: Vec<[f64; 2]>,
+    pub(super) decoder: SetDecoder,
     pub(super) coded: CodedScratch,
 }
 
@@ -127,6 +133,9 @@ impl Task for Multilabel {
             coded_planes: Some(self),
             // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
             magnitudes: if self.search() == SetSearch::Sweeps { None } else { Some(self) },
+            top: Some(self),
+            diverse: Some(self),
+            max_marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

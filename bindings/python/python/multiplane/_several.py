@@ -1,0 +1,109 @@
+"""More than the best labelling: the M best ones, and how sure each label is."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._builtin import BuiltIn
+
+_MOST = 100_000
+
+
+class TopLabellings(NamedTuple):
+    """The best labellings of one example.
+
+    Attributes:
+        labels: The labellings, the best first, all different; each is what ``predict`` would say of the example. Fewer
+            than asked for where the example has no more.
+        scores: Their scores, ``[m]``.
+        exact: Whether they are proven to be the best; where the decoder is approximate they may not be.
+    """
+
+    labels: list[Any]
+    scores: NDArray[np.float64]
+    exact: bool
+
+
+class Several(BuiltIn):
+    """Estimators whose task lists its best labellings and has max-marginals."""
+
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        """The data, None where there is no example, and the number of variables of each example."""
+        raise NotImplementedError
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        """A labelling in the users' terms."""
+        raise NotImplementedError
+
+    def _stacked(self, parts: list[Any]) -> Any:
+        """What was found of all examples in the shape that users expect."""
+        return parts
+
+    def predict_top(self, X: Any, m: int) -> list[TopLabellings]:
+        """The ``m`` best labellings of every example, with their scores.
+
+        The first is what ``predict`` answers. Raises ValueError where ``m`` is not a whole number from 1 to 100000.
+        """
+        self._check_fitted()
+        try:
+            count = operator.index(m)
+        except TypeError:
+            count = 0
+        if isinstance(m, (bool, np.bool_)) or not 1 <= count <= _MOST:
+            raise ValueError(f"m = {m!r}: must be a whole number from 1 to {_MOST}")
+        data, sizes = self._to_ask(X)
+        if data is None:
+            return []
+        counts, exact, scores, numbers = self._model.top(data, count, self._workers())
+        lengths = np.frombuffer(counts, dtype=np.uint32).astype(np.int64)
+        of_labellings = np.frombuffer(scores, dtype=np.float64)
+        labels = np.frombuffer(numbers, dtype=np.uint32)
+        found, first, start = [], 0, 0
+        for length, size, proven in zip(lengths, sizes, np.frombuffer(exact, dtype=np.uint32), strict=True):
+            rows = labels[start : start + length * size].reshape(length, size)
+            listed = [self._labelling(row) for row in rows]
+            found.append(TopLabellings(listed, of_labellings[first : first + length].copy(), bool(proven)))
+            first, start = first + int(length), start + int(length) * size
+        return found
+
+    def max_marginals(self, X: Any) -> Any:
+        """For every label of every variable the highest score of a labelling that has it there, exactly.
+
+        ``[n, classes]`` for classifiers of rows, ``[n, labels, 2]`` (absent, present) for sets of labels; else a list with
+        an array ``[variables, labels]`` per example, or with a list of arrays where variables have labels of their own.
+        Raises RuntimeError for an example whose decoder is approximate.
+        """
+        parts, _ = self._margins(X)
+        return self._stacked(parts)
+
+    def margins(self, X: Any) -> Any:
+        """How sure each predicted label is: how much higher the prediction scores than the best labelling with another
+        label there; infinite where there is no other label.
+
+        ``[n]`` for classifiers of rows, ``[n, labels]`` for sets of labels; else a list of arrays ``[variables]``. Raises
+        RuntimeError for an example whose decoder is approximate.
+        """
+        _, parts = self._margins(X)
+        return self._stacked(parts)
+
+    def _margins(self, X: Any) -> tuple[list[Any], list[Any]]:
+        """Max-marginals and margins of every example."""
+        self._check_fitted()
+        data, sizes = self._to_ask(X)
+        if data is None:
+            return [], []
+        _, counts, scores, margins = self._model.max_marginals(data, self._workers())
+        of_variables = np.frombuffer(counts, dtype=np.uint32).astype(np.int64)
+        values = np.split(np.frombuffer(scores, dtype=np.float64), np.cumsum(of_variables)[:-1])
+        ends = np.cumsum(sizes)
+        tables = [self._table(values[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+        return tables, [part.copy() for part in np.split(np.frombuffer(margins, dtype=np.float64), ends[:-1])]
+
+    def _table(self, rows: list[NDArray[np.float64]]) -> Any:
+        """The max-marginals of one example."""
+        return np.stack(rows) if rows else np.zeros((0, len(self._model.labels())))

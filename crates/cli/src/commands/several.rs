@@ -1,0 +1,120 @@
+//! `multiplane predict --top` and `--confidence`: more than the best labelling.
+
+use std::fmt::Write;
+
+use multiplane::oracle::OracleError;
+use multiplane::{Error, MOST_LISTED, Model, Problem};
+use serde_json::json;
+
+use crate::args::PredictArgs;
+use crate::terminal::complain;
+
+/// What was asked for beside the labels, and how it is shown.
+pub(crate) struct Asked {
+    what: What,
+    json: bool,
+}
+
+enum What {
+    /// So many of the best labellings.
+    Top(usize),
+    /// How sure labels are.
+    Confidence,
+}
+
+impl Asked {
+    /// Reads the options; `None` where the labels alone are wanted.
+    pub(crate) fn of(args: &PredictArgs) -> Result<Option<Asked>, Error> {
+        let what = match &args.top {
+            Some(text) => match text.parse() {
+                Ok(count @ 1..=MOST_LISTED) => What::Top(count),
+                _ => {
+                    let rule = format!("must be a whole number from 1 to {MOST_LISTED}");
+                    return Err(Error::input(format!("top = {text}: {rule}")));
+                }
+            },
+            None if args.confidence => What::Confidence,
+            None if args.json => return Err(Error::input("--json: only with --top M or --confidence")),
+            None => return Ok(None),
+        };
+        Ok(Some(Asked { what, json: args.json }))
+    }
+
+    /// Refuses models of tasks that know their best labelling only.
+    pub(crate) fn refuse_others(&self, model: &Model) -> Result<(), Error> {
+        let what = match self.what {
+            What::Top(_) => "--top",
+            What::Confidence => "--confidence",
+        };
+        multiplane::tasks::need_several(&model.info.provenance.task, what).map_err(Error::input)
+    }
+
+    /// Writes what was asked for of all examples, numbered from 0 as in messages.
+    pub(crate) fn write(
+        &self,
+        problem: &dyn Problem,
+        w: &[f64],
+        threads: usize,
+        text: &mut String,
+    ) -> Result<(), OracleError> {
+        match self.what {
+            What::Top(count) => write_top(problem, w, (count, threads), self.json, text),
+            What::Confidence => write_confidence(problem, w, threads, self.json, text),
+        }
+    }
+}
+
+fn write_top(
+    problem: &dyn Problem,
+    w: &[f64],
+    (count, threads): (usize, usize),
+    as_json: bool,
+    text: &mut String,
+) -> Result<(), OracleError> {
+    let (mut example, mut unproven) = (0, 0);
+    problem.predict_top(w, count, threads, &mut |found| {
+        let number = example;
+        example += 1;
+        unproven += usize::from(!found.exact);
+        if as_json {
+            let labelling = |(k, one): (usize, &multiplane::ScoredLabelling)| {
+                json!({ "rank": k + 1, "score": one.score, "labels": one.text, "numbers": one.numbers })
+            };
+            let top: Vec<_> = found.labellings.iter().enumerate().map(labelling).collect();
+            let _ = writeln!(text, "{}", json!({ "example": number, "exact": found.exact, "top": top }));
+            return;
+        }
+        for (rank, one) in (1..).zip(&found.labellings) {
+            let _ = writeln!(text, "{number}\t{rank}\t{}\t{}", one.score, one.text); // a String takes anything
+        }
+    })?;
+    if unproven > 0 {
+        complain(&format!(
+            "warning: the lists of {unproven} of {example} examples are not proven to be the best: their decoder is approximate"
+        ));
+    }
+    Ok(())
+}
+
+fn write_confidence(
+    problem: &dyn Problem,
+    w: &[f64],
+    threads: usize,
+    as_json: bool,
+    text: &mut String,
+) -> Result<(), OracleError> {
+    let mut example = 0;
+    problem.predict_margins(w, threads, &mut |found| {
+        let number = example;
+        example += 1;
+        let margins = found.margins();
+        if as_json {
+            // What is infinite, as there is no other label, is null.
+            let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers, "margins": margins });
+            let _ = writeln!(text, "{line}");
+            return;
+        }
+        let margins: Vec<String> = margins.iter().map(f64::to_string).collect();
+        let _ = writeln!(text, "{number}\t{}\t{}", found.text, margins.join(" "));
+    })
+}
