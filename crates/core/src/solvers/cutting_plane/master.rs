@@ -10,11 +10,17 @@ use crate::oracle::NoCapabilities;
 /// A gain below this share of |F| + 1 is rounding: the master is solved.
 const NO_GAIN: f64 = 1e-15;
 
+/// Parts of a solution at most: what is not solved then is left to the next pass. Planes that span many orders of magnitude
+/// would have it go on for long.
+const MOST_PARTS: u32 = 50;
+
 /// How far the master is to be solved, and how often it was.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct MasterState {
     /// Its gap is to be at most this.
     tolerance: f64,
+    /// Parts of the solution in hand so far.
+    parts: u32,
     /// What is left of it.
     left: f64,
     /// Solutions so far: the time by which planes age.
@@ -42,9 +48,16 @@ impl MasterState {
         self.solved
     }
 
+    /// Counts a part of the solution in hand; returns whether it has had all that it may.
+    pub(super) fn spends_parts(&mut self) -> bool {
+        self.parts += 1;
+        self.parts > MOST_PARTS
+    }
+
     /// Ends a solution: planes with mass are active now. Returns when those must have been active that may stay.
     pub(super) fn end(&mut self, dual: &mut HullState, max_idle: u32) -> u32 {
         self.solved = self.solved.saturating_add(1);
+        self.parts = 0;
         for block in 0..dual.blocks() {
             for k in 0..dual.sets().len(block) {
                 if dual.sets().alphas(block)[k] > 0.0 {
@@ -61,7 +74,7 @@ pub(super) fn solve_further(dual: &mut HullState, master: &mut MasterState) -> b
     let value = dual.value();
     let mut visit = dual.visit(0, &mut NoCapabilities);
     master.left = visit.gap();
-    if master.left <= master.tolerance {
+    if master.left <= master.tolerance || master.spends_parts() {
         return true;
     }
     let rule = StepRule::Solve(Solve { accuracy: master.tolerance, ..Solve::default() });

@@ -29,6 +29,9 @@ const BLOCK_ACCURACY: f64 = 0.3;
 /// A cycle leaves out blocks whose last gap was below this share of the mean.
 const WAIT_BELOW: f64 = 0.3;
 
+/// Cycles of a master at most: what is not solved then is left to the next pass.
+const MOST_CYCLES: u64 = 400;
+
 /// One cycle in so many visits all blocks.
 const ALL_EVERY: u64 = 10;
 
@@ -50,6 +53,8 @@ pub struct NSlackSolver {
     master: MasterState,
     iterations: u64,
     cycles: u64,
+    /// Cycles before the master in hand.
+    cycles_before: u64,
     /// P - F at the last pass.
     gap: Option<f64>,
 }
@@ -68,6 +73,7 @@ impl NSlackSolver {
             master: MasterState::default(),
             iterations: 0,
             cycles: 0,
+            cycles_before: 0,
             gap: None,
         }
     }
@@ -95,7 +101,7 @@ impl NSlackSolver {
         let gap = primal - self.dual.value();
         self.gap = Some(gap);
         self.master.aim(self.config.master.accuracy * gap);
-        (self.solves, self.visits_all) = (true, true);
+        (self.solves, self.visits_all, self.cycles_before) = (true, true, self.cycles);
     }
 
     /// Solves blocks in turn, all or those whose gaps are large; returns whether the master is solved.
@@ -123,7 +129,8 @@ impl NSlackSolver {
         self.gaps.end_pass();
         let still = self.dual.value() - before <= NO_GAIN * (before.abs() + 1.0);
         // Only a cycle over all blocks can tell that none is left; one in so many is made to see what became of the others.
-        let solved = self.visits_all && (left <= tolerance || still);
+        let solved =
+            (self.visits_all && (left <= tolerance || still)) || self.cycles - self.cycles_before > MOST_CYCLES;
         self.visits_all = !self.visits_all && (left <= tolerance || still || self.cycles.is_multiple_of(ALL_EVERY));
         solved
     }

@@ -29,6 +29,9 @@ use crate::rounding::{Rounded, Rounding};
 use crate::solver::{PassValue, Progress, Solver, StepReport};
 use crate::state::{self, StateError, ensure, finite};
 
+/// Planes of planes kept in a row at most.
+const MOST_OF_KEPT: u32 = 300;
+
 /// What the next step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
@@ -178,7 +181,8 @@ impl OneSlackSolver {
         let of_pass = self.sweep.visited() == self.blocks;
         let gained = self.pace.end(ctx.now(), self.dual.value(), of_pass);
         self.sweep.leave();
-        self.phase = if self.cache.is_some() && (of_pass || gained) { Phase::Kept } else { Phase::Call };
+        let may = self.cache.is_some() && self.pace.kept_in_turn() < MOST_OF_KEPT;
+        self.phase = if may && (of_pass || gained) { Phase::Kept } else { Phase::Call };
         true
     }
 

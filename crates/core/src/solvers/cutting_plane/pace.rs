@@ -18,6 +18,8 @@ pub(super) struct Pace {
     pass: f64,
     /// 0 before the first.
     kept: f64,
+    /// Planes of planes kept since the last pass.
+    in_turn: u32,
 }
 
 impl Pace {
@@ -31,11 +33,16 @@ impl Pace {
     pub(super) fn end(&mut self, now: f64, value: f64, of_pass: bool) -> bool {
         let took = now - self.began;
         if of_pass {
-            self.pass = took;
+            (self.pass, self.in_turn) = (took, 0);
         } else {
-            self.kept = took;
+            (self.kept, self.in_turn) = (took, self.in_turn + 1);
         }
         value - self.value > NO_GAIN * (value.abs() + 1.0)
+    }
+
+    /// Returns the planes of planes kept since the last pass.
+    pub(super) fn kept_in_turn(&self) -> u32 {
+        self.in_turn
     }
 
     /// Returns what a plane of planes kept costs as a share of what one of a pass costs: 1 where that is not known.
