@@ -74,7 +74,8 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass, chain, multilabel, or external: a program of your own (see `describe task`)
+    /// What to learn: binary, multiclass, chain, graph, mrf, multilabel, or external: a program of your own (see
+    /// `describe task`)
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly
@@ -197,6 +198,9 @@ pub(crate) struct CheckArgs {
     /// Any parameter by its dotted name
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// As of `train`; nothing that is examined depends on it
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
     /// Examples that are decoded, chosen at random if there are more
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) examples: usize,
@@ -245,6 +249,9 @@ pub(crate) struct PredictArgs {
     /// Where to write the labels, one example per line [default: standard output]
     #[arg(long, value_name = "F")]
     pub(crate) out: Option<PathBuf>,
+    /// Write one JSON object: the task, and the predictions as a list of texts
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

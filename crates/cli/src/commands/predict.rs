@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use multiplane::{Error, check_writable, durable_write, threads_for};
+use serde_json::json;
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
@@ -19,11 +20,15 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     let (model, problem) = open(&args.on, false)?;
     let threads = threads_for(threads, &*problem)?;
-    let mut text = String::new();
-    let predicted = problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| {
-        let _ = writeln!(text, "{}", prediction.text); // a String takes anything
+    let (mut text, mut predictions) = (String::new(), Vec::new());
+    let predicted = problem.predict(&problem.from_file_layout(&model.w), threads, &mut |prediction| match args.json {
+        true => predictions.push(prediction.text),
+        false => writeln!(text, "{}", prediction.text).unwrap_or_default(), // a String takes anything
     });
     told(&*problem, predicted.map_err(Error::from))?;
+    if args.json {
+        text = format!("{}\n", json!({ "task": problem.task(), "n": predictions.len(), "predictions": predictions }));
+    }
     match &args.out {
         None => print(&text)?,
         Some(path) => durable_write(path, text.as_bytes())

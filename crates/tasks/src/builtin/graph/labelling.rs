@@ -46,6 +46,17 @@ impl Labelling {
         }
     }
 
+    /// Whether a node has a label.
+    pub(in crate::builtin) fn is_known(&self) -> bool {
+        self.labels.iter().any(|label| *label != UNLABELLED)
+    }
+
+    /// Whether the same nodes have a label as in `other`.
+    pub(in crate::builtin) fn is_of_part(&self, other: &Labelling) -> bool {
+        let pairs = self.labels.iter().zip(&other.labels);
+        pairs.into_iter().all(|(one, other)| (*one == UNLABELLED) == (*other == UNLABELLED))
+    }
+
     /// Returns the labelled nodes at which `other` differs, where this is the truth.
     pub(in crate::builtin) fn errors<'a>(&'a self, other: &'a Labelling) -> impl Iterator<Item = usize> + 'a {
         let pairs = self.labels.iter().zip(&other.labels).enumerate();

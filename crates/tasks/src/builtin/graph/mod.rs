@@ -17,7 +17,7 @@ pub(super) mod measure;
 pub(super) mod part;
 mod planes;
 mod prices;
-mod reading;
+pub(super) mod reading;
 mod reference;
 mod spec;
 mod task;

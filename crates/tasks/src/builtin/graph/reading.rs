@@ -16,6 +16,7 @@ use crate::builtin::known::unseen_labels;
 use crate::builtin::reading::Reading;
 use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
+use crate::data::mrf::Mrfs;
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
 use crate::problem::{MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
@@ -33,6 +34,9 @@ pub struct GraphVocabulary {
     pub features: usize,
     /// Features of an edge; 0 where edges have none.
     pub edge_features: usize,
+    /// How the features were made, where the training data said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features_id: Option<String>,
 }
 
 impl TaskVocabulary for GraphVocabulary {}
@@ -61,7 +65,8 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<GraphInput, Labelling, GraphVocabulary>, GraphTask), OpenError> {
     let Some(graphs) = data.get::<Graphs>() else {
-        return Err(OpenError::new(format!("task `graph` reads graphs, found {}", data.describe())));
+        let other = if data.get::<Mrfs>().is_some() { ", which task `mrf` reads" } else { "" };
+        return Err(OpenError::new(format!("task `graph` reads graphs, found {}{other}", data.describe())));
     };
     let arrays = graphs.arrays();
     let (features, edge_features) =
@@ -71,14 +76,24 @@ pub(super) fn read(
         graphs.chosen().iter().map(|&example| GraphInput::new(arrays.clone(), example)).collect();
     let vocabulary = match model {
         Some(model) => model.read()?,
-        None => GraphVocabulary { labels: labels(&inputs, &mut warnings)?, features, edge_features },
+        None => {
+            let features_id = graphs.features_id().map(str::to_string);
+            GraphVocabulary { labels: labels(&inputs, &mut warnings)?, features, edge_features, features_id }
+        }
     };
     for (what, found, expected) in
-        [("node", features, vocabulary.features), ("edge", edge_features, vocabulary.edge_features)]
+        [("a node", features, vocabulary.features), ("an edge", edge_features, vocabulary.edge_features)]
     {
         if found != expected {
-            return Err(OpenError::new(format!("found {found} features of a {what}, but the model has {expected}")));
+            let (features, has) = (plural(found, "feature"), if expected == 0 { "none".into() } else { expected.to_string() });
+            return Err(OpenError::new(format!("found {features} of {what}, but the model has {has}")));
         }
+    }
+    if matches!((graphs.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
+        warnings.push(
+            "the features were not made as those that the model was trained on (other settings, or fitted on other images):              build the data like the model's training data (--like)"
+                .into(),
+        );
     }
     check_dim(features, vocabulary.labels.len())?;
     let labels = vocabulary.labels.len();
@@ -103,6 +118,19 @@ pub(super) fn read(
     if silent && !arrays.edges.is_empty() {
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
     }
+    if model.is_none()
+        && let Some(weights) = &arrays.node_weights
+    {
+        let labelled = || inputs.iter().flat_map(|input| input.labels().iter().zip(input.weights().unwrap_or_default()));
+        if spec.loss != GraphLoss::NodeWeighted {
+            // What makes graphs of photographs always says how large superpixels are.
+            if graphs.features_id().is_none() {
+                warnings.push(weights_warning(&spec.loss));
+            }
+        } else if !weights.is_empty() && labelled().all(|(label, weight)| *label == NO_LABEL || *weight == 0.0) {
+            return Err(OpenError::new(ALL_ZERO));
+        }
+    }
     check_factors(spec.class_weights.as_deref(), vocabulary.labels.len())?;
     // Names that are no numbers, which a program may give labels, keep their places.
     let named = vocabulary.labels.iter().zip(0..);
@@ -121,6 +149,24 @@ pub(super) fn read(
     Ok((Reading { inputs, labels: truths, vocabulary, fingerprint, warnings }, task))
 }
 
+/// What is said where a loss goes by weights, and no labelled node has one above 0.
+pub(in crate::builtin) const ALL_ZERO: &str =
+    "task.loss=node-weighted: the node_weights of all labelled nodes are 0, so that no error costs anything";
+
+/// Says that a loss does not go by the weights that there are.
+pub(in crate::builtin) fn weights_warning(loss: &impl Serialize) -> String {
+    let name = serde_json::to_value(loss).unwrap_or_default();
+    format!(
+        "node_weights have no effect on training with task.loss={}: task.loss=node-weighted goes by them",
+        name.as_str().unwrap_or("?")
+    )
+}
+
+/// A number of things.
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// The labels of training data.
 fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<String>, OpenError> {
     let mut labels: Vec<i64> = inputs.iter().flat_map(|input| input.labels()).copied().collect();
@@ -128,7 +174,7 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
     labels.dedup();
     labels.retain(|label| *label != NO_LABEL);
     match labels[..] {
-        [] => return Err(OpenError::new("no node has a label: there is nothing to learn from")),
+        [] => return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from")),
         [only] => warnings.push(format!("all nodes have the label {only}: there is nothing to learn")),
         _ => {}
     }

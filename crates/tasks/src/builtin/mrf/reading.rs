@@ -12,8 +12,10 @@ use super::loss::MrfLoss;
 use super::spec::{Inference, MrfSpec};
 use crate::builtin::graph::labelling::Judge;
 use crate::builtin::graph::part::Part;
+use crate::builtin::graph::reading::{ALL_ZERO, weights_warning};
 use crate::builtin::graph::{Labelling, UNLABELLED};
 use crate::builtin::reading::Reading;
+use crate::data::graphs::Graphs;
 use crate::data::mrf::{self, Mrfs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -24,6 +26,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .summary("any pairwise model given as tables of features, with weights that it shares")
     .reads(&[&mrf::FORMAT])
     .layout("[feature]")
+    .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
+    .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
 
 /// Most labellings of `brute`; those of the engine.
@@ -64,7 +68,9 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<MrfInput, Labelling, MrfVocabulary>, MrfTask), OpenError> {
     let Some(models) = data.get::<Mrfs>() else {
-        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {}", ENTRY.name, data.describe())));
+        let other = if data.get::<Graphs>().is_some() { ", which task `graph` reads" } else { "" };
+        let found = data.describe();
+        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {found}{other}", ENTRY.name)));
     };
     let checked = models.checked();
     let vocabulary = match model {
@@ -89,10 +95,21 @@ pub(super) fn read(
         let count = models.repeated_edges();
         warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
     }
+    if model.is_none() && checked.arrays().node_weights.is_some() {
+        let weighed = |input: &MrfInput| {
+            let weights = input.weights().unwrap_or_default();
+            input.truth().iter().zip(weights).any(|(label, weight)| *label >= 0 && *weight > 0.0)
+        };
+        if spec.loss != MrfLoss::NodeWeighted {
+            warnings.push(weights_warning(&spec.loss));
+        } else if !inputs.iter().any(weighed) {
+            return Err(OpenError::new(ALL_ZERO));
+        }
+    }
     if model.is_none() {
         let bare = truths.iter().filter(|truth| truth.labels.iter().all(|label| *label == UNLABELLED)).count();
         if bare == truths.len() {
-            return Err(OpenError::new("no node has a label: there is nothing to learn from"));
+            return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from"));
         }
         if bare > 0 {
             warnings

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::arrays::GraphArrays;
+use super::arrays::{GraphArrays, NO_LABEL};
 use super::kind::Graphs;
 use crate::data::container::{Container, Matrix, Tensor};
 use crate::data::format::FormatEntry;
@@ -14,27 +14,41 @@ use crate::dataset::Dataset;
 pub const FORMAT: FormatEntry =
     FormatEntry::new("graph", "graphs in a safetensors file", read).holding("node_features");
 
-/// Reads a container: `node_offsets [n+1]`, `node_features [N, f]`, `labels [N]`, `node_weights [N]` (optional),
-/// `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other tensors are left alone.
+/// The key of the metadata under which a container says how its features were made.
+const FEATURES_ID: &str = "multiplane.features";
+
+/// Reads a container: `node_offsets [n+1]`, `node_features [N, f]`, `labels [N]` (optional: none is known),
+/// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `edge_features [E, g]` (optional). Other tensors
+/// are left alone. Of the metadata, `multiplane.features` says how the features were made.
 ///
 /// # Errors
 ///
 /// A tensor is missing, of another type or shape, or holds what graphs must not hold.
 fn read(path: &Path) -> Result<Dataset, DataError> {
     let container = Container::open(path)?;
-    let labels = container.get("labels")?;
-    labels.rows(1)?;
+    if container.find("node_features").is_none() && container.find("unary_features").is_some() {
+        return Err(container.fault("it holds pairwise models, which task `mrf` reads; task `graph` reads graphs"));
+    }
     let weights = container.find("node_weights").map(|tensor| tensor.rows(1).and_then(|_| tensor.reals()));
+    let node_features = unchecked(&container.get("node_features")?)?;
     let arrays = GraphArrays {
         node_offsets: offsets(&container.get("node_offsets")?)?,
-        node_features: unchecked(&container.get("node_features")?)?,
-        labels: labels.integers()?,
+        labels: labels(&container, node_features.rows())?,
+        node_features,
         node_weights: weights.transpose()?.map(|weights| weights.to_vec()),
         edge_offsets: offsets(&container.get("edge_offsets")?)?,
         edges: edges(&container.get("edges")?)?,
         edge_features: container.find("edge_features").map(|tensor| unchecked(&tensor)).transpose()?,
     };
-    Graphs::new(arrays).map(Dataset::new).map_err(|fault| container.fault(fault))
+    let graphs = Graphs::new(arrays).map_err(|fault| container.fault(fault))?;
+    Ok(Dataset::new(graphs.with_features_id(container.text(FEATURES_ID))))
+}
+
+/// Reads the labels of nodes; where there are none, none is known.
+pub(in crate::data) fn labels(container: &Container, nodes: usize) -> Result<Vec<i64>, DataError> {
+    let Some(labels) = container.find("labels") else { return Ok(vec![NO_LABEL; nodes]) };
+    labels.rows(1)?;
+    labels.integers()
 }
 
 /// Reads offsets: whole numbers that are not negative.
