@@ -235,7 +235,7 @@ def _known_classes(
     if len(found) > MOST_CLASSES:
         most, pair = max(zip(first, chosen, strict=True), key=lambda one: len(one[0].ids))
         raise VisionError(
-            f"{pair.labels}: {len(most.ids)} label ids, {len(found)} in all label maps, expected at most {MOST_CLASSES}: "
+            f"{pair.labels}: {len(most.ids)} label ids ({len(found)} in all label maps), expected at most {MOST_CLASSES}: "
             "grey masks need --threshold (128 for most)"
         )
     if like is None:

@@ -65,7 +65,8 @@ def names_of(only: str | Iterable[str] | None, list_file: Path | None) -> list[s
 def _stem(name: str, photos: dict[str, Path]) -> str:
     """The name of a photograph that is given with its ending."""
     given = Path(name)
-    return given.stem if name not in photos and given.suffix.lower() in ENDINGS and given.name == name else name
+    is_file = given.suffix.lower() in ENDINGS and given.name == name and given.stem in photos
+    return given.stem if name not in photos and is_file else name
 
 
 def _some(names: Sequence[str]) -> str:
