@@ -93,7 +93,11 @@ fn examples_without_a_known_label_are_left_out() {
     assert_eq!((&found["accuracy"], &found["exact"]), (&json!(0.0), &json!(0.0)), "{found}");
     assert_eq!((&found["n"], &found["unlabelled"]), (&json!(1), &json!(2)), "{found}");
     assert_eq!(ran.stderr.matches("warning").count(), 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("2 of 3 examples have no known label: they are left out of all means"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("2 of 3 examples have no known label: they are left out of all means"),
+        "{}",
+        ran.stderr
+    );
     let ran = scratch.succeed("evaluate --model m --data nothing.safetensors --json");
     assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap()["loss"], Value::Null);
     assert!(ran.stderr.contains("none of the 3 examples has a known label: nothing can be measured"), "{}", ran.stderr);
@@ -210,7 +214,11 @@ fn other_files_are_told() {
     let scratch = Scratch::new().with("graphs.safetensors", labelled(&KNOWN));
     scratch.write("models.safetensors", models(Some(&[1, 0, 1, 0])));
     for (task, file, other) in [("mrf", "graphs", "graph"), ("graph", "models", "mrf")] {
-        assert_refused(&scratch, &format!("train --task {task} --data {file}.safetensors"), &format!("task `{other}` reads"));
+        assert_refused(
+            &scratch,
+            &format!("train --task {task} --data {file}.safetensors"),
+            &format!("task `{other}` reads"),
+        );
     }
     let zipped = [&[0x1f, 0x8b, 8, 0][..], &labelled(&KNOWN)].concat();
     scratch.write("graphs.safetensors.gz", &zipped);
@@ -221,10 +229,13 @@ fn other_files_are_told() {
     scratch.write("train.safetensors", labelled(&KNOWN));
     scratch.succeed("train --task graph --data train.safetensors --quiet --out m");
     let bare = scratch.bytes("train.safetensors");
-    let renamed: Vec<u8> = String::from_utf8_lossy(&bare[..]).contains("edge_features").then(|| {
-        let place = bare.windows(13).position(|window| window == b"edge_features").unwrap();
-        [&bare[..place], b"edge_featuros", &bare[place + 13..]].concat()
-    }).unwrap();
+    let renamed: Vec<u8> = String::from_utf8_lossy(&bare[..])
+        .contains("edge_features")
+        .then(|| {
+            let place = bare.windows(13).position(|window| window == b"edge_features").unwrap();
+            [&bare[..place], b"edge_featuros", &bare[place + 13..]].concat()
+        })
+        .unwrap();
     scratch.write("bare.safetensors", renamed);
     assert_refused(
         &scratch,

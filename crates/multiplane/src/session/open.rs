@@ -226,7 +226,9 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
     let (unlabelled, all) = (problem.unlabelled(), problem.blocks());
     match unlabelled {
         0 => None,
-        _ if unlabelled == all => Some(format!("none of the {all} examples has a known label: nothing can be measured")),
+        _ if unlabelled == all => {
+            Some(format!("none of the {all} examples has a known label: nothing can be measured"))
+        }
         _ => Some(format!("{unlabelled} of {all} examples have no known label: they are left out of all means")),
     }
 }

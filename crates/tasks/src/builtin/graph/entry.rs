@@ -19,7 +19,9 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .layout("unary[label][feature], edge[feature] (or pair[edge feature][label][label])")
     .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
     .bounded()
-    .oracle("exact by minimum cuts (two labels) or on trees, else alpha-expansion and message passing with a proven bound");
+    .oracle(
+        "exact by minimum cuts (two labels) or on trees, else alpha-expansion and message passing with a proven bound",
+    );
 
 impl GraphSpec {
     /// Opens sets of labels, which are labellings of the complete graph over the labels, as the task `multilabel` does by

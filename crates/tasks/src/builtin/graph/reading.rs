@@ -85,7 +85,8 @@ pub(super) fn read(
         [("a node", features, vocabulary.features), ("an edge", edge_features, vocabulary.edge_features)]
     {
         if found != expected {
-            let (features, has) = (plural(found, "feature"), if expected == 0 { "none".into() } else { expected.to_string() });
+            let (features, has) =
+                (plural(found, "feature"), if expected == 0 { "none".into() } else { expected.to_string() });
             return Err(OpenError::new(format!("found {features} of {what}, but the model has {has}")));
         }
     }
@@ -121,7 +122,8 @@ pub(super) fn read(
     if model.is_none()
         && let Some(weights) = &arrays.node_weights
     {
-        let labelled = || inputs.iter().flat_map(|input| input.labels().iter().zip(input.weights().unwrap_or_default()));
+        let labelled =
+            || inputs.iter().flat_map(|input| input.labels().iter().zip(input.weights().unwrap_or_default()));
         if spec.loss != GraphLoss::NodeWeighted {
             // What makes graphs of photographs always says how large superpixels are.
             if graphs.features_id().is_none() {

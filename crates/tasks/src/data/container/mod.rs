@@ -29,7 +29,10 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Says that a container must be unpacked.
 fn compressed(path: &Path) -> DataError {
-    DataError::file(path, "safetensors files are mapped into memory and must not be compressed: unpack it first (gunzip)")
+    DataError::file(
+        path,
+        "safetensors files are mapped into memory and must not be compressed: unpack it first (gunzip)",
+    )
 }
 
 /// Refuses a file that by its name is a compressed container.
