@@ -51,10 +51,10 @@ class GraphSSVM(NodeLabeller):
             odd = np.flatnonzero(~np.isfinite(labels) | (labels != np.round(labels)))
             if len(odd):
                 raise ValueError(f"{what}[{odd[0]}]: found {labels[odd[0]]}, expected a whole number or a name as a label")
-        below = np.flatnonzero(labels < NO_LABEL) if labels.dtype.kind in "if" else []
-        if len(below):
+        if labels.dtype.kind in "if" and (labels < NO_LABEL).any():
+            node = int(np.argmax(labels < NO_LABEL))
             raise ValueError(
-                f"{what}[{below[0]}]: found the label {labels[below[0]]}, expected labels >= 0, or -1 for a node without one"
+                f"{what}[{node}]: found the label {labels[node]}, expected labels >= 0, or -1 for a node without one"
             )
         return labels
 
