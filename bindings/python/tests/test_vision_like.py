@@ -74,6 +74,16 @@ def test_names_may_have_their_ending(tmp_path):
         vision.graph(images, labels, tmp_path / "y", only=["i9.png"], **QUICK)
 
 
+def test_photographs_of_one_colour(tmp_path):
+    """They are warned of, also where JPEG has made some levels of noise of them."""
+    images, labels = folder(tmp_path, count=2)
+    black = np.random.default_rng(0).integers(0, 3, size=(48, 64, 3))
+    write(images / "black.jpg", black), write(labels / "black.png", scene(0)[1])
+    with pytest.warns(UserWarning, match=r"black\.jpg: is of one colour, so it says nothing: leave it out") as told:
+        vision.graph(images, labels, tmp_path / "x", **QUICK)
+    assert len(told) == 1
+
+
 def test_label_ids_that_mean_something_else(tmp_path):
     """255 among few ids may be no label, and 0 and 255 alone are a mask: each gets a hint, and the right option none."""
     for number in range(2):

@@ -183,7 +183,7 @@ fn features_of_another_making_are_warned_of() {
         scratch.write("new.safetensors", container(id));
         for command in ["predict", "evaluate"] {
             let ran = scratch.succeed(&format!("{command} --model m --data new.safetensors"));
-            let text = "the features were not made as those that the model was trained on";
+            let text = "was trained on (other settings, or fitted on other images): build the data like";
             assert_eq!(ran.stderr.matches(text).count(), usize::from(warned), "{command} {id:?}: {}", ran.stderr);
         }
     }
@@ -272,7 +272,8 @@ fn losses_and_oracles_are_described() {
     }
     assert!(scratch.succeed("describe loss node-weighted").stdout.contains("tasks: graph, mrf"));
     let oracles = scratch.succeed("describe oracle").stdout;
-    for (task, exact) in [("chain", true), ("graph", false), ("mrf", false)] {
+    for (task, exact) in [("chain", true), ("graph", false), ("mrf", false), ("multilabel", false), ("external", false)]
+    {
         let line = oracles.lines().find(|line| line.trim_start().starts_with(&format!("{task} "))).unwrap();
         assert_eq!(line.contains("(exact)"), exact, "{line}");
     }

@@ -42,6 +42,10 @@ MOST_CLASSES = 64
 """More label ids than this are taken for a grey mask without its threshold."""
 
 
+ONE_COLOUR = 10
+"""Levels of 256 by which a photograph of one colour differs within a channel: what JPEG makes of it."""
+
+
 @dataclass(frozen=True)
 class Job:
     """What a worker needs to know beside the pair."""
@@ -67,7 +71,7 @@ class Described:
     edges: NDArray[np.int64]
     edge_features: Floats
     plain: bool
-    """Whether the photograph is of one colour."""
+    """Whether the photograph is of one colour, or nearly."""
 
 
 def _photo(
@@ -104,7 +108,7 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
             labels = (labels > job.settings.threshold).astype(np.uint8)
         counts = np.bincount(segments * 256 + labels.ravel(), minlength=n * 256).reshape(n, 256)
         ids = [label for label in np.flatnonzero(counts.any(axis=0)).tolist() if label != job.settings.ignore]
-    plain = image.size > 3 and bool((image == image[:1, :1]).all())
+    plain = image.size > 3 and int(np.ptp(image, axis=(0, 1)).max()) <= ONE_COLOUR
     worked = (image.shape[1], image.shape[0])
     return Described(size, worked, ids, counts[:, ids], pixels, found.edges, found.edge_features, plain)
 

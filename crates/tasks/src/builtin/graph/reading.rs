@@ -92,7 +92,8 @@ pub(super) fn read(
     }
     if matches!((graphs.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
         warnings.push(
-            "the features were not made as those that the model was trained on (other settings, or fitted on other images):              build the data like the model's training data (--like)"
+            "the features were not made as those that the model was trained on (other settings, or fitted on other images): \
+             build the data like the model's training data (--like)"
                 .into(),
         );
     }
