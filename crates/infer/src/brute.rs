@@ -28,14 +28,7 @@ pub struct Brute;
 
 impl Engine for Brute {
     fn prepare(&mut self, problem: &Mrf) -> Result<(), Error> {
-        let count = labellings(problem);
-        match count <= LIMIT {
-            true => Ok(()),
-            false => Err(Error::DoesNotApply {
-                engine: ENTRY.name,
-                reason: format!("the model has {count:.3e} labellings, expected at most {LIMIT:e}"),
-            }),
-        }
+        check_size(problem, LIMIT)
     }
 
     /// Solves the model; among equal labellings the first in lexicographic order wins.
@@ -64,6 +57,29 @@ impl Engine for Brute {
 }
 
 impl MBest for Brute {}
+
+/// Refuses models of more labellings than a limit.
+pub(crate) fn check_size(problem: &Mrf, limit: f64) -> Result<(), Error> {
+    let count = labellings(problem);
+    match count <= limit {
+        true => Ok(()),
+        false => Err(Error::DoesNotApply {
+            engine: ENTRY.name,
+            reason: format!("the model has {count:.3e} labellings, expected at most {limit:e}"),
+        }),
+    }
+}
+
+/// Calls `see` with every labelling of a model and its energy, in lexicographic order.
+pub(crate) fn for_each(problem: &Mrf, mut see: impl FnMut(&[u32], f64)) {
+    let mut labelling = vec![0; problem.nodes()];
+    loop {
+        see(&labelling, problem.energy(&labelling));
+        if !advance(&mut labelling, |node| problem.labels(node as u32) as u32) {
+            return;
+        }
+    }
+}
 
 /// Counts the labellings of a model, the forbidden ones among them.
 fn labellings(problem: &Mrf) -> f64 {

@@ -47,6 +47,8 @@
 //! * [`persistency`]: which labels of a Potts model are proven before it is solved;
 //! * [`restricted`]: the best combination of a few known labellings;
 //! * [`grid`]: images, whose edges follow from their size: two labels are cut without a list of edges;
+//! * [`marginals`]: sum-product: how probable labels are, and the log-partition;
+//! * [`distance`]: distance transforms, and parts that deform on a grid;
 //! * [`maxflow`]: maximum flow and minimum cut by themselves;
 //! * [`mod@file`]: how data files are opened, plain or gzip, with errors that name line and column.
 //!
@@ -54,26 +56,33 @@
 //! other numbers, starts from what the last one left. It allocates nothing, but for the last search of TRW-S where
 //! pairs of labels are forbidden.
 //!
-//! # Chains
+//! # Chains and trees of scores
 //!
-//! Chains have engines of their own, which *maximise scores*, the negated energies, as their users are used to:
+//! Some structures have engines of their own, which *maximise scores*, the negated energies, as their users are used to:
 //!
 //! | engine | problem | answer |
 //! |---|---|---|
 //! | [`viterbi`] | chains | exact |
 //! | [`lattice`] | chains with a few candidate labels per position | exact |
+//! | [`score_tree`] | trees with the same labels at every node | exact |
+//! | [`arborescence`] | which word depends on which: directed spanning trees | exact, and their distribution |
 
+pub mod arborescence;
 pub mod brute;
 pub mod chain;
 mod cut_graph;
+pub mod distance;
 pub mod engine;
 pub mod entry;
 pub mod error;
 pub mod expansion;
 pub mod file;
+mod forest;
 pub mod format;
 pub mod grid;
 pub mod lattice;
+mod logs;
+pub mod marginals;
 pub mod maxflow;
 mod messages;
 pub mod min_cut;
@@ -83,6 +92,8 @@ pub mod persistency;
 mod proof;
 pub mod registry;
 pub mod restricted;
+pub mod score_tree;
+mod semiring;
 pub mod several;
 mod shape;
 mod sum;

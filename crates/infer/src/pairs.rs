@@ -210,6 +210,11 @@ impl Pairs {
         self.neighbours(node).split_at(self.behind[node as usize] as usize)
     }
 
+    /// Returns the edges of a pair.
+    pub(crate) fn edges_of(&self, pair: u32) -> &[u32] {
+        &self.members[self.member_starts[pair as usize]..self.member_starts[pair as usize + 1]]
+    }
+
     /// Returns the first edge of a pair: what errors name.
     pub(crate) fn first_edge(&self, pair: usize) -> u32 {
         self.members[self.member_starts[pair]]

@@ -37,6 +37,13 @@ pub trait MBest: Engine {
     }
 }
 
+/// Working memory of [`best_with`] and [`diverse_with`]: the model as it is changed from solve to solve.
+#[derive(Clone, Debug, Default)]
+pub struct SeveralMemory {
+    changed: Mrf,
+    unary: Vec<f64>,
+}
+
 /// A part of the labellings not listed yet, by its best member: those that agree with `labels` before `position` and
 /// have none of the labels `excluded` there.
 struct Branch {
@@ -69,8 +76,25 @@ pub fn best<E: Engine + ?Sized>(
     count: usize,
     watch: Watch<'_>,
 ) -> Result<Vec<Labelling>, Error> {
+    best_with(engine, problem, count, watch, &mut SeveralMemory::default())
+}
+
+/// Does what [`best`] does, in memory that is lent: the model is copied into what was there, and its tables not at all
+/// where they are those of the last one.
+///
+/// # Errors
+/// Those of the engine.
+pub fn best_with<E: Engine + ?Sized>(
+    engine: &mut E,
+    problem: &Mrf,
+    count: usize,
+    watch: Watch<'_>,
+    memory: &mut SeveralMemory,
+) -> Result<Vec<Labelling>, Error> {
     let mut listed: Vec<Labelling> = Vec::new();
-    let mut constrained = problem.clone();
+    if count > 1 {
+        memory.changed.copy_from(problem);
+    }
     let mut parts = Vec::new();
     let mut watch = Stoppable::new(watch);
     if count > 0 {
@@ -94,7 +118,7 @@ pub fn best<E: Engine + ?Sized>(
         let energy = part.answer.energy;
         let answer = Answer { bound: bound.min(energy), ..part.answer };
         listed.push(Labelling { labels: part.labels.clone(), answer });
-        if listed.len() < count && !divide(engine, problem, &mut constrained, part, &mut watch, &mut parts)? {
+        if listed.len() < count && !divide(engine, problem, memory, part, &mut watch, &mut parts)? {
             break;
         }
     }
@@ -106,7 +130,7 @@ pub fn best<E: Engine + ?Sized>(
 fn divide<E: Engine + ?Sized>(
     engine: &mut E,
     problem: &Mrf,
-    constrained: &mut Mrf,
+    memory: &mut SeveralMemory,
     part: Branch,
     watch: &mut Stoppable<'_>,
     parts: &mut Vec<Branch>,
@@ -114,23 +138,23 @@ fn divide<E: Engine + ?Sized>(
     let Branch { labels, answer, position, mut excluded } = part;
     let (prefix, rest) = labels.split_at(position);
     for (node, &label) in prefix.iter().enumerate() {
-        constrain(problem, constrained, node, |other| other == label)?;
+        constrain(problem, memory, node, |other| other == label)?;
     }
     for (node, &label) in (position..).zip(rest) {
         excluded.push(label);
-        if constrain(problem, constrained, node, |label| !excluded.contains(&label))? {
+        if constrain(problem, memory, node, |label| !excluded.contains(&label))? {
             if watch.stops_before_next(answer) {
                 return Ok(false);
             }
             let mut found = Vec::new();
-            let answer = engine.solve(constrained, &mut |progress| watch.see(progress), &mut found)?;
+            let answer = engine.solve(&memory.changed, &mut |progress| watch.see(progress), &mut found)?;
             parts.push(Branch { labels: found, answer, position: node, excluded: excluded.clone() });
         }
-        constrain(problem, constrained, node, |other| other == label)?;
+        constrain(problem, memory, node, |other| other == label)?;
         excluded.clear();
     }
     for node in 0..labels.len() {
-        constrain(problem, constrained, node, |_| true)?;
+        constrain(problem, memory, node, |_| true)?;
     }
     Ok(!watch.stopped)
 }
@@ -160,14 +184,21 @@ impl<'a> Stoppable<'a> {
 }
 
 /// Forbids the labels of a node that are not `allowed`; returns whether one is left. If none is, nothing changes.
-fn constrain(problem: &Mrf, constrained: &mut Mrf, node: usize, allowed: impl Fn(u32) -> bool) -> Result<bool, Error> {
+fn constrain(
+    problem: &Mrf,
+    memory: &mut SeveralMemory,
+    node: usize,
+    allowed: impl Fn(u32) -> bool,
+) -> Result<bool, Error> {
     let node = node as u32;
     let price = |(label, &energy)| if allowed(label as u32) { energy } else { f64::INFINITY };
-    let unary: Vec<f64> = problem.unary(node).iter().enumerate().map(price).collect();
+    let SeveralMemory { changed, unary } = memory;
+    unary.clear();
+    unary.extend(problem.unary(node).iter().enumerate().map(price));
     if unary.iter().all(|energy| *energy == f64::INFINITY) {
         return Ok(false);
     }
-    constrained.set_unary(node, &unary)?;
+    changed.set_unary(node, unary)?;
     Ok(true)
 }
 
@@ -197,6 +228,20 @@ pub fn diverse<E: Engine + ?Sized>(
     penalties: &[f64],
     watch: Watch<'_>,
 ) -> Result<Vec<Labelling>, Error> {
+    diverse_with(engine, problem, penalties, watch, &mut SeveralMemory::default())
+}
+
+/// Does what [`diverse`] does, in memory that is lent, as [`best_with`] takes it.
+///
+/// # Errors
+/// As of [`diverse`].
+pub fn diverse_with<E: Engine + ?Sized>(
+    engine: &mut E,
+    problem: &Mrf,
+    penalties: &[f64],
+    watch: Watch<'_>,
+    memory: &mut SeveralMemory,
+) -> Result<Vec<Labelling>, Error> {
     if let Some(at) = penalties.iter().position(|penalty| !penalty.is_finite() || *penalty < 0.0) {
         let penalty = penalties[at];
         return Err(Error::invalid(format!(
@@ -207,20 +252,22 @@ pub fn diverse<E: Engine + ?Sized>(
     let mut labels = Vec::new();
     let first = engine.solve(problem, &mut |progress| watch.see(progress), &mut labels)?;
     let mut listed = vec![Labelling { labels, answer: first }];
-    let mut augmented = problem.clone();
-    let mut unary = Vec::new();
+    let SeveralMemory { changed, unary } = memory;
+    if !penalties.is_empty() {
+        changed.copy_from(problem);
+    }
     for &penalty in penalties {
         if watch.stops_before_next(listed[listed.len() - 1].answer) {
             break;
         }
         for (node, &label) in (0..).zip(&listed[listed.len() - 1].labels) {
             unary.clear();
-            unary.extend_from_slice(augmented.unary(node));
+            unary.extend_from_slice(changed.unary(node));
             unary[label as usize] += penalty;
-            augmented.set_unary(node, &unary)?;
+            changed.set_unary(node, unary)?;
         }
         let mut labels = Vec::new();
-        let found = engine.solve(&augmented, &mut |progress| watch.see(progress), &mut labels)?;
+        let found = engine.solve(changed, &mut |progress| watch.see(progress), &mut labels)?;
         let energy = problem.energy(&labels);
         let answer = Answer { energy, bound: first.bound.min(energy), iterations: found.iterations };
         listed.push(Labelling { labels, answer });

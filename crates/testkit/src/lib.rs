@@ -2,5 +2,6 @@
 //! contract suites that every registered solver and task has to pass.
 
 pub mod contract;
+pub mod engines;
 pub mod reference;
 pub mod small;

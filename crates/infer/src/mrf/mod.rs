@@ -72,6 +72,18 @@ impl Mrf {
         Mrf { offsets: vec![0], unary: Vec::new(), edges: Vec::new(), terms: Vec::new(), constant: 0.0, total: 0.0 }
     }
 
+    /// Becomes equal to another model, in the memory that there is: nothing is allocated where sizes are those of before,
+    /// and terms that are equal already are not copied.
+    pub fn copy_from(&mut self, other: &Mrf) {
+        self.offsets.clone_from(&other.offsets);
+        self.unary.clone_from(&other.unary);
+        self.edges.clone_from(&other.edges);
+        if self.terms != other.terms {
+            self.terms.clone_from(&other.terms);
+        }
+        (self.constant, self.total) = (other.constant, other.total);
+    }
+
     /// Adds a node with one unary energy per label and returns its index.
     ///
     /// # Errors

@@ -9,22 +9,17 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::forest::{Link, RootedForest};
 use crate::engine::Answer;
-use crate::error::Error;
+use crate::forest::{Link, RootedForest};
 use crate::mrf::Mrf;
 use crate::several::Labelling;
 
 /// Returns the `count` labellings of lowest energy, lowest first; fewer if no more have a finite energy. No labelling
 /// comes twice. Ties come in an order that depends on nothing but the model.
 ///
-/// # Errors
-/// [`Error::DoesNotApply`] for a graph with a cycle.
-pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, Error> {
-    let mut forest = RootedForest::default();
-    forest.build(problem)?;
-    forest.collect(problem);
-    let mut lists = Lists::new(problem, &forest);
+/// The forest must be that of the model, its messages collected.
+pub(super) fn labellings(forest: &RootedForest, problem: &Mrf, count: usize) -> Vec<Labelling> {
+    let mut lists = Lists::new(problem, forest);
     let top = lists.top();
     let mut found: Vec<Labelling> = Vec::new();
     while found.len() < count && lists.get(top, found.len() as u32).is_some() {
@@ -34,7 +29,7 @@ pub(super) fn labellings(problem: &Mrf, count: usize) -> Result<Vec<Labelling>, 
     }
     // Sums in another order may differ in the last bits from those that the lists are sorted by.
     found.sort_by(|a, b| a.answer.energy.total_cmp(&b.answer.energy));
-    Ok(found)
+    found
 }
 
 /// Index of a list.

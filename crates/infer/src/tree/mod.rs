@@ -5,14 +5,15 @@
 //! O(k^2) for tables. Pearl, "Probabilistic Reasoning in Intelligent Systems" (1988).
 
 mod best;
-mod forest;
 
 use crate::engine::{Answer, Engine, Watch};
 use crate::entry::EngineEntry;
 use crate::error::Error;
+use crate::forest::{NAME, RootedForest};
+use crate::messages::smallest;
 use crate::mrf::Mrf;
+use crate::semiring::MinPlus;
 use crate::several::{Labelling, MBest};
-use forest::{NAME, RootedForest};
 
 /// The engine's entry in the registry.
 pub const ENTRY: EngineEntry = EngineEntry {
@@ -47,6 +48,14 @@ pub const ENTRY: EngineEntry = EngineEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     forest: RootedForest,
+    optima: Vec<Optimum>,
+}
+
+/// The least energy of one tree of a forest, and the sum of those of the trees after it.
+#[derive(Clone, Copy, Debug)]
+struct Optimum {
+    optimum: f64,
+    later: f64,
 }
 
 impl Engine for Tree {
@@ -58,10 +67,68 @@ impl Engine for Tree {
         if !self.forest.pairs.fits(problem) {
             self.forest.build(problem)?;
         }
-        self.forest.collect(problem);
+        self.forest.collect::<MinPlus>(problem);
         self.forest.choose(problem, labels);
         let energy = problem.energy(labels);
         Ok(Answer { energy, bound: energy, iterations: 1 })
+    }
+}
+
+impl Tree {
+    /// Writes the min-marginals, laid out as the model's [unaries](Mrf::unaries): the least energy of a labelling that has
+    /// this label there, `+inf` where there is none. Their least at any node is the optimum, which is returned. What the
+    /// second least of a node is above the least says how sure its label is. Twice the time of a solve.
+    ///
+    /// ```
+    /// use multiplane_infer::{Mrf, Term, tree::Tree};
+    /// let mut mrf = Mrf::new();
+    /// mrf.add_node(&[0.0, 4.0])?;
+    /// mrf.add_node(&[3.0, 0.0])?;
+    /// let potts = mrf.add_term(Term::Potts)?;
+    /// mrf.add_edge(0, 1, potts, 2.0)?;
+    /// let mut marginals = Vec::new();
+    /// assert_eq!(Tree::default().min_marginals(&mrf, &mut marginals)?, 2.0);
+    /// assert_eq!(marginals, [2.0, 4.0, 3.0, 2.0]);
+    /// # Ok::<(), multiplane_infer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::DoesNotApply`] for a graph with a cycle.
+    pub fn min_marginals(&mut self, problem: &Mrf, out: &mut Vec<f64>) -> Result<f64, Error> {
+        if !self.forest.pairs.fits(problem) {
+            self.forest.build(problem)?;
+        }
+        self.forest.collect::<MinPlus>(problem);
+        self.forest.distribute::<MinPlus>(problem);
+        out.clear();
+        out.extend(self.forest.below.iter().zip(&self.forest.above).map(|(below, above)| below + above));
+        self.add_other_trees(problem, out);
+        Ok(self.optima.iter().map(|tree| tree.optimum).sum::<f64>() + problem.constant())
+    }
+
+    /// Adds what the labellings of all other trees, and the constant, cost at least: a tree knows nothing of them.
+    fn add_other_trees(&mut self, problem: &Mrf, out: &mut [f64]) {
+        let span = |node: u32| problem.offsets()[node as usize]..problem.offsets()[node as usize + 1];
+        let is_root = |node: u32| self.forest.links[node as usize].is_none();
+        self.optima.clear();
+        for &root in self.forest.order.iter().filter(|&&node| is_root(node)) {
+            self.optima.push(Optimum { optimum: smallest(&out[span(root)]), later: 0.0 });
+        }
+        let mut later = 0.0;
+        for tree in self.optima.iter_mut().rev() {
+            tree.later = later;
+            later += tree.optimum;
+        }
+        let (mut earlier, mut others) = (problem.constant(), 0.0);
+        let mut trees = self.optima.iter();
+        for &node in &self.forest.order {
+            if is_root(node) {
+                let tree = trees.next().expect("one per root");
+                others = earlier + tree.later;
+                earlier += tree.optimum;
+            }
+            out[span(node)].iter_mut().for_each(|value| *value += others);
+        }
     }
 }
 
@@ -69,6 +136,10 @@ impl MBest for Tree {
     /// Lists the best labellings by sorted lists of labellings for every node and label, at little more than one run of
     /// max-product.
     fn solve_best(&mut self, problem: &Mrf, count: usize, _: Watch<'_>) -> Result<Vec<Labelling>, Error> {
-        best::labellings(problem, count)
+        if !self.forest.pairs.fits(problem) {
+            self.forest.build(problem)?;
+        }
+        self.forest.collect::<MinPlus>(problem);
+        Ok(best::labellings(&self.forest, problem, count))
     }
 }

@@ -71,6 +71,10 @@ pub struct Trws {
     /// The solve ends when an iteration gains less than this, relative to the energy, averaged over the last few,
     /// unless that would still bring the bound to the energy within a thousand iterations. 1e-7 by default.
     pub tolerance: f64,
+    /// Whether the solve ends with a last search for a better labelling, where the bound does not prove the best one seen;
+    /// true by default. It takes as long as some tens of iterations or more, and changes no bound: who wants bounds and any
+    /// good labelling does without. Without it there is no longer search either.
+    pub last_search: bool,
     /// Rounds of a longer search where the bound has stalled short of the energy; 0 by default. Bound and energy are
     /// never worse with it. A round takes about as long as all the rest, so that this is for watches that end a solve.
     pub search: u64,
@@ -97,6 +101,7 @@ impl Default for Trws {
         Trws {
             max_iterations: 2000,
             tolerance: 1e-7,
+            last_search: true,
             search: 0,
             sweeps: Sweeps::default(),
             polish: Polish::default(),
@@ -127,7 +132,8 @@ impl Engine for Trws {
         let going = self.iterate(problem, watch, &mut state);
         if !state.is_optimal() {
             self.polish.single_nodes(problem, &self.sweeps.pairs, &mut self.best);
-            if going && self.search(problem, watch, &mut state) && self.search > 0 && !state.is_optimal() {
+            let searched = going && self.last_search && self.search(problem, watch, &mut state);
+            if searched && self.search > 0 && !state.is_optimal() {
                 self.sweeps.tell_excess(problem);
                 self.search_longer(problem, watch, &mut state)?;
             }

@@ -11,6 +11,7 @@ pub mod mrf;
 pub mod multiclass;
 pub mod multilabel;
 mod neighbours;
+mod pairwise;
 mod prices;
 mod probe;
 mod problem;

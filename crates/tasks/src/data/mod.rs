@@ -20,6 +20,7 @@ pub mod libsvm;
 pub mod mrf;
 pub mod multilabel;
 pub mod opaque;
+mod pairwise;
 mod rows;
 mod strings;
 mod tagged;

@@ -5,13 +5,11 @@ use std::ops::Range;
 use multiplane_core::rng::Rng;
 
 use super::input::GraphInput;
-use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
-use super::measure::WeightedAccuracy;
 use super::reading::GraphVocabulary;
 use super::reference;
 use super::spec::Pairwise;
-use crate::builtin::neighbours::one_changed;
+use crate::builtin::pairwise::{Labelling, WeightedAccuracy};
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::Measure;
 
@@ -19,8 +17,7 @@ impl BuiltinTask for GraphTask {
     type Vocabulary = GraphVocabulary;
 
     fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
-        let labelled = truth.labels.iter().filter(|label| **label != UNLABELLED).count();
-        (truth.errors(y).count(), labelled)
+        truth.count_errors(y)
     }
 
     fn is_known(&self, truth: &Labelling) -> bool {
@@ -40,8 +37,7 @@ impl BuiltinTask for GraphTask {
     }
 
     fn neighbours(&self, _: &GraphInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
-        let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { self.labels };
-        one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()
+        y.neighbours(|_| self.labels, most, rng)
     }
 
     fn fits(&self, _: &GraphInput, _: &Labelling) -> bool {

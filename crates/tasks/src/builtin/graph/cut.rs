@@ -11,9 +11,8 @@ use multiplane_infer::maxflow::{Graph, Side};
 
 use super::energies::score_row;
 use super::input::GraphInput;
-use super::labelling::Labelling;
 use super::layout::GraphTask;
-use super::part::Part;
+use crate::builtin::pairwise::{Labelling, Part};
 
 /// Binary digits of the sum of all energies.
 const DIGITS: i32 = 50;
@@ -99,11 +98,12 @@ impl GraphTask {
         difference.extend_from_slice(zero);
         linalg::axpy(-1.0, one, difference);
         slopes.clear();
+        let truth = truth.map(|truth| (truth, truth.costs()));
         for &node in &part.nodes {
             let mut slope = [0.0];
             score_row(x.row(node as usize), difference, &mut slope);
-            if let Some(truth) = truth {
-                let cost = truth.cost(node as usize);
+            if let Some((truth, costs)) = truth {
+                let cost = costs.at(node as usize);
                 // Where the truth is neither, both labels are wrong.
                 slope[0] += match truth.labels[node as usize] {
                     0 => -cost,

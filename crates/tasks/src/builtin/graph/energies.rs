@@ -4,10 +4,9 @@ use multiplane_core::linalg;
 use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::input::GraphInput;
-use super::labelling::Labelling;
 use super::layout::GraphTask;
-use super::part::{Part, PartEdge};
 use super::spec::Pairwise;
+use crate::builtin::pairwise::{Labelling, Part, PartEdge};
 use crate::data::container::RowOf;
 
 /// Scores every row of a matrix at a node's features.
@@ -43,10 +42,11 @@ impl GraphTask {
     ) {
         out.clear();
         out.resize(part.nodes.len() * self.labels, 0.0);
+        let truth = truth.map(|truth| (truth, truth.costs()));
         for (scores, &node) in out.chunks_exact_mut(self.labels).zip(&part.nodes) {
             score_row(x.row(node as usize), &w[..self.edge_start()], scores);
-            if let Some(truth) = truth {
-                let (cost, right) = (truth.cost(node as usize), truth.labels[node as usize]);
+            if let Some((truth, costs)) = truth {
+                let (cost, right) = (costs.at(node as usize), truth.labels[node as usize]);
                 scores.iter_mut().zip(0..).filter(|(_, label)| *label != right).for_each(|(score, _)| *score += cost);
             }
         }

@@ -1,12 +1,10 @@
-//! Losses of labellings of graphs: sums over the labelled nodes.
-
-use std::collections::HashMap;
+//! The losses that labellings of graphs may have.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::labelling::UNLABELLED;
-use crate::losses::{LossError, UNSEEN};
+use crate::builtin::pairwise::NodeLoss;
+use crate::losses::LossError;
 
 /// What a wrong label of a node costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,29 +23,20 @@ pub enum GraphLoss {
 }
 
 impl GraphLoss {
-    /// Returns what errors cost by node; `factors` multiply the costs by true label. Without weights all nodes count alike.
+    /// Returns what errors cost by node; see [`NodeLoss::costs`].
     pub(super) fn costs(self, truth: &[u32], weights: &[f64], factors: Option<&[f64]>) -> Vec<f64> {
-        let labelled = || truth.iter().enumerate().filter(|(_, label)| **label != UNLABELLED);
-        let count = labelled().count() as f64;
-        let total: f64 = labelled().map(|(node, _)| weights.get(node).copied().unwrap_or(1.0)).sum();
-        let mut counts: HashMap<u32, f64> = HashMap::new();
-        labelled().for_each(|(_, &label)| *counts.entry(label).or_default() += 1.0);
-        let cost = |node: usize, label: u32| match self {
-            GraphLoss::Hamming => 1.0 / count,
-            GraphLoss::HammingSum => 1.0,
-            GraphLoss::NodeWeighted if total > 0.0 => weights.get(node).copied().unwrap_or(1.0) / total,
-            GraphLoss::NodeWeighted => 0.0,
-            GraphLoss::Balanced => 1.0 / (counts[&label] * counts.len() as f64),
-        };
-        let factor = |label: u32| match factors {
-            Some(factors) if label != UNSEEN => factors[label as usize],
-            _ => 1.0,
-        };
-        let of_node = |(node, &label): (usize, &u32)| match label {
-            UNLABELLED => 0.0,
-            label => factor(label) * cost(node, label),
-        };
-        truth.iter().enumerate().map(of_node).collect()
+        NodeLoss::from(self).costs(truth, weights, factors)
+    }
+}
+
+impl From<GraphLoss> for NodeLoss {
+    fn from(loss: GraphLoss) -> Self {
+        match loss {
+            GraphLoss::Hamming => NodeLoss::Hamming,
+            GraphLoss::HammingSum => NodeLoss::HammingSum,
+            GraphLoss::NodeWeighted => NodeLoss::NodeWeighted,
+            GraphLoss::Balanced => NodeLoss::Balanced,
+        }
     }
 }
 
@@ -66,6 +55,8 @@ pub(super) fn check_factors(factors: Option<&[f64]>, labels: usize) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::pairwise::UNLABELLED;
+    use crate::losses::UNSEEN;
 
     /// Costs by hand; nodes without a label cost nothing and count for nothing, an unseen label counts as one of its own.
     #[test]

@@ -4,9 +4,18 @@ use multiplane_core::plane::Plane;
 
 use super::energies::{add_row, score_row};
 use super::input::GraphInput;
-use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
 use super::spec::Pairwise;
+use crate::builtin::pairwise::{Labelling, UNLABELLED, add_errors};
+
+/// Working memory of planes.
+#[derive(Debug, Default)]
+pub(super) struct PlaneScratch {
+    /// Coefficients.
+    dense: Vec<f64>,
+    /// By label, whether there are some of it.
+    touched: Vec<bool>,
+}
 
 /// Whether a label is one that features know.
 fn known(label: u32, labels: usize) -> bool {
@@ -57,33 +66,30 @@ impl GraphTask {
         x.edges().iter().filter(is_cut).count()
     }
 
-    /// Writes the plane of a labelling, times `scale`. `dense` is working memory.
+    /// Writes the plane of a labelling, times `scale`.
     pub(super) fn write_plane(
         &self,
         x: &GraphInput,
         (truth, y): (&Labelling, &Labelling),
         scale: f64,
-        dense: &mut Vec<f64>,
+        PlaneScratch { dense, touched }: &mut PlaneScratch,
         out: &mut Plane,
     ) {
         out.clear();
         dense.clear();
         dense.resize(self.weights(), 0.0);
-        let mut touched = vec![false; self.labels];
-        let (mut loss, mut any) = (0.0, false);
-        for node in truth.errors(y) {
-            (loss, any) = (loss + truth.cost(node), true);
-            for (label, factor) in [(y.labels[node], scale), (truth.labels[node], -scale)] {
-                if known(label, self.labels) {
-                    add_row(factor, x.row(node), &mut dense[label as usize * self.features..][..self.features]);
-                    touched[label as usize] = true;
-                }
+        touched.clear();
+        touched.resize(self.labels, false);
+        let loss = add_errors(truth, y, scale, |node, label, factor| {
+            if known(label, self.labels) {
+                add_row(factor, x.row(node), &mut dense[label as usize * self.features..][..self.features]);
+                touched[label as usize] = true;
             }
-        }
-        if !any {
+        });
+        let Some(loss) = loss else {
             out.seal();
             return;
-        }
+        };
         let differs = |node: u32| truth.labels[node as usize] != y.labels[node as usize];
         for (edge, &[tail, head]) in x.edges().iter().enumerate() {
             if differs(tail) || differs(head) {

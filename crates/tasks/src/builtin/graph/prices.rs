@@ -2,9 +2,10 @@
 
 use multiplane_core::oracle::Prices;
 
+use super::decode::GraphWay;
 use super::input::GraphInput;
 use super::layout::GraphTask;
-use super::spec::Pairwise;
+use crate::builtin::pairwise::{Part, Sizes, Way, of_planes, of_way};
 
 /// A call beside everything that grows.
 const CALL: f64 = 1e-6;
@@ -22,22 +23,31 @@ const EXPANSION: f64 = 4.7e-8;
 /// An edge times a pair of labels, in an iteration of message passing.
 const MESSAGE: f64 = 2e-9;
 
-/// Iterations of message passing that a call takes, as a share of the most.
-const ITERATIONS: f64 = 0.5;
-
-/// A plane that is stored with its numbers, and each of them: score, step and averages.
-const STORED_PLANE: f64 = 1e-6;
-const STORED_NUMBER: f64 = 4e-10;
+/// A node or edge laid out for the engine of trees, or for enumeration.
+const PLACE: f64 = 1e-7;
 
 /// Returns the prices of a graph.
 pub(super) fn of_graph(task: &GraphTask, x: &GraphInput) -> Prices {
     let (nodes, edges, labels) = (x.nodes() as f64, x.edges().len() as f64, task.labels as f64);
+    let places = nodes + edges;
     let labels_read = if task.is_binary_cut() { 1.0 } else { labels };
     let scores = nodes * task.features as f64 * (FEATURE + FEATURE_LABEL * labels_read);
-    let inference = match task.pairwise {
-        Pairwise::Cut if task.labels <= 2 => CUT * (nodes + edges),
-        Pairwise::Cut => EXPANSION * (nodes + edges) * labels,
-        Pairwise::Full => MESSAGE * edges * labels * labels * ITERATIONS * task.max_iterations as f64,
+    let mut part = Part::default();
+    part.take(x.nodes(), x.edges(), None);
+    let inference = match task.way(&part, &mut Vec::new()) {
+        GraphWay::Cut => CUT * places,
+        GraphWay::Expansion => EXPANSION * places * labels,
+        GraphWay::Engine(way) => {
+            let laid_out = if matches!(way, Way::Tree | Way::Brute) { PLACE * places } else { 0.0 };
+            let sizes = Sizes {
+                places,
+                labels: labels * nodes,
+                pairs: edges * labels * labels,
+                labellings: labels.powi(x.nodes().min(1 << 20) as i32),
+                max_iterations: task.max_iterations,
+            };
+            laid_out + of_way(way, sizes, MESSAGE)
+        }
     };
-    Prices::of_sizes(CALL + scores + inference, STORED_PLANE + STORED_NUMBER * task.weights() as f64)
+    Prices::of_sizes(CALL + scores + inference, of_planes(task.weights()))
 }

@@ -7,12 +7,13 @@ use multiplane_core::example::Examples;
 use serde::{Deserialize, Serialize};
 
 use super::input::GraphInput;
-use super::labelling::{Judge, Labelling, UNLABELLED};
 use super::layout::GraphTask;
-use super::loss::{GraphLoss, check_factors};
-use super::part::Part;
+use super::loss::check_factors;
 use super::spec::{GraphSpec, Inference, Pairwise};
 use crate::builtin::known::unseen_labels;
+use crate::builtin::pairwise::{
+    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+};
 use crate::builtin::reading::Reading;
 use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
@@ -20,9 +21,6 @@ use crate::data::mrf::Mrfs;
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
 use crate::problem::{MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
-
-/// Most labellings that are enumerated.
-const ENUMERABLE: f64 = 1e8;
 
 /// What a model of graphs remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,32 +105,13 @@ pub(super) fn read(
         )));
     }
     let task = GraphTask::new(labels, features, edge_features, spec);
-    check(spec, &task, graphs, model.is_some())?;
+    check(spec, &task, graphs)?;
     check_engine(spec.inference, labels, &inputs)?;
-    if graphs.repeated_edges() > 0 {
-        let count = graphs.repeated_edges();
-        warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
-    }
-    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() {
-        warnings.push("the data has no node_weights: in the loss all nodes count alike".into());
-    }
+    warnings.extend(repeated(graphs.repeated_edges()));
+    warnings.extend(check_weights(spec.loss.into(), arrays.node_weights.is_some(), model.is_some())?);
     let silent = task.pairwise == Pairwise::Cut && edge_features == 0 && spec.potts == 0.0;
-    if silent && !arrays.edges.is_empty() {
+    if silent && inputs.iter().any(|input| !input.edges().is_empty()) {
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
-    }
-    if model.is_none()
-        && let Some(weights) = &arrays.node_weights
-    {
-        let labelled =
-            || inputs.iter().flat_map(|input| input.labels().iter().zip(input.weights().unwrap_or_default()));
-        if spec.loss != GraphLoss::NodeWeighted {
-            // What makes graphs of photographs always says how large superpixels are.
-            if graphs.features_id().is_none() {
-                warnings.push(weights_warning(&spec.loss));
-            }
-        } else if !weights.is_empty() && labelled().all(|(label, weight)| *label == NO_LABEL || *weight == 0.0) {
-            return Err(OpenError::new(ALL_ZERO));
-        }
     }
     check_factors(spec.class_weights.as_deref(), vocabulary.labels.len())?;
     // Names that are no numbers, which a program may give labels, keep their places.
@@ -142,27 +121,13 @@ pub(super) fn read(
     let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
     warnings.extend(unseen_labels(of_all(UNSEEN), "node"));
     if model.is_none() {
-        let bare = truths.iter().filter(|truth| truth.labels.iter().all(|label| *label == UNLABELLED)).count();
-        if bare > 0 {
-            warnings
-                .push(format!("{bare} of {} graphs have no labelled node: nothing is learned from them", truths.len()));
-        }
+        // What makes graphs of photographs always says how large superpixels are.
+        let ignored = check_use_of_weights(spec.loss, &truths)?;
+        warnings.extend(ignored.filter(|_| graphs.features_id().is_none()));
+        warnings.extend(bare(&truths, "graphs"));
     }
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels: truths, vocabulary, fingerprint, warnings }, task))
-}
-
-/// What is said where a loss goes by weights, and no labelled node has one above 0.
-pub(in crate::builtin) const ALL_ZERO: &str =
-    "task.loss=node-weighted: the node_weights of all labelled nodes are 0, so that no error costs anything";
-
-/// Says that a loss does not go by the weights that there are.
-pub(in crate::builtin) fn weights_warning(loss: &impl Serialize) -> String {
-    let name = serde_json::to_value(loss).unwrap_or_default();
-    format!(
-        "node_weights have no effect on training with task.loss={}: task.loss=node-weighted goes by them",
-        name.as_str().unwrap_or("?")
-    )
 }
 
 /// A number of things.
@@ -185,19 +150,19 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
 }
 
 /// Refuses parameters that do not fit the data.
-fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs, used: bool) -> Result<(), OpenError> {
+fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs) -> Result<(), OpenError> {
     let arrays = graphs.arrays();
-    let negative = arrays.edge_features.as_ref().and_then(Matrix::first_negative);
-    if let Some((row, column, value)) = negative.filter(|_| task.pairwise == Pairwise::Cut) {
-        let example = arrays.edge_offsets.partition_point(|&offset| offset <= row) - 1;
+    let negative = |features: &Matrix| {
+        let mut chosen = graphs.chosen().iter();
+        chosen.find_map(|&example| Some((example, features.first_negative(arrays.edges_of(example))?)))
+    };
+    if task.pairwise == Pairwise::Cut
+        && let Some((example, (row, column, value))) = arrays.edge_features.as_ref().and_then(negative)
+    {
         return Err(OpenError::new(format!(
             "edge_features: found {value} in row {row} (example {example}), column {column}: task.pairwise=cut needs \
              numbers >= 0; task.pairwise=full takes any"
         )));
-    }
-    // Who predicts needs no weights.
-    if spec.loss == GraphLoss::NodeWeighted && arrays.node_weights.is_none() && !used {
-        return Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"));
     }
     let mismatch = |needs: &str| {
         let name = serde_json::to_value(spec.inference).unwrap_or_default();
@@ -213,21 +178,21 @@ fn check(spec: &GraphSpec, task: &GraphTask, graphs: &Graphs, used: bool) -> Res
 
 /// Refuses an exact engine that was asked for and cannot take a graph.
 fn check_engine(inference: Inference, labels: usize, inputs: &[GraphInput]) -> Result<(), OpenError> {
-    let (mut part, mut parents) = (Part::default(), Vec::new());
-    for (example, input) in inputs.iter().enumerate() {
-        part.take(input.nodes(), input.edges(), None);
-        if inference == Inference::Tree && !part.is_forest(&mut parents) {
-            return Err(OpenError::new(format!("task.inference=tree: the graph of example {example} has a cycle")));
-        }
-        let labellings = (labels as f64).powi(input.nodes().min(1 << 20) as i32);
-        if inference == Inference::Brute && labellings > ENUMERABLE {
-            return Err(OpenError::new(format!(
-                "task.inference=brute takes at most {ENUMERABLE:e} labellings, and the graph of example {example} has \
-                 {labellings:.1e}"
-            )));
-        }
-    }
-    Ok(())
+    let asked = match inference {
+        Inference::Tree => Way::Tree,
+        Inference::Brute => Way::Brute,
+        _ => return Ok(()),
+    };
+    let examples = inputs.iter().map(|input| (input.nodes(), input.edges(), |_| labels));
+    let fault = match misfit(asked, examples) {
+        None => return Ok(()),
+        Some(Misfit::Cycle(example)) => format!("task.inference=tree: the graph of example {example} has a cycle"),
+        Some(Misfit::TooMany(example, labellings, most)) => format!(
+            "task.inference=brute takes at most {most:e} labellings, and the graph of example {example} has \
+             {labellings:.1e}"
+        ),
+    };
+    Err(OpenError::new(fault))
 }
 
 /// The truth of a graph.

@@ -10,13 +10,12 @@ use multiplane_core::task::{
     ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
 };
 
-use super::decode::{GraphMemory, GraphScratch};
+use super::decode::{GraphMemory, GraphScratch, GraphWay};
 use super::input::GraphInput;
-use super::labelling::{Labelling, UNLABELLED};
 use super::layout::GraphTask;
-use super::part::Part;
 use super::prices;
-use super::spec::{Inference, Pairwise};
+use super::spec::Pairwise;
+use crate::builtin::pairwise::{Labelling, Part, Way, push_filled};
 
 /// Roundings of a node's or edge's score beside the products of its features: loss, fixed costs, whole multiples.
 const PER_TERM: usize = 6;
@@ -46,20 +45,19 @@ impl Task for GraphTask {
     fn features(&self, x: &GraphInput, y: &Labelling, scale: f64, out: &mut Plane) {
         let mut dense = vec![0.0; self.weights()];
         self.add_features(x, &y.labels, scale, &mut dense);
-        dense.iter().zip(0..).filter(|(value, _)| **value != 0.0).for_each(|(&value, k)| out.push(k, value));
+        push_filled(&dense, out);
     }
 
     fn loss(&self, truth: &Labelling, y: &Labelling) -> f64 {
-        truth.errors(y).map(|node| truth.cost(node)).sum()
+        truth.loss(y)
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
         if self.potts > 0.0 || self.labels < 2 {
             return None;
         }
-        let truth = example.truth;
-        let labelled = (0..truth.labels.len()).filter(|&node| truth.labels[node] != UNLABELLED);
-        Some(labelled.map(|node| truth.cost(node)).sum())
+        let costs = example.truth.costs();
+        Some(example.truth.labelled().map(|node| costs.at(node)).sum())
     }
 
     fn prices(&self, x: &GraphInput) -> Option<Prices> {
@@ -92,7 +90,7 @@ impl Task for GraphTask {
         work: WorkspaceOf<'_, Self>,
         out: &mut Plane,
     ) {
-        self.write_plane(example.input, (example.truth, y), scale, &mut work.scratch.dense, out);
+        self.write_plane(example.input, (example.truth, y), scale, &mut work.scratch.plane, out);
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
@@ -107,10 +105,7 @@ impl LabelCodes<GraphTask> for GraphTask {
     }
 
     fn is_code(&self, truth: &Labelling, code: &[u32]) -> bool {
-        let sound = |(&label, &truth): (&u32, &u32)| {
-            if truth == UNLABELLED { label == UNLABELLED } else { (label as usize) < self.labels }
-        };
-        code.len() == truth.labels.len() && code.iter().zip(&truth.labels).all(sound)
+        truth.admits(code, |_| self.labels)
     }
 }
 
@@ -159,13 +154,13 @@ impl ScoreMagnitudes<GraphTask> for GraphTask {
         let (mut loss, mut fixed, mut most, mut rows) = (0.0, 0.0, 0, 0);
         let (mut part, mut parents) = (Part::default(), Vec::new());
         for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
-            let labelled = |node: u32| truth.labels[node as usize] != UNLABELLED;
-            for node in (0..x.nodes()).filter(|&node| labelled(node as u32)) {
+            let costs = truth.costs();
+            for node in truth.labelled() {
                 columns.iter_mut().zip(x.row(node).iter()).for_each(|(sum, value)| *sum += value.abs() / n);
-                loss += truth.cost(node) / n;
+                loss += costs.at(node) / n;
             }
             for (edge, &[tail, head]) in x.edges().iter().enumerate() {
-                if labelled(tail) && labelled(head) {
+                if truth.is_labelled(tail as usize) && truth.is_labelled(head as usize) {
                     let value = |feature: usize| self.edge_feature(x, edge, feature).abs() / n;
                     edge_columns.iter_mut().enumerate().for_each(|(feature, sum)| *sum += value(feature));
                     fixed += self.potts / n;
@@ -173,7 +168,8 @@ impl ScoreMagnitudes<GraphTask> for GraphTask {
             }
             let terms = x.nodes() + x.edges().len();
             part.take(x.nodes(), x.edges(), Some(&truth.labels));
-            let proven = matches!(self.way(&part, &mut parents), Inference::Expansion | Inference::Trws);
+            let way = self.way(&part, &mut parents);
+            let proven = !matches!(way, GraphWay::Cut | GraphWay::Engine(Way::Tree | Way::Brute));
             let engine = if proven { OF_PROOFS } else { 0 };
             most = most.max(self.features / LANES + LANES + self.edge_features + PER_TERM * terms + engine);
             rows = rows.max(terms);

@@ -2,25 +2,17 @@
 
 use std::sync::Arc;
 
-use multiplane_core::example::{Example, Examples, Workspace};
 use multiplane_core::oracle::{MaxOracle, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::rounding::Magnitudes;
-use multiplane_core::task::{LabelCodes, RecombineLabels, ScoreMagnitudes, Task};
+use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
-use crate::builtin::task::BuiltinTask;
+use crate::builtin::pairwise::testing::{Small, check_container, check_fault};
 use crate::data::container::Matrix;
 use crate::data::graphs::{GraphArrays, Graphs};
 use crate::dataset::Dataset;
-
-/// A problem small enough to enumerate.
-struct Small {
-    task: GraphTask,
-    examples: Examples<GraphInput, Labelling>,
-}
 
 /// Draws graphs of a few nodes; `tree` draws no cycles.
 fn arrays(rng: &mut Rng, labels: usize, tree: bool, narrow: bool) -> GraphArrays {
@@ -61,38 +53,13 @@ fn arrays(rng: &mut Rng, labels: usize, tree: bool, narrow: bool) -> GraphArrays
     }
 }
 
-fn small(seed: u64, spec: GraphSpec, tree: bool) -> Small {
+fn small(seed: u64, spec: GraphSpec, tree: bool) -> Small<GraphTask> {
     let mut rng = Rng::new(seed, 0);
     let most = 2 + rng.below(2) as usize;
     let arrays = arrays(&mut rng, most, tree, seed.is_multiple_of(2));
     let data = Dataset::new(Graphs::new(arrays).unwrap());
-    let (reading, task) = reading::read(&spec, &data, None).unwrap();
-    Small { task, examples: Examples { inputs: reading.inputs, labels: reading.labels } }
-}
-
-/// Returns every labelling of the labelled nodes.
-fn labellings(task: &GraphTask, truth: &Labelling) -> Vec<Labelling> {
-    let mut all = vec![truth.labels.clone()];
-    for node in (0..truth.labels.len()).filter(|&node| truth.labels[node] != UNLABELLED) {
-        let with = |labels: &Vec<u32>, label: u32| {
-            let mut labels = labels.clone();
-            labels[node] = label;
-            labels
-        };
-        all = all.iter().flat_map(|labels| (0..task.labels as u32).map(move |label| with(labels, label))).collect();
-    }
-    all.into_iter().map(Labelling::new).collect()
-}
-
-/// Score of a labelling with losses and fixed costs, relative to the truth, through features alone.
-fn relative(task: &GraphTask, example: Example<'_, GraphInput, Labelling>, y: &Labelling, w: &[f64]) -> f64 {
-    let of = |y: &Labelling| {
-        let mut features = Plane::new();
-        task.features(example.input, y, 1.0, &mut features);
-        features.seal();
-        features.view().score(w) + task.fixed_score(example.input, y)
-    };
-    of(y) - of(example.truth) + task.loss(example.truth, y)
+    let (task, examples) = examples(&spec, &data).unwrap();
+    Small { task: Arc::new(task), examples: Arc::new(examples), labels: |task, _, _| task.labels }
 }
 
 fn weights(task: &GraphTask, rng: &mut Rng, size: f64) -> Vec<f64> {
@@ -126,66 +93,28 @@ fn answers_are_what_they_claim() {
     for (number, (spec, tree)) in specs().into_iter().enumerate() {
         let seeds = if spec.inference == Inference::Auto { 6 } else { 60 }; // bounds that are not met are rare on small graphs
         for seed in 0..seeds {
-            let Small { task, examples } = small(1000 * number as u64 + seed, spec.clone(), tree);
-            let n = examples.labels.len();
-            let (task, examples) = (Arc::new(task), Arc::new(examples));
-            let mut oracle = TaskOracle::new(task.clone(), examples.clone()).unwrap();
+            let small = small(1000 * number as u64 + seed, spec.clone(), tree);
+            let mut oracle = TaskOracle::new(small.task.clone(), small.examples.clone()).unwrap();
             let mut rng = Rng::new(seed, 1);
-            let mut plane = Plane::new();
             for round in 0..8 {
-                let w = weights(&task, &mut rng, [0.0, 0.5, 3.0, 20.0][round % 4]);
-                let block = rng.below(n as u64) as usize;
-                let example = examples.get(block);
-                let all = labellings(&task, example.truth);
-                let best = all.iter().map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-                let quality = oracle.maximize(block, &w, &mut plane).unwrap();
-                let found = plane.view().score(&w) * n as f64;
+                let w = weights(&small.task, &mut rng, [0.0, 0.5, 3.0, 20.0][round % 4]);
+                let block = rng.below(small.examples.labels.len() as u64) as usize;
                 let context = format!("{spec:?}, tree {tree}, seed {seed}, round {round}");
-                let y = Labelling::new(plane.code().to_vec());
-                assert!((relative(&task, example, &y, &w) - found).abs() < 1e-9, "{context}: not its plane");
-                assert!(found <= best + 1e-9, "{context}");
-                match quality {
-                    Quality::Exact => {
-                        assert!(found >= best - 1e-9, "{context}: {found} is not {best}");
-                        exact += 1;
-                    }
-                    Quality::UpperBound(bound) => {
-                        assert!(bound * n as f64 >= best - 1e-9, "{context}: {bound} is below {best}");
-                        bounded += 1;
-                    }
-                    Quality::Heuristic => panic!("{context}: no bound"),
+                match small.check_answer(&mut oracle, block, &w, &context) {
+                    Quality::Exact => exact += 1,
+                    _ => bounded += 1,
                 }
-                let again = task.reference_hinge(example.input, example.truth, &w);
-                let claimed = if let Quality::UpperBound(bound) = quality { bound * n as f64 } else { best };
-                assert!((again - claimed).abs() < 1e-9, "{context}: verify finds {again}, not {claimed}");
-                check_reference_plane(&task, example, &plane, n, &context);
-                assert!(task.is_code(example.truth, plane.code()), "{context}");
             }
         }
     }
     assert!(exact > 1000 && bounded > 20, "{exact} exact answers, {bounded} bounded ones");
 }
 
-fn check_reference_plane(
-    task: &GraphTask,
-    example: Example<'_, GraphInput, Labelling>,
-    plane: &Plane,
-    n: usize,
-    context: &str,
-) {
-    let mut rest = vec![0.0; task.dim()];
-    plane.view().star.add_to(n as f64, &mut rest);
-    let circ = task.reference_plane(example.input, example.truth, plane.code(), &mut |k, value| rest[k] -= value);
-    assert!(rest.iter().all(|value| value.abs() < 1e-9), "{context}: {rest:?}");
-    assert!((circ.unwrap() - n as f64 * plane.view().circ).abs() < 1e-9, "{context}");
-}
-
 /// What is remembered changes no bit: an oracle that was asked much before answers like a fresh one.
 #[test]
 fn memory_changes_no_bit() {
     for seed in 0..30 {
-        let Small { task, examples } = small(seed, GraphSpec { potts: 0.1, ..GraphSpec::default() }, false);
-        let (task, examples) = (Arc::new(task), Arc::new(examples));
+        let Small { task, examples, .. } = small(seed, GraphSpec { potts: 0.1, ..GraphSpec::default() }, false);
         let mut old = TaskOracle::new(task.clone(), examples.clone()).unwrap();
         let mut rng = Rng::new(seed, 1);
         for round in 0..40 {
@@ -207,28 +136,10 @@ fn memory_changes_no_bit() {
 #[test]
 fn recombinations_are_no_worse() {
     for seed in 0..60 {
-        let Small { task, examples } = small(seed, GraphSpec { potts: 0.2, ..GraphSpec::default() }, false);
+        let small = small(seed, GraphSpec { potts: 0.2, ..GraphSpec::default() }, false);
         let mut rng = Rng::new(seed, 2);
-        let w = weights(&task, &mut rng, 2.0);
-        for block in 0..examples.labels.len() {
-            let example = examples.get(block);
-            let all = labellings(&task, example.truth);
-            let some: Vec<&Labelling> = (0..3).map(|_| &all[rng.below(all.len() as u64) as usize]).collect();
-            let codes: Vec<u32> = some.iter().flat_map(|y| y.labels.clone()).collect();
-            let (mut scratch, mut memory, mut found) =
-                (GraphScratch::default(), GraphMemory::default(), all[0].clone());
-            let work = Workspace { scratch: &mut scratch, memory: &mut memory };
-            task.recombine(example, &w, &codes, work, &mut found).unwrap();
-            let value = relative(&task, example, &found, &w);
-            let known = some.iter().copied().chain([example.truth]);
-            let best_known = known.clone().map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-            let made_of = |y: &&Labelling| {
-                (0..y.labels.len()).all(|node| known.clone().any(|known| known.labels[node] == y.labels[node]))
-            };
-            let best = all.iter().filter(made_of).map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-            assert!(value >= best_known - 1e-9 && value <= best + 1e-9, "seed {seed}: {best_known} {value} {best}");
-            assert!(task.labels > 2 || value >= best - 1e-9, "seed {seed}: {value} is not {best}");
-        }
+        let w = weights(&small.task, &mut rng, 2.0);
+        small.check_recombination(&w, small.task.labels == 2, &mut rng, &format!("seed {seed}"));
     }
 }
 
@@ -236,18 +147,39 @@ fn recombinations_are_no_worse() {
 #[test]
 fn magnitudes_bound_terms() {
     for (spec, tree) in specs() {
-        let Small { task, examples } = small(7, spec, tree);
-        let magnitudes: Magnitudes = task.magnitudes(&examples);
-        let w = weights(&task, &mut Rng::new(3, 3), 2.0);
-        let most = |block: usize| {
-            let example = examples.get(block);
-            let terms =
-                |y: &Labelling| task.score(example.input, &y.labels, &w).1 - task.fixed_score(example.input, y).abs();
-            labellings(&task, example.truth).iter().map(terms).fold(0.0, f64::max)
+        let small = small(7, spec, tree);
+        small.check_magnitudes(&weights(&small.task, &mut Rng::new(3, 3), 2.0));
+    }
+}
+
+/// What a call is said to cost follows the engine that answers: trees and enumerated graphs are no matter of message passing
+/// or expansion, and their price does not grow with its iterations.
+#[test]
+fn prices_are_those_of_the_engine() {
+    let call = |spec: &GraphSpec, nodes: usize, edges: Vec<[u32; 2]>| {
+        let arrays = GraphArrays {
+            node_features: Matrix::new(vec![0.5; nodes], nodes, 1),
+            labels: (0..nodes as i64).map(|node| node % 3).collect(),
+            node_weights: None,
+            edge_features: None,
+            node_offsets: vec![0, nodes],
+            edge_offsets: vec![0, edges.len()],
+            edges,
         };
-        let n = examples.labels.len();
-        let mean = (0..n).map(most).sum::<f64>() / n as f64;
-        assert!(mean <= magnitudes.most(&w) + 1e-6, "{mean} {}", magnitudes.most(&w));
+        let (task, examples) = examples(spec, &Dataset::new(Graphs::new(arrays).unwrap())).unwrap();
+        task.prices(&examples.inputs[0]).unwrap().call
+    };
+    let path = |nodes: u32| (1..nodes).map(|node| [node - 1, node]).collect::<Vec<_>>();
+    let cycle = |nodes: u32| [path(nodes), vec![[nodes - 1, 0]]].concat();
+    for pairwise in [Pairwise::Cut, Pairwise::Full] {
+        let spec = |inference| GraphSpec { pairwise, potts: 0.1, inference, ..GraphSpec::default() };
+        let auto = spec(Inference::Auto);
+        let most = GraphSpec { max_iterations: 100_000, ..auto.clone() };
+        assert!(call(&auto, 300, path(300)) < call(&auto, 300, cycle(300)), "{pairwise:?}");
+        assert_eq!(call(&auto, 300, path(300)), call(&spec(Inference::Tree), 300, path(300)));
+        assert_eq!(call(&most, 300, path(300)), call(&auto, 300, path(300)));
+        assert_eq!(call(&most, 4, cycle(4)), call(&spec(Inference::Brute), 4, cycle(4)));
+        assert!(call(&spec(Inference::Trws), 300, path(300)) > call(&auto, 300, path(300)), "{pairwise:?}");
     }
 }
 
@@ -255,24 +187,28 @@ fn magnitudes_bound_terms() {
 #[test]
 fn faults_are_told() {
     let good = || arrays(&mut Rng::new(1, 0), 2, false, false);
-    let fault = |change: &dyn Fn(&mut GraphArrays)| {
-        let mut arrays = good();
-        change(&mut arrays);
-        Graphs::new(arrays).map(|_| ()).unwrap_err()
-    };
-    assert!(fault(&|a| a.node_offsets[1] = 99).contains("node_offsets"));
-    assert!(
-        fault(&|a| *a.node_offsets.last_mut().unwrap() += 1).contains("expected the number of rows of node_features")
+    let told = |change: &dyn Fn(&mut GraphArrays), expected: &str| check_fault(good(), Graphs::new, change, expected);
+    told(&|a| a.node_offsets[1] = 99, "node_offsets");
+    told(&|a| *a.node_offsets.last_mut().unwrap() += 1, "expected the number of rows of node_features");
+    told(&|a| a.edges[0] = [0, 77], "edges: found node 77 of an example with");
+    told(&|a| a.edges[0] = [1, 1], "from node 1 to itself at row 0 (example");
+    told(&|a| a.labels[1] = -7, "labels: found -7 at row 1 (example");
+    told(&|a| assert!(a.labels.pop().is_some()), "rows, expected one for each node");
+    told(&|a| a.node_weights.as_mut().unwrap()[0] = -1.0, "node_weights: found -1 at row 0");
+    told(&|a| a.node_weights = Some(vec![]), "node_weights: found 0 rows, expected one for each node");
+    told(&|a| a.edge_features = Some(Matrix::new(Vec::<f64>::new(), 0, 2)), "edge_features: found 0 rows");
+    told(
+        &|a| {
+            let last = a.edge_offsets.len() - 2;
+            assert!(a.edge_offsets.remove(last) < 99);
+        },
+        "expected as many as node_offsets has",
     );
-    assert!(fault(&|a| a.edges[0] = [0, 77]).contains("edges: found node 77 of an example with"));
-    assert!(fault(&|a| a.edges[0] = [1, 1]).contains("from node 1 to itself at row 0 (example"));
-    assert!(fault(&|a| a.labels[1] = -7).contains("labels: found -7 at row 1 (example"));
-    assert!(fault(&|a| a.node_weights.as_mut().unwrap()[0] = -1.0).contains("node_weights: found -1 at row 0"));
     let rows = good().node_features.rows();
     let mut numbers = vec![0.5; 3 * rows];
     numbers[4] = f64::NAN;
     let nan = Matrix::new(numbers, rows, 3);
-    assert!(fault(&|a| a.node_features = nan.clone()).contains("found NaN at row 1 (example"));
+    told(&|a| a.node_features = nan.clone(), "found NaN at row 1 (example");
 
     let open = |spec: GraphSpec, arrays: GraphArrays| {
         reading::read(&spec, &Dataset::new(Graphs::new(arrays).unwrap()), None).map(|_| ()).unwrap_err().to_string()
@@ -294,24 +230,40 @@ fn faults_are_told() {
     assert!(open(GraphSpec::default(), none).contains("no node has a label"));
 }
 
+/// Repeated edges and negative features matter where their examples are chosen, and nowhere else.
+#[test]
+fn what_is_not_chosen_is_no_fault() {
+    let mut arrays = arrays(&mut Rng::new(1, 0), 2, false, false);
+    let of_example = |arrays: &GraphArrays, example: usize| arrays.edges_of(example).len();
+    let at = (0..3).find(|&example| of_example(&arrays, example) > 1).unwrap();
+    let (first, rows) = (arrays.edges_of(at).start, arrays.edges.len());
+    let [tail, head] = arrays.edges[first];
+    arrays.edges[first + 1] = [head, tail];
+    let mut numbers = vec![0.5; 2 * rows];
+    numbers[2 * first + 1] = -0.25;
+    arrays.labels.iter_mut().zip(0..).for_each(|(label, node)| *label = node % 2);
+    arrays.edge_features = Some(Matrix::new(numbers, rows, 2));
+    let all = Dataset::new(Graphs::new(arrays).unwrap());
+    let others: Vec<usize> = (0..3).filter(|&example| example != at).collect();
+    let warned = |spec: &GraphSpec, chosen: &[usize]| {
+        let (reading, _) = reading::read(spec, &all.subset(chosen), None).map_err(|error| error.to_string())?;
+        Ok::<bool, String>(reading.warnings.iter().any(|warning| warning.contains("1 edges join nodes")))
+    };
+    let full = GraphSpec { pairwise: Pairwise::Full, ..GraphSpec::default() };
+    assert_eq!(
+        (warned(&full, &[0, 1, 2]), warned(&full, &[at]), warned(&full, &others)),
+        (Ok(true), Ok(true), Ok(false))
+    );
+    let place = format!("found -0.25 in row {first} (example {at}), column 1");
+    assert!(warned(&GraphSpec::default(), &[2, 1, 0]).unwrap_err().contains(&place));
+    assert_eq!(warned(&GraphSpec::default(), &others), Ok(false));
+}
+
 /// A container is read as it was written, and has the fingerprint of the arrays; what is cut short is refused.
 #[test]
 fn containers_come_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("small.safetensors");
     for narrow in [false, true] {
         let graphs = Graphs::new(arrays(&mut Rng::new(4, 0), 3, false, narrow)).unwrap();
-        let bytes = graphs.to_bytes();
-        std::fs::write(&path, &bytes).unwrap();
-        let read = crate::data::read(&path, None).unwrap();
-        assert_eq!(read.fingerprint(), Dataset::new(graphs.clone()).fingerprint());
-        let (some, rest) = (read.subset(&[2, 0]), read.subset(&[0, 2]));
-        assert!(some.len() == 2 && some.fingerprint() != rest.fingerprint());
-        for cut in [4, 20, bytes.len() / 2, bytes.len() - 1] {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let format = Some(&crate::data::graphs::FORMAT);
-            let error = crate::data::read(&path, format).unwrap_err().to_string();
-            assert!(error.contains("small.safetensors"), "{error}");
-        }
+        check_container(&Dataset::new(graphs.clone()), &graphs.to_bytes(), &crate::data::graphs::FORMAT);
     }
 }

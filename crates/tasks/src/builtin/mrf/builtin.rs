@@ -8,9 +8,7 @@ use super::input::MrfInput;
 use super::layout::MrfTask;
 use super::reading::MrfVocabulary;
 use super::reference;
-use crate::builtin::graph::measure::WeightedAccuracy;
-use crate::builtin::graph::{Labelling, UNLABELLED};
-use crate::builtin::neighbours::one_changed;
+use crate::builtin::pairwise::{Labelling, UNLABELLED, WeightedAccuracy};
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::Measure;
 
@@ -18,8 +16,7 @@ impl BuiltinTask for MrfTask {
     type Vocabulary = MrfVocabulary;
 
     fn errors(&self, truth: &Labelling, y: &Labelling) -> (usize, usize) {
-        let labelled = truth.labels.iter().filter(|label| **label != UNLABELLED).count();
-        (truth.errors(y).count(), labelled)
+        truth.count_errors(y)
     }
 
     fn is_known(&self, truth: &Labelling) -> bool {
@@ -39,8 +36,7 @@ impl BuiltinTask for MrfTask {
     }
 
     fn neighbours(&self, x: &MrfInput, y: &Labelling, most: usize, rng: &mut Rng) -> Vec<Labelling> {
-        let labels = |node: usize| if y.labels[node] == UNLABELLED { 0 } else { x.labels(node) };
-        one_changed(&y.labels, labels, most, rng).into_iter().map(Labelling::new).collect()
+        y.neighbours(|node| x.labels(node), most, rng)
     }
 
     fn fits(&self, x: &MrfInput, y: &Labelling) -> bool {

@@ -1,19 +1,13 @@
 //! The max-oracle of pairwise models: which engine answers, and how far its answer can be trusted.
 
 use multiplane_core::oracle::Quality;
-use multiplane_infer::engine;
 
-use super::engines::{Effort, Engines};
 use super::input::MrfInput;
 use super::known::Known;
 use super::layout::MrfTask;
 use super::model::Scores;
 use super::spec::Inference;
-use crate::builtin::graph::part::Part;
-use crate::builtin::graph::{Labelling, UNLABELLED};
-
-/// Energies, labellings times nodes and edges, up to which enumeration is quick: a fraction of a millisecond.
-const ENUMERATED: f64 = 20_000.0;
+use crate::builtin::pairwise::{Effort, Engines, Labelling, Part, Plan, UNLABELLED, Way, quality};
 
 /// Working memory of the oracle of pairwise models.
 #[derive(Debug, Default)]
@@ -30,16 +24,13 @@ pub struct MrfScratch {
 }
 
 impl MrfTask {
-    /// Returns the way of a part: by its shape `tree` or `brute`, else [`Inference::Auto`]; or what was asked for.
-    pub(super) fn way(&self, x: &MrfInput, part: &Part, parents: &mut Vec<u32>) -> Inference {
+    /// Returns the way of a part: what was asked for, else by its shape.
+    pub(super) fn way(&self, x: &MrfInput, part: &Part, parents: &mut Vec<u32>) -> Way {
         match self.inference {
-            Inference::Auto if part.is_forest(parents) => Inference::Tree,
-            Inference::Auto => {
-                let labellings: f64 = part.nodes.iter().map(|&node| x.labels(node as usize) as f64).product();
-                let energies = labellings * (part.nodes.len() + part.edges.len()) as f64;
-                if energies <= ENUMERATED { Inference::Brute } else { Inference::Auto }
-            }
-            given => given,
+            Inference::Auto => Way::exact(part, |node| x.labels(node), parents).unwrap_or(Way::CutOrMessages),
+            Inference::Tree => Way::Tree,
+            Inference::Brute => Way::Brute,
+            Inference::Trws => Way::Messages,
         }
     }
 
@@ -60,14 +51,9 @@ impl MrfTask {
         }
         let model = scores.energies((x, w, truth), part).map_err(|error| error.to_string())?;
         let way = self.way(x, part, parents);
-        let effort = if truth.is_some() { Effort::Training } else { Effort::Prediction };
-        let answer =
-            engines.run((way, self.max_iterations, effort), &model, labels).map_err(|error| error.to_string())?;
+        let plan = Plan { way, max_iterations: self.max_iterations, effort: Effort::of(truth) };
+        let answer = engines.run(plan, &model, labels).map_err(|error| error.to_string())?;
         part.nodes.iter().zip(labels).for_each(|(&node, label)| out.labels[node as usize] = *label);
-        Ok(match answer.quality() {
-            engine::Quality::Exact => Quality::Exact,
-            engine::Quality::UpperBound(bound) => Quality::UpperBound(bound),
-            engine::Quality::Heuristic => Quality::Heuristic,
-        })
+        Ok(quality(&answer))
     }
 }

@@ -5,8 +5,7 @@ use multiplane_infer::{Error, Mrf, Table, Term};
 use super::input::MrfInput;
 use super::model::Scores;
 use super::scores::score_row;
-use crate::builtin::graph::Labelling;
-use crate::builtin::graph::part::Part;
+use crate::builtin::pairwise::{Labelling, Part};
 
 /// Which labels the nodes of a part have in some known labellings.
 #[derive(Debug, Default)]
@@ -53,10 +52,11 @@ impl Known {
     /// Returns the energies of the nodes with several labels, the other nodes' labels given.
     pub(super) fn model(&self, x: &MrfInput, truth: &Labelling, part: &Part, scores: &Scores) -> Result<Mrf, Error> {
         let mut unary: Vec<f64> = Vec::with_capacity(self.labels.len());
+        let costs = truth.costs();
         for (place, &node) in part.nodes.iter().enumerate() {
             let node = node as usize;
             unary.extend(self.of(place).iter().map(|&label| {
-                let cost = if label == truth.labels[node] { 0.0 } else { truth.cost(node) };
+                let cost = if label == truth.labels[node] { 0.0 } else { costs.at(node) };
                 -(score_row(x.unary_row(node, label), &scores.unary_weights) + cost)
             }));
         }

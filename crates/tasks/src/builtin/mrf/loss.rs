@@ -1,9 +1,9 @@
-//! Losses of labellings of pairwise models: sums over the nodes whose truth is known.
+//! The losses that labellings of pairwise models may have.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::graph::UNLABELLED;
+use crate::builtin::pairwise::NodeLoss;
 
 /// What a wrong label of a node costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,25 +19,26 @@ pub enum MrfLoss {
 }
 
 impl MrfLoss {
-    /// Returns what errors cost by node.
+    /// Returns what errors cost by node; see [`NodeLoss::costs`].
     pub(super) fn costs(self, truth: &[u32], weights: &[f64]) -> Vec<f64> {
-        let labelled = |node: &usize| truth[*node] != UNLABELLED;
-        let count = (0..truth.len()).filter(labelled).count() as f64;
-        let total: f64 = (0..weights.len()).filter(labelled).map(|node| weights[node]).sum();
-        let cost = |node: usize| match self {
-            _ if truth[node] == UNLABELLED => 0.0,
-            MrfLoss::Hamming => 1.0 / count,
-            MrfLoss::HammingSum => 1.0,
-            MrfLoss::NodeWeighted if total > 0.0 => weights[node] / total,
-            MrfLoss::NodeWeighted => 0.0,
-        };
-        (0..truth.len()).map(cost).collect()
+        NodeLoss::from(self).costs(truth, weights, None)
+    }
+}
+
+impl From<MrfLoss> for NodeLoss {
+    fn from(loss: MrfLoss) -> Self {
+        match loss {
+            MrfLoss::Hamming => NodeLoss::Hamming,
+            MrfLoss::HammingSum => NodeLoss::HammingSum,
+            MrfLoss::NodeWeighted => NodeLoss::NodeWeighted,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builtin::pairwise::UNLABELLED;
 
     /// Costs by hand; nodes without a label cost nothing and count for nothing.
     #[test]

@@ -6,7 +6,6 @@
 
 mod builtin;
 mod decode;
-mod engines;
 mod input;
 mod known;
 mod layout;
@@ -21,6 +20,8 @@ mod scores;
 mod spec;
 mod task;
 
+#[cfg(test)]
+mod larger;
 #[cfg(test)]
 mod tests;
 

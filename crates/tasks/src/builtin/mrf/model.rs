@@ -4,8 +4,7 @@ use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::input::MrfInput;
 use super::scores::{gather, score_rows};
-use crate::builtin::graph::Labelling;
-use crate::builtin::graph::part::Part;
+use crate::builtin::pairwise::{Labelling, Part};
 
 /// Weights by column, and room for scores.
 #[derive(Debug, Default)]
@@ -30,12 +29,13 @@ impl Scores {
     ) -> Result<Mrf, Error> {
         self.weigh(x, w);
         let mut model = Mrf::new();
+        let truth = truth.map(|truth| (truth, truth.costs()));
         for &node in &part.nodes {
             let node = node as usize;
             self.numbers.clear();
             score_rows(x.unary().0, x.unary_rows(node), &self.unary_weights, &mut self.numbers);
-            if let Some(truth) = truth {
-                let (cost, right) = (truth.cost(node), truth.labels[node]);
+            if let Some((truth, costs)) = truth {
+                let (cost, right) = (costs.at(node), truth.labels[node]);
                 let wrong = self.numbers.iter_mut().zip(0..).filter(|(_, label)| *label != right);
                 wrong.for_each(|(score, _)| *score += cost);
             }

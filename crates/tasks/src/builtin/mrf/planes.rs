@@ -5,7 +5,7 @@ use multiplane_core::plane::Plane;
 use super::input::MrfInput;
 use super::layout::MrfTask;
 use super::scores::{add_row, gather, score_row};
-use crate::builtin::graph::Labelling;
+use crate::builtin::pairwise::{Labelling, add_errors, push_filled};
 
 /// Whether a label is one of a node.
 fn known(x: &MrfInput, node: usize, label: u32) -> bool {
@@ -57,17 +57,13 @@ impl MrfTask {
         out.clear();
         dense.clear();
         dense.resize(self.features, 0.0);
-        let (mut loss, mut any) = (0.0, false);
-        for node in truth.errors(y) {
-            (loss, any) = (loss + truth.cost(node), true);
-            for (label, factor) in [(y.labels[node], scale), (truth.labels[node], -scale)] {
-                add_row(factor, x.unary_row(node, label), x.unary().1, dense);
-            }
-        }
-        if !any {
+        let loss = add_errors(truth, y, scale, |node, label, factor| {
+            add_row(factor, x.unary_row(node, label), x.unary().1, dense);
+        });
+        let Some(loss) = loss else {
             out.seal();
             return;
-        }
+        };
         let differs = |node: u32| truth.labels[node as usize] != y.labels[node as usize];
         let changed = |&(edge, _, _): &(usize, u32, u32)| x.edges()[edge].into_iter().any(differs);
         for (labels, factor) in [(&y.labels, scale), (&truth.labels, -scale)] {
@@ -80,7 +76,7 @@ impl MrfTask {
         if 2 * filled > self.features {
             out.dense(self.features).copy_from_slice(dense);
         } else {
-            dense.iter().zip(0..).filter(|(value, _)| **value != 0.0).for_each(|(&value, k)| out.push(k, value));
+            push_filled(dense, out);
         }
         out.set_circ(scale * loss);
         out.seal();

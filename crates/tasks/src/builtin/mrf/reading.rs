@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
 use super::layout::MrfTask;
-use super::loss::MrfLoss;
 use super::spec::{Inference, MrfSpec};
-use crate::builtin::graph::labelling::Judge;
-use crate::builtin::graph::part::Part;
-use crate::builtin::graph::reading::{ALL_ZERO, weights_warning};
-use crate::builtin::graph::{Labelling, UNLABELLED};
+use crate::builtin::pairwise::{
+    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+};
 use crate::builtin::reading::Reading;
 use crate::data::graphs::Graphs;
 use crate::data::mrf::{self, Mrfs};
@@ -29,9 +27,6 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
     .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound");
-
-/// Most labellings of `brute`; those of the engine.
-const ENUMERABLE: f64 = 1e8;
 
 /// What a model remembers. Labels have no names: they are numbers that mean something at their node only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,39 +77,19 @@ pub(super) fn read(
         return Err(OpenError::new(format!("found {found} features, but the model has {expected}")));
     }
     check_dim(vocabulary.features, 1)?;
-    // Who predicts needs no weights.
-    if spec.loss == MrfLoss::NodeWeighted && checked.arrays().node_weights.is_none() && model.is_none() {
-        return Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"));
-    }
+    let has_weights = checked.arrays().node_weights.is_some();
+    let unweighted = check_weights(spec.loss.into(), has_weights, model.is_some())?;
     let inputs: Vec<MrfInput> =
         models.chosen().iter().map(|&example| MrfInput::new(checked.clone(), example)).collect();
     check_engine(spec.inference, &inputs)?;
     let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input)).collect();
-    let mut warnings = Vec::new();
-    if models.repeated_edges() > 0 {
-        let count = models.repeated_edges();
-        warnings.push(format!("{count} edges join nodes that an earlier edge joins already: they are added up"));
-    }
-    if model.is_none() && checked.arrays().node_weights.is_some() {
-        let weighed = |input: &MrfInput| {
-            let weights = input.weights().unwrap_or_default();
-            input.truth().iter().zip(weights).any(|(label, weight)| *label >= 0 && *weight > 0.0)
-        };
-        if spec.loss != MrfLoss::NodeWeighted {
-            warnings.push(weights_warning(&spec.loss));
-        } else if !inputs.iter().any(weighed) {
-            return Err(OpenError::new(ALL_ZERO));
-        }
-    }
+    let mut warnings: Vec<String> = repeated(models.repeated_edges()).into_iter().chain(unweighted).collect();
     if model.is_none() {
-        let bare = truths.iter().filter(|truth| truth.labels.iter().all(|label| *label == UNLABELLED)).count();
-        if bare == truths.len() {
+        warnings.extend(check_use_of_weights(spec.loss, &truths)?);
+        if truths.iter().all(|truth| truth.labelled().next().is_none()) {
             return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from"));
         }
-        if bare > 0 {
-            warnings
-                .push(format!("{bare} of {} models have no labelled node: nothing is learned from them", truths.len()));
-        }
+        warnings.extend(bare(&truths, "models"));
     }
     let task = MrfTask::new(vocabulary.features, spec);
     let fingerprint = data.fingerprint();
@@ -123,23 +98,22 @@ pub(super) fn read(
 
 /// Refuses an exact engine that was asked for and cannot take an example.
 fn check_engine(inference: Inference, inputs: &[MrfInput]) -> Result<(), OpenError> {
-    let mut part = Part::default();
-    for (example, x) in inputs.iter().enumerate() {
-        part.take(x.nodes(), x.edges(), None);
-        if inference == Inference::Tree && !part.is_forest(&mut Vec::new()) {
-            return Err(OpenError::new(format!(
-                "task.inference=tree needs models without cycles, and example {example} has one"
-            )));
+    let asked = match inference {
+        Inference::Tree => Way::Tree,
+        Inference::Brute => Way::Brute,
+        _ => return Ok(()),
+    };
+    let examples = inputs.iter().map(|x| (x.nodes(), x.edges(), |node| x.labels(node)));
+    let fault = match misfit(asked, examples) {
+        None => return Ok(()),
+        Some(Misfit::Cycle(example)) => {
+            format!("task.inference=tree needs models without cycles, and example {example} has one")
         }
-        let labellings: f64 = (0..x.nodes()).map(|node| x.labels(node) as f64).product();
-        if inference == Inference::Brute && labellings > ENUMERABLE {
-            return Err(OpenError::new(format!(
-                "task.inference=brute needs models of at most {ENUMERABLE:e} labellings, and example {example} has \
-                 {labellings:.1e}"
-            )));
-        }
-    }
-    Ok(())
+        Some(Misfit::TooMany(example, labellings, most)) => format!(
+            "task.inference=brute needs models of at most {most:e} labellings, and example {example} has {labellings:.1e}"
+        ),
+    };
+    Err(OpenError::new(fault))
 }
 
 /// The truth of a pairwise model.

@@ -4,12 +4,9 @@
 use multiplane_infer::{Error, Mrf};
 
 use super::decode::MrfScratch;
-use super::engines::{Effort, Engines};
 use super::input::MrfInput;
 use super::layout::MrfTask;
-use super::spec::Inference;
-use crate::builtin::graph::Labelling;
-use crate::builtin::graph::part::Part;
+use crate::builtin::pairwise::{Effort, Engines, Labelling, Part, Plan, Way};
 
 /// Iterations of message passing where the known labels leave cycles: no bound is wanted, only a good combination.
 const ITERATIONS: u64 = 10;
@@ -61,6 +58,6 @@ fn solve(engines: &mut Engines, model: &Mrf, parents: &mut Vec<u32>, labels: &mu
     let mut whole = Part::default();
     let edges: Vec<[u32; 2]> = model.edges().iter().map(|edge| [edge.tail, edge.head]).collect();
     whole.take(model.nodes(), &edges, None);
-    let way = if whole.is_forest(parents) { Inference::Tree } else { Inference::Auto };
-    engines.run((way, ITERATIONS, Effort::Training), model, labels).map(|_| ())
+    let way = if whole.is_forest(parents) { Way::Tree } else { Way::CutOrMessages };
+    engines.run(Plan { way, max_iterations: ITERATIONS, effort: Effort::Training }, model, labels).map(|_| ())
 }

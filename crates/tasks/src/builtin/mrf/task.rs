@@ -14,7 +14,7 @@ use super::layout::MrfTask;
 use super::planes::{add_features, score};
 use super::prices;
 use super::scores::LONG;
-use crate::builtin::graph::{Labelling, UNLABELLED};
+use crate::builtin::pairwise::{Labelling, UNLABELLED, push_filled};
 use crate::data::container::Matrix;
 
 /// Roundings of a node's or edge's score beside the products of its features: the loss, and being added up.
@@ -36,17 +36,17 @@ impl Task for MrfTask {
     fn features(&self, x: &MrfInput, y: &Labelling, scale: f64, out: &mut Plane) {
         let mut dense = vec![0.0; self.features];
         add_features(x, &y.labels, scale, &mut dense);
-        dense.iter().zip(0..).filter(|(value, _)| **value != 0.0).for_each(|(&value, k)| out.push(k, value));
+        push_filled(&dense, out);
     }
 
     fn loss(&self, truth: &Labelling, y: &Labelling) -> f64 {
-        truth.errors(y).map(|node| truth.cost(node)).sum()
+        truth.loss(y)
     }
 
     fn largest_loss(&self, example: ExampleOf<'_, Self>) -> Option<f64> {
-        let truth = example.truth;
-        let wrong = |&node: &usize| truth.labels[node] != UNLABELLED && example.input.labels(node) > 1;
-        Some((0..truth.labels.len()).filter(wrong).map(|node| truth.cost(node)).sum())
+        let costs = example.truth.costs();
+        let wrong = example.truth.labelled().filter(|&node| example.input.labels(node) > 1);
+        Some(wrong.map(|node| costs.at(node)).sum())
     }
 
     fn prices(&self, x: &MrfInput) -> Option<Prices> {
@@ -96,11 +96,7 @@ impl LabelCodes<MrfTask> for MrfTask {
     fn is_code(&self, truth: &Labelling, code: &[u32]) -> bool {
         // The number of a node's labels is told by the truth of data, which is read with it.
         let counts = truth.judge.as_ref().map_or(&[][..], |judge| &judge.counts);
-        let sound = |(node, (&label, &truth)): (usize, (&u32, &u32))| match truth {
-            UNLABELLED => label == UNLABELLED,
-            _ => label < counts.get(node).copied().unwrap_or(UNLABELLED),
-        };
-        code.len() == truth.labels.len() && code.iter().zip(&truth.labels).enumerate().all(sound)
+        truth.admits(code, |node| counts.get(node).copied().unwrap_or(UNLABELLED) as usize)
     }
 }
 
@@ -126,7 +122,7 @@ impl ScoreMagnitudes<MrfTask> for MrfTask {
         let (mut loss, mut most, mut rows) = (0.0, 0, 0);
         let mut largest = Vec::new();
         for (x, truth) in examples.inputs.iter().zip(&examples.labels) {
-            let labelled = |node: usize| truth.labels[node] != UNLABELLED;
+            let costs = truth.costs();
             let mut add = |(matrix, features): (&Matrix, &[u32]), rows: std::ops::Range<usize>| {
                 largest.clear();
                 largest.resize(features.len(), 0.0f64);
@@ -138,12 +134,12 @@ impl ScoreMagnitudes<MrfTask> for MrfTask {
                 }
                 features.iter().zip(&largest).for_each(|(&feature, most)| columns[feature as usize] += most / n);
             };
-            for node in (0..x.nodes()).filter(|&node| labelled(node)) {
+            for node in truth.labelled() {
                 add(x.unary(), x.unary_rows(node));
-                loss += truth.cost(node) / n;
+                loss += costs.at(node) / n;
             }
             for (edge, ends) in x.edges().iter().enumerate() {
-                if ends.iter().all(|&end| labelled(end as usize)) {
+                if ends.iter().all(|&end| truth.is_labelled(end as usize)) {
                     add(x.pair(), x.pair_rows(edge));
                 }
             }

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use multiplane_core::example::{Example, Examples, Workspace};
-use multiplane_core::oracle::{MaxOracle, Quality};
-use multiplane_core::plane::Plane;
+use multiplane_core::oracle::Quality;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{LabelCodes, RecombineLabels, ScoreMagnitudes, Task};
+use multiplane_core::task::{LabelCodes, Task};
 use multiplane_core::task_oracle::TaskOracle;
 
 use super::*;
-use crate::builtin::graph::{Labelling, UNLABELLED};
+use crate::builtin::pairwise::testing::{Small, check_container, check_fault};
 use crate::builtin::task::BuiltinTask;
 use crate::data::container::Matrix;
 use crate::data::mrf::{MrfArrays, Mrfs};
@@ -24,12 +22,6 @@ enum Kind {
     Loopy,
     /// Two labels or one, and edges that like to agree wherever the weights of pairs are >= 0.
     Cut,
-}
-
-/// A problem small enough to enumerate.
-struct Small {
-    task: MrfTask,
-    examples: Examples<MrfInput, Labelling>,
 }
 
 /// Draws models of a few nodes. Features 0 to 2 are of nodes, 1 to 3 of edges.
@@ -88,35 +80,10 @@ fn arrays(rng: &mut Rng, kind: Kind, narrow: bool) -> MrfArrays {
     }
 }
 
-fn small(seed: u64, spec: MrfSpec, kind: Kind) -> Small {
+fn small(seed: u64, spec: MrfSpec, kind: Kind) -> Small<MrfTask> {
     let data = Dataset::new(Mrfs::new(arrays(&mut Rng::new(seed, 0), kind, seed.is_multiple_of(2))).unwrap());
     let (task, examples) = examples(&spec, &data).unwrap();
-    Small { task, examples }
-}
-
-/// Returns every labelling of the labelled nodes.
-fn labellings(x: &MrfInput, truth: &Labelling) -> Vec<Labelling> {
-    let mut all = vec![truth.labels.clone()];
-    for node in (0..truth.labels.len()).filter(|&node| truth.labels[node] != UNLABELLED) {
-        let with = |labels: &Vec<u32>, label: u32| {
-            let mut labels = labels.clone();
-            labels[node] = label;
-            labels
-        };
-        all = all.iter().flat_map(|labels| (0..x.labels(node) as u32).map(move |label| with(labels, label))).collect();
-    }
-    all.into_iter().map(Labelling::new).collect()
-}
-
-/// Score of a labelling with losses, relative to the truth, through features alone.
-fn relative(task: &MrfTask, example: Example<'_, MrfInput, Labelling>, y: &Labelling, w: &[f64]) -> f64 {
-    let of = |y: &Labelling| {
-        let mut features = Plane::new();
-        task.features(example.input, y, 1.0, &mut features);
-        features.seal();
-        features.view().score(w)
-    };
-    of(y) - of(example.truth) + task.loss(example.truth, y)
+    Small { task: Arc::new(task), examples: Arc::new(examples), labels: |_, x, node| x.labels(node) }
 }
 
 /// Random weights; those of pairs let ends agree.
@@ -151,131 +118,25 @@ fn answers_are_what_they_claim() {
     for (number, (spec, kind)) in specs().into_iter().enumerate() {
         let seeds = if spec.inference == Inference::Trws { 60 } else { 8 }; // bounds that are not met are rare on small models
         for seed in 0..seeds {
-            let Small { task, examples } = small(1000 * number as u64 + seed, spec.clone(), kind);
-            let n = examples.labels.len();
-            let (task, examples) = (Arc::new(task), Arc::new(examples));
-            let mut oracle = TaskOracle::new(task.clone(), examples.clone()).unwrap();
+            let small = small(1000 * number as u64 + seed, spec.clone(), kind);
+            let mut oracle = TaskOracle::new(small.task.clone(), small.examples.clone()).unwrap();
             let mut rng = Rng::new(seed, 1);
-            let mut plane = Plane::new();
             for round in 0..8 {
                 let w = weights(&mut rng, [0.0, 0.5, 3.0, 20.0][round % 4], kind);
-                let block = rng.below(n as u64) as usize;
-                let example = examples.get(block);
-                let all = labellings(example.input, example.truth);
-                let best = all.iter().map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-                let quality = oracle.maximize(block, &w, &mut plane).unwrap();
-                let found = plane.view().score(&w) * n as f64;
+                let block = rng.below(small.examples.labels.len() as u64) as usize;
                 let context = format!("{spec:?}, {kind:?}, seed {seed}, round {round}");
-                let y = Labelling::new(plane.code().to_vec());
-                assert!((relative(&task, example, &y, &w) - found).abs() < 1e-9, "{context}: not its plane");
-                let (of_y, of_truth) = (
-                    planes::score(example.input, &y.labels, &w).0,
-                    planes::score(example.input, &example.truth.labels, &w).0,
-                );
-                assert!((of_y - of_truth + task.loss(example.truth, &y) - found).abs() < 1e-9, "{context}: score");
-                assert!(found <= best + 1e-9, "{context}");
-                match quality {
-                    Quality::Exact => {
-                        assert!(found >= best - 1e-9, "{context}: {found} is not {best}");
-                        exact += 1;
-                    }
-                    Quality::UpperBound(bound) => {
-                        assert!(bound * n as f64 >= best - 1e-9, "{context}: {bound} is below {best}");
+                match small.check_answer(&mut oracle, block, &w, &context) {
+                    Quality::Exact => exact += 1,
+                    _ => {
                         assert!(spec.inference == Inference::Trws, "{context}: not exact");
                         bounded += 1;
                     }
-                    Quality::Heuristic => panic!("{context}: no bound"),
                 }
-                let again = task.reference_hinge(example.input, example.truth, &w);
-                let claimed = if let Quality::UpperBound(bound) = quality { bound * n as f64 } else { best };
-                assert!((again - claimed).abs() < 1e-9, "{context}: verify finds {again}, not {claimed}");
-                check_reference_plane(&task, example, &plane, n, &context);
-                assert!(task.is_code(example.truth, plane.code()), "{context}");
-                let most = task.largest_loss(example).unwrap();
-                let largest = all.iter().map(|y| task.loss(example.truth, y)).fold(0.0, f64::max);
-                assert!((most - largest).abs() < 1e-12, "{context}: {most} is not the largest loss {largest}");
+                assert!(small.task.largest_loss(small.examples.get(block)).is_some());
             }
         }
     }
     assert!(exact > 1000 && bounded > 20, "{exact} exact answers, {bounded} bounded ones");
-}
-
-fn check_reference_plane(
-    task: &MrfTask,
-    example: Example<'_, MrfInput, Labelling>,
-    plane: &Plane,
-    n: usize,
-    context: &str,
-) {
-    let mut rest = vec![0.0; task.dim()];
-    plane.view().star.add_to(n as f64, &mut rest);
-    let circ = task.reference_plane(example.input, example.truth, plane.code(), &mut |k, value| rest[k] -= value);
-    assert!(rest.iter().all(|value| value.abs() < 1e-9), "{context}: {rest:?}");
-    assert!((circ.unwrap() - n as f64 * plane.view().circ).abs() < 1e-9, "{context}");
-}
-
-/// Models larger than what is enumerated: cuts are exact by the flow of `verify`, and not where a weight makes edges like
-/// to differ; bounds of the rest are above what local changes reach.
-#[test]
-fn larger_models_are_cut() {
-    for seed in 0..20 {
-        let mut rng = Rng::new(seed, 5);
-        let side = 6usize;
-        let counts: Vec<usize> = (0..side * side).map(|_| if rng.below(8) == 0 { 1 } else { 2 }).collect();
-        let mut edges = Vec::new();
-        for node in 0..(side * side) as u32 {
-            let (row, column) = (node / side as u32, node % side as u32);
-            if column + 1 < side as u32 {
-                edges.push([node, node + 1]);
-            }
-            if row + 1 < side as u32 {
-                edges.push([node + side as u32, node]);
-            }
-        }
-        let mut offsets = vec![0];
-        counts.iter().for_each(|count| offsets.push(offsets[offsets.len() - 1] + count));
-        let (mut pair, mut pair_offsets) = (Vec::new(), vec![0]);
-        for [tail, head] in edges.iter().map(|ends| ends.map(|end| counts[end as usize])) {
-            for at in 0..tail * head {
-                let (a, b) = (at / head, at % head);
-                pair.push(if a == b { 0.5 + rng.unit() } else { 0.5 * rng.unit() });
-            }
-            pair_offsets.push(pair.len());
-        }
-        let rows = offsets[counts.len()];
-        let arrays = MrfArrays {
-            node_offsets: vec![0, counts.len()],
-            unary_features: Matrix::new((0..rows).map(|_| 2.0 * rng.unit() - 1.0).collect::<Vec<f64>>(), rows, 1),
-            label_offsets: offsets,
-            unary_columns: None,
-            labels: counts.iter().map(|&count| rng.below(count as u64) as i64).collect(),
-            node_weights: None,
-            edge_offsets: vec![0, edges.len()],
-            edges,
-            pair_features: Matrix::new(pair, pair_offsets[pair_offsets.len() - 1], 1),
-            pair_offsets,
-            pair_columns: Some(vec![1]),
-        };
-        let data = Dataset::new(Mrfs::new(arrays).unwrap());
-        let (task, examples) = examples(&MrfSpec::default(), &data).unwrap();
-        let (task, examples) = (Arc::new(task), Arc::new(examples));
-        let mut oracle = TaskOracle::new(task.clone(), examples.clone()).unwrap();
-        let example = examples.get(0);
-        let mut plane = Plane::new();
-        for (w, is_cut) in [([1.0, 0.4], true), ([0.1, 3.0], true), ([0.3, -1.0], false)] {
-            let quality = oracle.maximize(0, &w, &mut plane).unwrap();
-            let found = plane.view().score(&w);
-            let again = task.reference_hinge(example.input, example.truth, &w);
-            assert_eq!(reference::cut_hinge(example.input, example.truth, &w).is_some(), is_cut, "seed {seed}, {w:?}");
-            match quality {
-                Quality::UpperBound(bound) => assert!(!is_cut && (again - bound).abs() < 1e-9 && bound >= found - 1e-9),
-                _ => assert!((again - found).abs() < 1e-9, "seed {seed}, {w:?}: {again} {found}"),
-            }
-            let mut near = task.neighbours(example.input, &Labelling::new(plane.code().to_vec()), 99, &mut rng);
-            near.retain(|y| relative(&task, example, y, &w) > found + 1e-9);
-            assert!(near.is_empty() || !is_cut, "seed {seed}, {w:?}: a neighbour is better");
-        }
-    }
 }
 
 /// A combination of labellings is at least as good as each of them, and the best one where that is a tree or a cut.
@@ -283,28 +144,10 @@ fn larger_models_are_cut() {
 fn recombinations_are_no_worse() {
     for seed in 0..150 {
         let kind = [Kind::Tree, Kind::Loopy, Kind::Cut][seed as usize % 3];
-        let Small { task, examples } = small(seed, MrfSpec::default(), kind);
+        let small = small(seed, MrfSpec::default(), kind);
         let mut rng = Rng::new(seed, 2);
         let w = weights(&mut rng, 4.0, kind);
-        for block in 0..examples.labels.len() {
-            let example = examples.get(block);
-            let all = labellings(example.input, example.truth);
-            let some: Vec<&Labelling> = (0..3).map(|_| &all[rng.below(all.len() as u64) as usize]).collect();
-            let codes: Vec<u32> = some.iter().flat_map(|y| y.labels.clone()).collect();
-            let (mut scratch, mut found) = (MrfScratch::default(), all[0].clone());
-            let work = Workspace { scratch: &mut scratch, memory: &mut () };
-            task.recombine(example, &w, &codes, work, &mut found).unwrap();
-            let value = relative(&task, example, &found, &w);
-            let known = some.iter().copied().chain([example.truth]);
-            let best_known = known.clone().map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-            let made_of = |y: &&Labelling| {
-                (0..y.labels.len()).all(|node| known.clone().any(|known| known.labels[node] == y.labels[node]))
-            };
-            assert!(made_of(&&found), "seed {seed}: a label that none has");
-            let best = all.iter().filter(made_of).map(|y| relative(&task, example, y, &w)).fold(f64::MIN, f64::max);
-            assert!(value >= best_known - 1e-9 && value <= best + 1e-9, "seed {seed}: {best_known} {value} {best}");
-            assert!(kind == Kind::Loopy || value >= best - 1e-9, "seed {seed}: {value} is not {best}");
-        }
+        small.check_recombination(&w, kind != Kind::Loopy, &mut rng, &format!("seed {seed}"));
     }
 }
 
@@ -312,24 +155,14 @@ fn recombinations_are_no_worse() {
 #[test]
 fn magnitudes_bound_terms() {
     for (seed, (spec, kind)) in specs().into_iter().enumerate() {
-        let Small { task, examples } = small(seed as u64, spec, kind);
-        let magnitudes = task.magnitudes(&examples);
-        let w = weights(&mut Rng::new(3, 3), 2.0, Kind::Loopy);
-        let most = |block: usize| {
-            let example = examples.get(block);
-            let terms = |y: &Labelling| planes::score(example.input, &y.labels, &w).1;
-            labellings(example.input, example.truth).iter().map(terms).fold(0.0, f64::max)
-        };
-        let n = examples.labels.len();
-        let mean = (0..n).map(most).sum::<f64>() / n as f64;
-        assert!(mean <= magnitudes.most(&w) + 1e-6, "{mean} {}", magnitudes.most(&w));
+        small(seed as u64, spec, kind).check_magnitudes(&weights(&mut Rng::new(3, 3), 2.0, Kind::Loopy));
     }
 }
 
 /// Codes of other models are refused, so that no checkpoint leads out of the tables.
 #[test]
 fn codes_are_of_their_model() {
-    let Small { task, examples } = small(3, MrfSpec::default(), Kind::Loopy);
+    let Small { task, examples, .. } = small(3, MrfSpec::default(), Kind::Loopy);
     for block in 0..examples.labels.len() {
         let example = examples.get(block);
         for y in task.neighbours(example.input, example.truth, 99, &mut Rng::new(1, 1)) {
@@ -348,15 +181,7 @@ fn codes_are_of_their_model() {
 #[test]
 fn faults_are_told() {
     let good = || arrays(&mut Rng::new(1, 0), Kind::Loopy, false);
-    let fault = |change: &dyn Fn(&mut MrfArrays)| {
-        let mut arrays = good();
-        change(&mut arrays);
-        Mrfs::new(arrays).map(|_| ()).unwrap_err()
-    };
-    let told = |change: &dyn Fn(&mut MrfArrays), expected: &str| {
-        let found = fault(change);
-        assert!(found.contains(expected), "found `{found}`, expected `{expected}`");
-    };
+    let told = |change: &dyn Fn(&mut MrfArrays), expected: &str| check_fault(good(), Mrfs::new, change, expected);
     told(&|a| a.node_offsets[1] = 99, "node_offsets");
     told(&|a| *a.node_offsets.last_mut().unwrap() += 1, "expected the number of labels");
     told(&|a| a.label_offsets[2] = a.label_offsets[1], "found a node without a label at row 1 (example");
@@ -405,23 +230,32 @@ fn faults_are_told() {
     assert!(open(MrfSpec::default(), none).contains("no node has a label"));
 }
 
+/// Repeated edges are warned of where their examples are chosen.
+#[test]
+fn repeated_edges_are_of_the_selection() {
+    let mut arrays = arrays(&mut Rng::new(1, 0), Kind::Loopy, false);
+    let at = (0..3).find(|&example| arrays.edges_of(example).len() > 1).unwrap();
+    let edge = arrays.edges_of(at).start;
+    // The same nodes once more.
+    let [tail, head] = arrays.edges[edge];
+    let pairs = arrays.pair_offsets[edge + 1] - arrays.pair_offsets[edge];
+    arrays.edges.insert(edge + 1, [tail, head]);
+    arrays.edge_offsets.iter_mut().skip(at + 1).for_each(|offset| *offset += 1);
+    arrays.pair_offsets.insert(edge + 1, arrays.pair_offsets[edge + 1]);
+    arrays.pair_offsets.iter_mut().skip(edge + 2).for_each(|offset| *offset += pairs);
+    let rows = arrays.pair_offsets[arrays.edges.len()];
+    arrays.pair_features = Matrix::new(vec![0.5; 3 * rows], rows, 3);
+    let all = Dataset::new(Mrfs::new(arrays).unwrap());
+    let repeated = |chosen: &[usize]| all.subset(chosen).get::<Mrfs>().unwrap().repeated_edges();
+    let others: Vec<usize> = (0..3).filter(|&example| example != at).collect();
+    assert_eq!((repeated(&[0, 1, 2]), repeated(&[at]), repeated(&others)), (1, 1, 0));
+}
+
 /// A container is read as it was written, and has the fingerprint of the arrays; what is cut short is refused.
 #[test]
 fn containers_come_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("small.safetensors");
     for narrow in [false, true] {
         let models = Mrfs::new(arrays(&mut Rng::new(4, 0), Kind::Loopy, narrow)).unwrap();
-        let bytes = models.to_bytes();
-        std::fs::write(&path, &bytes).unwrap();
-        let read = crate::data::read(&path, None).unwrap();
-        assert_eq!(read.fingerprint(), Dataset::new(models.clone()).fingerprint());
-        let (some, rest) = (read.subset(&[2, 0]), read.subset(&[0, 2]));
-        assert!(some.len() == 2 && some.fingerprint() != rest.fingerprint());
-        for cut in [4, 20, bytes.len() / 2, bytes.len() - 1] {
-            std::fs::write(&path, &bytes[..cut]).unwrap();
-            let error = crate::data::read(&path, Some(&crate::data::mrf::FORMAT)).unwrap_err().to_string();
-            assert!(error.contains("small.safetensors"), "{error}");
-        }
+        check_container(&Dataset::new(models.clone()), &models.to_bytes(), &crate::data::mrf::FORMAT);
     }
 }

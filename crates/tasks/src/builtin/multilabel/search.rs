@@ -1,13 +1,11 @@
 //! The best set of many labels whose pairs make cycles: by a cut where that is exact, else by message passing with a bound.
 
 use multiplane_core::oracle::Quality;
-use multiplane_infer::engine::{self, unwatched};
-use multiplane_infer::min_cut::MinCut;
-use multiplane_infer::trws::Trws;
-use multiplane_infer::{Engine, Error, Mrf, Table, Term};
+use multiplane_infer::{Error, Mrf, Table, Term};
 
 use super::graph::LabelGraph;
 use super::scores::SetScores;
+use crate::builtin::pairwise::{Effort, Engines, Plan, Way, quality};
 
 /// Iterations of message passing: on graphs so small the bound stalls long before.
 const MOST_ITERATIONS: u64 = 200;
@@ -15,19 +13,9 @@ const MOST_ITERATIONS: u64 = 200;
 /// Writes a good set, and says how good. Engines begin anew each time, so that the answer is a function of the scores.
 pub(super) fn solve(graph: &LabelGraph, scores: SetScores<'_>, y: &mut Vec<u32>) -> Result<Quality, String> {
     let mrf = model(graph, scores).map_err(|error| error.to_string())?;
-    let answer = match MinCut::default().solve(&mrf, &mut unwatched, y) {
-        Ok(answer) => answer,
-        Err(_) => {
-            let mut trws = Trws::default();
-            trws.max_iterations = MOST_ITERATIONS;
-            trws.solve(&mrf, &mut unwatched, y).map_err(|error| error.to_string())?
-        }
-    };
-    Ok(match answer.quality() {
-        engine::Quality::Exact => Quality::Exact,
-        engine::Quality::UpperBound(bound) => Quality::UpperBound(bound),
-        engine::Quality::Heuristic => Quality::Heuristic,
-    })
+    let plan = Plan { way: Way::CutOrMessages, max_iterations: MOST_ITERATIONS, effort: Effort::Prediction };
+    let answer = Engines::default().run(plan, &mrf, y).map_err(|error| error.to_string())?;
+    Ok(quality(&answer))
 }
 
 /// The scores as energies.

@@ -171,13 +171,14 @@ impl Matrix {
         Some(self.at(at))
     }
 
-    /// Returns the first number below 0, with its row and column.
-    pub fn first_negative(&self) -> Option<(usize, usize, f64)> {
-        let at = match &self.numbers {
-            Reals::F32(numbers) => first(numbers.as_slice(), |number| number < 0.0),
-            Reals::F64(numbers) => first(numbers.as_slice(), |number| number < 0.0),
+    /// Returns the first number of some rows that is below 0, with its row and column.
+    pub fn first_negative(&self, rows: std::ops::Range<usize>) -> Option<(usize, usize, f64)> {
+        let start = rows.start * self.columns;
+        let at = match self.block(rows) {
+            RowOf::F32(numbers) => first(numbers, |number| number < 0.0),
+            RowOf::F64(numbers) => first(numbers, |number| number < 0.0),
         }?;
-        Some(self.at(at))
+        Some(self.at(start + at))
     }
 
     fn at(&self, at: usize) -> (usize, usize, f64) {
@@ -232,9 +233,12 @@ mod tests {
             let mut numbers = vec![0.0; 10_000];
             numbers[at] = -0.5;
             let matrix = Matrix::new(numbers, 5000, 2);
-            assert_eq!((matrix.first_unbounded(), matrix.first_negative()), (None, Some((at / 2, at % 2, -0.5))));
+            let found = matrix.first_negative(0..5000);
+            assert_eq!((matrix.first_unbounded(), found), (None, Some((at / 2, at % 2, -0.5))));
+            assert_eq!((matrix.first_negative(0..at / 2), matrix.first_negative(at / 2 + 1..5000)), (None, None));
+            assert_eq!(matrix.first_negative(at / 2..5000), found);
         }
         assert_eq!(Matrix::new(vec![f32::INFINITY], 1, 1).first_unbounded(), Some((0, 0, f64::INFINITY)));
-        assert_eq!(Matrix::new(vec![-0.0], 1, 1).first_negative(), None);
+        assert_eq!(Matrix::new(vec![-0.0], 1, 1).first_negative(0..1), None);
     }
 }

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use crate::data::container::Matrix;
-
-/// The label of a node that has none.
-pub const NO_LABEL: i64 = -1;
+use crate::data::pairwise::Frame;
 
 /// Graphs as arrays, one after the other: all nodes, then all edges, with offsets by example.
 #[derive(Clone, Debug)]
@@ -14,7 +12,7 @@ pub struct GraphArrays {
     pub node_offsets: Vec<usize>,
     /// `[node][feature]`.
     pub node_features: Matrix,
-    /// One per node: any whole number from 0, or [`NO_LABEL`].
+    /// One per node: any whole number from 0, or [`NO_LABEL`](super::NO_LABEL).
     pub labels: Vec<i64>,
     /// One number >= 0 per node, such as its size, where there are any.
     pub node_weights: Option<Vec<f64>>,
@@ -27,9 +25,19 @@ pub struct GraphArrays {
 }
 
 impl GraphArrays {
+    /// Returns what does not depend on the kind of data.
+    pub(in crate::data) fn frame(&self) -> Frame<'_> {
+        Frame {
+            node_offsets: &self.node_offsets,
+            node_weights: self.node_weights.as_deref(),
+            edge_offsets: &self.edge_offsets,
+            edges: &self.edges,
+        }
+    }
+
     /// Returns the number of examples.
     pub fn len(&self) -> usize {
-        self.node_offsets.len().saturating_sub(1)
+        self.frame().len()
     }
 
     /// Whether there is no example.
@@ -37,13 +45,13 @@ impl GraphArrays {
         self.len() == 0
     }
 
-    /// Returns the nodes of an example: rows of the features.
+    /// Returns the nodes of an example.
     pub fn nodes(&self, example: usize) -> Range<usize> {
-        self.node_offsets[example]..self.node_offsets[example + 1]
+        self.frame().nodes(example)
     }
 
     /// Returns the edges of an example.
     pub fn edges_of(&self, example: usize) -> Range<usize> {
-        self.edge_offsets[example]..self.edge_offsets[example + 1]
+        self.frame().edges_of(example)
     }
 }

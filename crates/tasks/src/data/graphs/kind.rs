@@ -15,7 +15,6 @@ pub struct Graphs {
     arrays: Arc<GraphArrays>,
     /// Examples of the arrays, in the order of this data.
     chosen: Vec<usize>,
-    repeated: usize,
     features_id: Option<Arc<str>>,
 }
 
@@ -26,9 +25,9 @@ impl Graphs {
     ///
     /// Arrays that do not fit together, with the first fault: which array, example and index, and the rule.
     pub fn new(mut arrays: GraphArrays) -> Result<Graphs, String> {
-        let repeated = check::check(&arrays)?;
+        check::check(&arrays)?;
         arrays.edge_features = arrays.edge_features.filter(|features| features.columns() > 0);
-        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), repeated, features_id: None })
+        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), features_id: None })
     }
 
     /// Takes a text that is the same for all data whose features were made in the same way: with the same settings, scaling
@@ -54,9 +53,9 @@ impl Graphs {
         &self.chosen
     }
 
-    /// Returns how many edges of the arrays join two nodes that an earlier edge joins already.
+    /// Returns how many edges of this data join two nodes that an earlier edge joins already.
     pub fn repeated_edges(&self) -> usize {
-        self.repeated
+        self.arrays.frame().repeated_edges(&self.chosen)
     }
 }
 

@@ -2,11 +2,12 @@
 //! and what programs hand over as arrays.
 
 mod arrays;
-pub(super) mod check;
+mod check;
 mod kind;
-pub(super) mod read;
+mod read;
 mod write;
 
-pub use arrays::{GraphArrays, NO_LABEL};
+pub use super::pairwise::NO_LABEL;
+pub use arrays::GraphArrays;
 pub use kind::Graphs;
 pub use read::FORMAT;

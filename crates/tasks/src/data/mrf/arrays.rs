@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::data::container::Matrix;
+use crate::data::pairwise::Frame;
 
 /// Pairwise models as arrays, one after the other: all nodes with their labels, then all edges with theirs, with offsets by
 /// example.
@@ -33,9 +34,19 @@ pub struct MrfArrays {
 }
 
 impl MrfArrays {
+    /// Returns what does not depend on the kind of data.
+    pub(in crate::data) fn frame(&self) -> Frame<'_> {
+        Frame {
+            node_offsets: &self.node_offsets,
+            node_weights: self.node_weights.as_deref(),
+            edge_offsets: &self.edge_offsets,
+            edges: &self.edges,
+        }
+    }
+
     /// Returns the number of examples.
     pub fn len(&self) -> usize {
-        self.node_offsets.len().saturating_sub(1)
+        self.frame().len()
     }
 
     /// Whether there is no example.
@@ -45,11 +56,11 @@ impl MrfArrays {
 
     /// Returns the nodes of an example.
     pub fn nodes(&self, example: usize) -> Range<usize> {
-        self.node_offsets[example]..self.node_offsets[example + 1]
+        self.frame().nodes(example)
     }
 
     /// Returns the edges of an example.
     pub fn edges_of(&self, example: usize) -> Range<usize> {
-        self.edge_offsets[example]..self.edge_offsets[example + 1]
+        self.frame().edges_of(example)
     }
 }

@@ -2,25 +2,21 @@
 
 use super::arrays::MrfArrays;
 use crate::data::container::Matrix;
-use crate::data::graphs::NO_LABEL;
-use crate::data::graphs::check::{check_edges, check_offsets, check_weights, place};
+use crate::data::pairwise::{NO_LABEL, check_offsets, place};
 
-/// Returns how many edges repeat an earlier one.
+/// Checks arrays, but for the columns of features.
 ///
 /// # Errors
 ///
 /// The first fault: array, example, index, value and rule.
-pub(super) fn check(arrays: &MrfArrays) -> Result<usize, String> {
+pub(super) fn check(arrays: &MrfArrays) -> Result<(), String> {
+    let frame = arrays.frame();
     let (nodes, edges) = (arrays.labels.len(), arrays.edges.len());
-    check_offsets("node_offsets", &arrays.node_offsets, nodes, "labels")?;
-    check_offsets("edge_offsets", &arrays.edge_offsets, edges, "rows of edges")?;
-    if arrays.edge_offsets.len() != arrays.node_offsets.len() {
-        let (edges, nodes) = (arrays.edge_offsets.len(), arrays.node_offsets.len());
-        return Err(format!("edge_offsets: found {edges} numbers, expected as many as node_offsets has: {nodes}"));
-    }
+    frame.check_examples(nodes, "labels")?;
     check_rows("label_offsets", &arrays.label_offsets, nodes, "node", arrays.unary_features.rows())?;
-    check_nodes(arrays)?;
-    let repeated = check_edges(&arrays.node_offsets, &arrays.edge_offsets, &arrays.edges)?;
+    check_labels(arrays)?;
+    frame.check_weights(nodes)?;
+    frame.check_edges()?;
     check_rows("pair_offsets", &arrays.pair_offsets, edges, "edge", arrays.pair_features.rows())?;
     check_pairs(arrays)?;
     let unary = (&arrays.unary_features, &arrays.label_offsets, &arrays.node_offsets, "node");
@@ -36,7 +32,7 @@ pub(super) fn check(arrays: &MrfArrays) -> Result<usize, String> {
             ));
         }
     }
-    Ok(repeated)
+    Ok(())
 }
 
 /// Checks where the rows of nodes or edges begin: one number more than there are of these.
@@ -53,7 +49,7 @@ fn check_rows(name: &str, offsets: &[usize], count: usize, of: &str, rows: usize
     }
 }
 
-fn check_nodes(arrays: &MrfArrays) -> Result<(), String> {
+fn check_labels(arrays: &MrfArrays) -> Result<(), String> {
     for (node, (&label, rows)) in arrays.labels.iter().zip(arrays.label_offsets.windows(2)).enumerate() {
         let count = rows[1] - rows[0];
         if count == 0 {
@@ -69,11 +65,7 @@ fn check_nodes(arrays: &MrfArrays) -> Result<(), String> {
             ));
         }
     }
-    if let Some(weights) = arrays.node_weights.as_ref().filter(|weights| weights.len() != arrays.labels.len()) {
-        let (found, nodes) = (weights.len(), arrays.labels.len());
-        return Err(format!("node_weights: found {found} rows, expected one for each node: {nodes}"));
-    }
-    check_weights(arrays.node_weights.as_deref().unwrap_or_default(), &arrays.node_offsets)
+    Ok(())
 }
 
 fn check_pairs(arrays: &MrfArrays) -> Result<(), String> {

@@ -53,7 +53,6 @@ pub struct Mrfs {
     checked: Arc<Checked>,
     /// Examples of the arrays, in the order of this data.
     chosen: Vec<usize>,
-    repeated: usize,
 }
 
 impl Mrfs {
@@ -63,11 +62,11 @@ impl Mrfs {
     ///
     /// Arrays that do not fit together, with the first fault: which array, example and index, and the rule.
     pub fn new(arrays: MrfArrays) -> Result<Mrfs, String> {
-        let repeated = check::check(&arrays)?;
+        check::check(&arrays)?;
         let columns = check::columns(&arrays)?;
         let chosen = (0..arrays.len()).collect();
         let (unary_columns, pair_columns, features) = columns;
-        Ok(Mrfs { chosen, checked: Arc::new(Checked { arrays, unary_columns, pair_columns, features }), repeated })
+        Ok(Mrfs { chosen, checked: Arc::new(Checked { arrays, unary_columns, pair_columns, features }) })
     }
 
     /// Returns the arrays of which this is a selection.
@@ -80,9 +79,9 @@ impl Mrfs {
         &self.chosen
     }
 
-    /// Returns how many edges of the arrays join two nodes that an earlier edge joins already.
+    /// Returns how many edges of this data join two nodes that an earlier edge joins already.
     pub fn repeated_edges(&self) -> usize {
-        self.repeated
+        self.checked.arrays.frame().repeated_edges(&self.chosen)
     }
 }
 
@@ -92,7 +91,7 @@ impl Data for Mrfs {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let chosen = examples.iter().map(|&example| self.chosen[example]).collect();
-        Dataset::new(Mrfs { checked: self.checked.clone(), chosen, repeated: self.repeated })
+        Dataset::new(Mrfs { checked: self.checked.clone(), chosen })
     }
     fn describe(&self) -> &'static str {
         "pairwise models as tables of features (mrf)"

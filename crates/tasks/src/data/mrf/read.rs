@@ -7,7 +7,7 @@ use multiplane_infer::file::DataError;
 use super::{MrfArrays, Mrfs};
 use crate::data::container::{Container, Tensor};
 use crate::data::format::FormatEntry;
-use crate::data::graphs::read::{edges, labels, offsets, unchecked};
+use crate::data::pairwise::{Common, NO_LABEL, matrix, offsets};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
@@ -16,9 +16,9 @@ pub const FORMAT: FormatEntry =
         .holding("unary_features");
 
 /// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`
-/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`, `pair_features [rows, g]`,
-/// and where the columns of the two are not the same features `unary_feature_columns [f]`, `pair_feature_columns [g]`.
-/// Other tensors are left alone.
+/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`,
+/// `pair_features [rows, g]`, and where the columns of the two are not the same features `unary_feature_columns [f]`,
+/// `pair_feature_columns [g]`. Other tensors are left alone.
 ///
 /// # Errors
 ///
@@ -28,20 +28,21 @@ fn read(path: &Path) -> Result<Dataset, DataError> {
     if container.find("unary_features").is_none() && container.find("node_features").is_some() {
         return Err(container.fault("it holds graphs, which task `graph` reads; task `mrf` reads pairwise models"));
     }
-    let weights = container.find("node_weights").map(|tensor| tensor.rows(1).and_then(|_| tensor.reals()));
     let columns = |name: &str| container.find(name).map(|tensor| columns(&tensor)).transpose();
+    let Common { node_offsets, labels, node_weights, edge_offsets, edges } = Common::read(&container)?;
     let label_offsets = offsets(&container.get("label_offsets")?)?;
+    let unknown = || vec![NO_LABEL; label_offsets.len().saturating_sub(1)];
     let arrays = MrfArrays {
-        node_offsets: offsets(&container.get("node_offsets")?)?,
-        unary_features: unchecked(&container.get("unary_features")?)?,
+        node_offsets,
+        unary_features: matrix(&container.get("unary_features")?)?,
         unary_columns: columns("unary_feature_columns")?,
-        labels: labels(&container, label_offsets.len().saturating_sub(1))?,
+        labels: labels.unwrap_or_else(unknown),
         label_offsets,
-        node_weights: weights.transpose()?.map(|weights| weights.to_vec()),
-        edge_offsets: offsets(&container.get("edge_offsets")?)?,
-        edges: edges(&container.get("edges")?)?,
+        node_weights,
+        edge_offsets,
+        edges,
         pair_offsets: offsets(&container.get("pair_offsets")?)?,
-        pair_features: unchecked(&container.get("pair_features")?)?,
+        pair_features: matrix(&container.get("pair_features")?)?,
         pair_columns: columns("pair_feature_columns")?,
     };
     Mrfs::new(arrays).map(Dataset::new).map_err(|fault| container.fault(fault))

@@ -1,6 +1,6 @@
-//! What evaluation reports of graphs beside loss and accuracy: accuracy by the weights of nodes, such as pixels.
+//! What evaluation reports of labellings beside loss and accuracy: accuracy by the weights of nodes, such as pixels.
 
-use super::labelling::{Labelling, UNLABELLED};
+use super::labelling::Labelling;
 use crate::metrics::{Counts, Evaluation, Measure, Metric};
 
 /// Share of the weights of labelled nodes that are labelled rightly.
@@ -13,7 +13,7 @@ impl Measure<Labelling> for WeightedAccuracy {
     fn count(&self, truth: &Labelling, answer: &Labelling) -> Counts {
         let weights = truth.judge.as_ref().map_or(&[][..], |judge| &judge.weights);
         let sum = |nodes: &mut dyn Iterator<Item = usize>| nodes.map(|node| weights[node]).sum::<f64>();
-        let labelled = sum(&mut (0..weights.len()).filter(|&node| truth.labels[node] != UNLABELLED));
+        let labelled = sum(&mut (0..weights.len()).filter(|&node| truth.is_labelled(node)));
         let wrong = if weights.is_empty() { 0.0 } else { sum(&mut truth.errors(answer)) };
         [labelled - wrong, labelled, 0.0, 0.0]
     }

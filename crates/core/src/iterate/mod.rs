@@ -3,14 +3,17 @@
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
+mod constrained;
+mod rounded;
+
 use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::linalg;
 use crate::metric::Metric;
 use crate::plane::Star;
-use crate::regularizer::{Constraint, Regularizer};
-use crate::rounding::{PointTerms, Rounded, Rounding, Seen};
+use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
+use constrained::Bounded;
 
 /// Weights, dual value and averages.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -31,22 +34,12 @@ pub struct Iterate {
     bounded: Option<Bounded>,
 }
 
-/// The coordinates that do not move freely, and what they were before a step: (free weight, weight).
-#[derive(Clone, Debug, Default)]
-struct Bounded {
-    coordinates: Vec<u32>,
-    before: Vec<(f64, f64)>,
-}
-
 /// Additions that a weight went through at most.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Additions {
     since_rebuild: f64,
     in_all: f64,
 }
-
-/// What one addition to a weight is off by at most, in units of u times the terms: the step's product, its length, the sum.
-const PER_ADDITION: f64 = 4.0;
 
 impl Iterate {
     /// The origin: phi = 0, w = w0.
@@ -115,8 +108,9 @@ impl Iterate {
         if let Some(averages) = &mut self.averages {
             averages.follow(star, alpha, circ);
         }
-        if self.free.is_some() {
-            return self.add_constrained(alpha, star);
+        if let (Some(free), Some(constraints)) = (&mut self.free, self.regularizer.constraints()) {
+            let bounded = self.bounded.get_or_insert_with(|| Bounded::new(constraints));
+            return bounded.step(&self.regularizer, (free, &mut self.weights), alpha, star);
         }
         self.metric.add(alpha, star, &mut self.weights);
         0.0
@@ -139,51 +133,6 @@ impl Iterate {
     pub fn count_additions(&mut self, additions: f64) {
         self.additions.since_rebuild += additions;
         self.additions.in_all += additions;
-    }
-
-    fn add_constrained(&mut self, alpha: f64, star: Star<'_>) -> f64 {
-        let Iterate { regularizer, weights, free: Some(free), bounded, .. } = self else { return 0.0 };
-        let Some(constraints) = regularizer.constraints() else { return 0.0 };
-        let Bounded { coordinates, before } = bounded.get_or_insert_with(|| {
-            let at = constraints.iter().zip(0..).filter(|(constraint, _)| **constraint != Constraint::Free);
-            Bounded { coordinates: at.map(|(_, k)| k).collect(), before: Vec::new() }
-        });
-        if let Star::Sparse { indices, values } = star
-            && values.len() < coordinates.len()
-        {
-            let mut surplus = 0.0;
-            for (&k, value) in indices.iter().zip(values) {
-                let k = k as usize;
-                let (from, to) = (free[k], free[k] + alpha * value);
-                free[k] = to;
-                match constraints[k] {
-                    Constraint::Free => weights[k] = to,
-                    Constraint::NonNegative => {
-                        surplus += regularizer.surplus(from, to);
-                        weights[k] = to.max(0.0);
-                    }
-                    Constraint::Frozen => {}
-                }
-            }
-            return surplus;
-        }
-        // All move as if they were free, which is fast, and those that are not are put right afterwards.
-        before.clear();
-        before.extend(coordinates.iter().map(|&k| (free[k as usize], weights[k as usize])));
-        star.add_to(alpha, free);
-        star.add_to(alpha, weights);
-        let mut surplus = 0.0;
-        for (&k, &(from, weight)) in coordinates.iter().zip(&*before) {
-            let (k, to) = (k as usize, free[k as usize]);
-            weights[k] = match constraints[k] {
-                Constraint::NonNegative => {
-                    surplus += regularizer.surplus(from, to);
-                    to.max(0.0)
-                }
-                Constraint::Free | Constraint::Frozen => weight,
-            };
-        }
-        surplus
     }
 
     /// Books the rise of F that the last additions made.
@@ -257,50 +206,6 @@ impl Iterate {
         if let Some(recent) = &mut self.recent {
             recent.forget();
         }
-    }
-
-    /// Returns F with a bound on its rounding. F itself is a running sum: it is held against what phi gives now.
-    ///
-    /// `add_phi` is as in [`rebuild`](Iterate::rebuild); `additions` are those that the planes themselves went through
-    /// since they came from the oracle, and `seen` tells of them where the task says nothing. Costs O(d) and `add_phi`.
-    pub fn rounded(
-        &self,
-        rounding: &Rounding,
-        additions: f64,
-        seen: impl FnOnce(&[f64]) -> Seen,
-        add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
-    ) -> Rounded {
-        let mut free = vec![0.0; self.weights.len()];
-        let (circ, sums) = add_phi(&mut free);
-        self.regularizer.free_weights(&mut free);
-        let value = self.regularizer.dual(&free, circ);
-        let point = PointTerms { free: &free, circ, additions: additions + sums, present: true };
-        let found = rounding.dual(&self.regularizer, value, point, seen);
-        Rounded::new(self.value, found.rounding + (self.value - value).max(0.0))
-    }
-
-    /// Returns the dual values of the averaged points, where averages are kept, with bounds on their rounding;
-    /// `additions` as in [`rounded`](Iterate::rounded). Costs O(d) each.
-    pub fn rounded_averages(
-        &self,
-        rounding: &Rounding,
-        additions: f64,
-        seen: impl Fn(&[f64]) -> Seen,
-    ) -> impl Iterator<Item = Rounded> {
-        let bound = |value: f64, free: &[f64], circ: f64, sums: f64| {
-            let point = PointTerms { free, circ, additions: additions + PER_ADDITION * sums, present: false };
-            rounding.dual(&self.regularizer, value, point, &seen)
-        };
-        let mut free = Vec::new();
-        let best = |averages: &Averages| averages.best(self.free(), self.circ, &self.regularizer, &mut free);
-        let sums = self.additions.in_all + self.additions.since_rebuild;
-        let weighted = self.averages.as_ref().and_then(best).map(|(value, circ)| bound(value, &free, circ, sums));
-        let recent = self.recent.as_ref().and_then(MovingAverage::average);
-        let recent = recent.map(|(free, circ)| {
-            let sums = self.recent.as_ref().map_or(0.0, MovingAverage::additions);
-            bound(self.regularizer.dual(free, circ), free, circ, sums)
-        });
-        weighted.into_iter().chain(recent)
     }
 
     /// How far w and F have drifted from phi, relative; `add_phi` as in [`rebuild`](Iterate::rebuild). For tests.
