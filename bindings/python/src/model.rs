@@ -17,6 +17,9 @@ pub(crate) struct Model {
     pub(crate) inner: Inner,
 }
 
+/// Loss, accuracy and chunk F1, where there is a truth to measure by, and examples without one.
+type Measured = (Option<f64>, Option<f64>, Option<f64>, usize);
+
 /// Numbers as the bytes of a float64 array.
 fn floats<'py>(py: Python<'py>, numbers: &[f64]) -> Bound<'py, PyBytes> {
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
@@ -157,14 +160,20 @@ impl Model {
         Ok(guarded(|| py.detach(work))?.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Mean task loss, share of right variables, and chunk F1 where there are chunks, on `data`.
-    fn evaluate(&self, py: Python<'_>, data: &Dataset, threads: usize) -> PyResult<(f64, f64, Option<f64>)> {
+    /// What a user should know of `data` beside this model.
+    fn warnings(&self, data: &Dataset) -> PyResult<Vec<String>> {
+        guarded(|| Ok(self.inner.open(data.data.clone()).map_err(raised)?.warnings().to_vec()))
+    }
+
+    /// On `data`: mean task loss, share of right variables, chunk F1 where there are chunks, and the number of examples of
+    /// whose truth nothing is known, which all means leave out.
+    fn evaluate(&self, py: Python<'_>, data: &Dataset, threads: usize) -> PyResult<Measured> {
         let work = || {
             let problem = self.inner.open(data.data.clone()).map_err(raised)?;
             let w = problem.from_file_layout(&self.inner.w);
             let threads = threads_for(threads, &*problem).map_err(raised)?;
             let found = problem.evaluate(&w, threads).map_err(failed)?;
-            Ok((found.loss, found.get("accuracy").unwrap_or(f64::NAN), found.get("f1")))
+            Ok((found.loss, found.get("accuracy"), found.get("f1"), problem.unlabelled()))
         };
         guarded(|| py.detach(work))
     }

@@ -163,6 +163,7 @@ pub(crate) fn train(
         }
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
         warnings.extend([session.rounding_warning(&summary, set), session.gap_warning(&summary)].into_iter().flatten());
+        warnings.extend(session.lambda_hint(&summary));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
         let standstill = session.standstill(&summary, set);
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;

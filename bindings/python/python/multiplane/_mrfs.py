@@ -37,13 +37,13 @@ def model(item: Any, what: str) -> Model:
     if not unary:
         raise ValueError(f"{what}[0]: found no node")
     counts = np.array([len(table) for table in unary], dtype=np.int64)
-    edges = edge_list(np.asarray(item[1]), f"{what}[1]")
+    if not counts.all():
+        raise ValueError(f"{what}[0][{int(np.argmin(counts))}]: a node with no label, expected a row of features for each")
+    edges = edge_list(np.asarray(item[1]), f"{what}[1]", len(counts))
     pairs = _tables(item[2], 3, f"{what}[2]")
     if len(pairs) != len(edges):
         raise ValueError(f"{what}: found the features of {len(pairs)} edges for {len(edges)} edges")
     for e, ((tail, head), table) in enumerate(zip(edges.tolist(), pairs, strict=True)):
-        if not (0 <= tail < len(counts) and 0 <= head < len(counts)):
-            raise ValueError(f"{what}[1]: edge {e} joins the nodes {tail} and {head} of {len(counts)}, numbered from 0")
         if table.shape[:2] != (counts[tail], counts[head]):
             raise ValueError(
                 f"{what}[2]: edge {e} has features of {table.shape[0]} x {table.shape[1]} pairs of labels, expected "

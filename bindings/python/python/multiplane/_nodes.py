@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,8 +36,8 @@ class NodeLabeller(Several):
         """Labels of an example's nodes, one for each."""
         return labels
 
-    def _learn_classes(self, labels: list[NDArray[Any]]) -> None:
-        """Notes what the labels of the training data are, where that is not said by the examples."""
+    def _learn(self, examples: list[Any] | None, labels: list[NDArray[Any]]) -> None:
+        """Notes what later data must be like; ``examples`` is None for a container."""
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """The numbers that the core knows the labels by."""
@@ -114,11 +115,12 @@ class NodeLabeller(Several):
                 raise ValueError(f"X is the path of a container, which holds its labels and weights: give no {what}")
             if learn:
                 self._named = False
+                self._learn(None, [])
             return _core.Dataset.read(x, self._task)
         examples = self._examples(x)
         labels = self._labels(y, examples, what)
         if learn:
-            self._learn_classes(labels)
+            self._learn(examples, labels)
         return self._packed(examples, [self._codes(one) for one in labels], self._weights(weights, examples))
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
@@ -144,7 +146,7 @@ class NodeLabeller(Several):
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         if is_path(X):
-            data = _core.Dataset.read(X, self._task)
+            data = self._read(X)
         elif hasattr(X, "__len__") and len(X) == 0:
             return None, []
         else:
@@ -165,14 +167,37 @@ class NodeLabeller(Several):
         return np.split(self._classes(numbers), np.cumsum(sizes)[:-1])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Share of the nodes with a label that are labelled rightly, over all examples."""
+        """Share of the nodes with a label that are labelled rightly, over all examples.
+
+        Examples without any known label are left out, with one warning. Raises ValueError where no label is known.
+        """
         self._check_fitted()
         if is_path(X):
-            return float(self._model.evaluate(self._dataset(X, y), self._workers())[1])
-        truth = self._labels(y, self._examples(X))
-        right = total = 0
-        for found, one in zip(self.predict(X), truth, strict=True):
-            labelled = np.ones(len(one), dtype=bool) if self._named else one != NO_LABEL
-            right += int((found[labelled] == one[labelled]).sum())
-            total += int(labelled.sum())
-        return right / max(1, total)
+            if y is not None:
+                raise ValueError("X is the path of a container, which holds its labels: give no y")
+            data = self._read(X)
+            _, accuracy, _, unlabelled = self._model.evaluate(data, self._workers())
+            share, every = accuracy, len(self._sizes(data))
+        else:
+            truth = self._labels(y, self._examples(X))
+            known = [np.ones(len(one), dtype=bool) if self._named else one != NO_LABEL for one in truth]
+            unlabelled, every = sum(not one.any() for one in known), len(known)
+            share = None
+            if unlabelled < every:
+                answers = zip(self.predict(X), truth, known, strict=True)
+                right = sum(int((found[labelled] == one[labelled]).sum()) for found, one, labelled in answers)
+                share = right / sum(int(labelled.sum()) for labelled in known)
+        if share is None:
+            raise ValueError(f"no node of these {self._things} has a known label: there is nothing to measure")
+        if unlabelled:
+            warnings.warn(
+                f"{unlabelled} of {every} {self._things} have no known label: they are left out", UserWarning, stacklevel=2
+            )
+        return share
+
+    def _read(self, path: Any) -> _core.Dataset:
+        """A container to use the model on; what is amiss beside the model is warned of."""
+        data = _core.Dataset.read(path, self._task)
+        for warning in self._model.warnings(data):
+            warnings.warn(warning, UserWarning, stacklevel=3)
+        return data

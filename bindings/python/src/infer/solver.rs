@@ -121,9 +121,9 @@ impl Solver {
         let (entry, mut engine) = match name {
             None => registry::automatic(mrf)?,
             Some(name) => {
-                let known = || registry::ENGINES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
+                let known = registry::ENGINES.iter().map(|entry| entry.name);
                 let entry = registry::find(name)
-                    .ok_or_else(|| Error::Invalid(format!("engine: found {name:?}, expected one of {}", known())))?;
+                    .ok_or_else(|| Error::Invalid(multiplane::unknown_name("engine", name, known)))?;
                 let mut engine = (entry.make)();
                 engine.prepare(mrf)?;
                 (entry, engine)

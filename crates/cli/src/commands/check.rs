@@ -53,7 +53,7 @@ fn tree(args: &CheckArgs) -> Result<Map<String, Value>, Error> {
         Some(path) => read_spec(path)?,
         None => Map::new(),
     };
-    for (key, value) in [("task", &args.task), ("data.format", &args.format)] {
+    for (key, value) in [("task", &args.task), ("data.format", &args.format), ("lambda", &args.lambda)] {
         if let Some(value) = value {
             params::set_name(&mut tree, key, value);
         }

@@ -100,12 +100,11 @@ fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
 }
 
 fn task(entry: &multiplane::entry::TaskEntry) -> Item {
+    let formats = entry.formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let mut facts = vec![("oracle", entry.oracle.into()), ("formats", formats), ("weights", entry.layout.into())];
+    facts.extend(entry.lambda.map(|advice| ("lambda to begin with", advice.into())));
     Item {
-        facts: vec![
-            ("oracle", entry.oracle.into()),
-            ("formats", entry.formats.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")),
-            ("weights", entry.layout.into()),
-        ],
+        facts,
         params: from_schema(&(entry.schema)()),
         preset: (entry.defaults)(),
         prefix: "task".into(),
@@ -157,7 +156,10 @@ fn engines() -> Vec<Item> {
 fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
     let mut items: Vec<Item> = TASKS
         .iter()
-        .map(|task| Item::short(task.name, format!("{} (exact), of task {}", task.oracle, task.name)))
+        .map(|task| {
+            let exact = if task.is_exact { " (exact)" } else { "" };
+            Item::short(task.name, format!("{}{exact}, of task {}", task.oracle, task.name))
+        })
         .collect();
     let schema = params_of::<OracleSpec>();
     let wrapper = "a wrapper of any of them: every call costs oracle.delay_us microseconds more";
@@ -165,19 +167,25 @@ fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
     pick(items, "oracle", name)
 }
 
+/// The losses of all tasks; of those that several tasks have, what the first says.
 fn losses(name: Option<&str>) -> Result<Vec<Item>, Error> {
-    let task = find_task("chain")?;
-    let params = from_schema(&(task.schema)());
-    let variants = params.into_iter().find(|param| param.name == "loss").map(|param| param.kind);
-    let Some(ParamKind::Choice(variants)) = variants else { return Ok(Vec::new()) };
-    let items = variants
-        .into_iter()
-        .map(|variant| Item {
-            params: variant.params,
-            prefix: "task.loss".into(),
-            ..Item::short(&variant.name, variant.doc)
-        })
-        .collect();
+    let mut items: Vec<Item> = Vec::new();
+    for task in TASKS.iter() {
+        let params = from_schema(&(task.schema)());
+        let loss = params.into_iter().find(|param| param.name == "loss").map(|param| param.kind);
+        let Some(ParamKind::Choice(variants)) = loss else { continue };
+        for variant in variants {
+            match items.iter_mut().find(|item| item.name == variant.name) {
+                Some(known) => known.facts[0].1 += &format!(", {}", task.name),
+                None => items.push(Item {
+                    facts: vec![("tasks", task.name.into())],
+                    params: variant.params,
+                    prefix: "task.loss".into(),
+                    ..Item::short(&variant.name, variant.doc)
+                }),
+            }
+        }
+    }
     pick(items, "loss", name)
 }
 

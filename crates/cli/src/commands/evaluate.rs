@@ -1,13 +1,13 @@
 //! `multiplane evaluate`.
 
 use multiplane::metrics::Unit;
-use multiplane::{Error, PathModel, Problem, threads_for};
+use multiplane::{Error, PathModel, Problem, threads_for, unlabelled_warning};
 use serde_json::json;
 
 use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
-use crate::terminal::{number, print};
+use crate::terminal::{complain, number, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
@@ -19,8 +19,12 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads_for(threads, &*problem)?;
     let evaluated = problem.evaluate(&problem.from_file_layout(&model.w), threads).map_err(Error::from);
     let evaluation = told(&*problem, evaluated)?;
+    warn_of_unlabelled(&*problem);
     if args.json {
         let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
+        if problem.unlabelled() > 0 {
+            json["unlabelled"] = json!(problem.unlabelled());
+        }
         for (metric, value) in &evaluation.metrics {
             json[metric.name] = match metric.unit {
                 Unit::Count => json!(*value as u64),
@@ -30,29 +34,40 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
         print(&format!("{json}\n"))?;
     } else {
         let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
-        text += &format!("  {:<22}{}\n", "mean task loss", number(evaluation.loss));
+        let loss = evaluation.loss.map_or("unknown".into(), number);
+        text += &format!("  {:<22}{loss}\n", "mean task loss");
         evaluation.lines.iter().for_each(|(what, much)| text += &format!("  {what:<22}{much}\n"));
         print(&text)?;
     }
     Ok(Done::Finished)
 }
 
+/// Says how many examples are left out.
+fn warn_of_unlabelled(problem: &dyn Problem) {
+    unlabelled_warning(problem).iter().for_each(|warning| complain(&format!("warning: {warning}")));
+}
+
 /// Measures every row of a path or grid.
 fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, threads: usize) -> Result<Done, Error> {
+    warn_of_unlabelled(problem);
     let mut rows = Vec::new();
-    let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks());
+    let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks() - problem.unlabelled());
     text += &format!("  {:>12} {:>10} {:>10} {:>10} {:>10}\n", "lambda", "loss", "accuracy", "all right", "chunk F1");
     for (k, &lambda) in path.lambdas.iter().enumerate() {
         let found = problem.evaluate(&problem.from_file_layout(path.row(k)), threads)?;
         let [accuracy, exact, f1] = ["accuracy", "exact", "f1"].map(|name| found.get(name));
         rows.push(json!({ "lambda": lambda, "loss": found.loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
-        text += &format!("  {:>12} {:>10}", number(lambda), number(found.loss));
+        text += &format!("  {:>12} {:>10}", number(lambda), found.loss.map_or("-".into(), number));
         let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
         [accuracy, exact, f1].into_iter().for_each(|value| text += &format!(" {:>10}", shown(value)));
         text += "\n";
     }
     if args.json {
-        let json = json!({ "task": problem.task(), "n": problem.blocks(), "chosen": path.info.chosen, "rows": rows });
+        let n = problem.blocks() - problem.unlabelled();
+        let mut json = json!({ "task": problem.task(), "n": n, "chosen": path.info.chosen, "rows": rows });
+        if problem.unlabelled() > 0 {
+            json["unlabelled"] = json!(problem.unlabelled());
+        }
         text = format!("{json}\n");
     }
     print(&text)?;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use multiplane::{Error, check_writable, durable_write, threads_for};
+use serde_json::json;
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
@@ -24,15 +25,19 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
         asked.refuse_others(&model)?;
     }
     let threads = threads_for(threads, &*problem)?;
-    let mut text = String::new();
+    let (mut text, mut predictions) = (String::new(), Vec::new());
     let w = problem.from_file_layout(&model.w);
     let predicted = match &asked {
-        None => problem.predict(&w, threads, &mut |prediction| {
-            let _ = writeln!(text, "{}", prediction.text); // a String takes anything
+        None => problem.predict(&w, threads, &mut |prediction| match args.json {
+            true => predictions.push(prediction.text),
+            false => writeln!(text, "{}", prediction.text).unwrap_or_default(), // a String takes anything
         }),
         Some(asked) => asked.write(&*problem, &w, threads, &mut text),
     };
     told(&*problem, predicted.map_err(Error::from))?;
+    if args.json && asked.is_none() {
+        text = format!("{}\n", json!({ "task": problem.task(), "n": predictions.len(), "predictions": predictions }));
+    }
     match &args.out {
         None => print(&text)?,
         Some(path) => durable_write(path, text.as_bytes())

@@ -34,7 +34,6 @@ impl Asked {
                 }
             },
             None if args.confidence => What::Confidence,
-            None if args.json => return Err(Error::input("--json: only with --top M or --confidence")),
             None => return Ok(None),
         };
         Ok(Some(Asked { what, json: args.json }))

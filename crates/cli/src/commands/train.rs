@@ -36,6 +36,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));
         let warnings = [session.rounding_warning(&summary, set), session.gap_warning(&summary), mended];
         warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
+        session.lambda_hint(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),

@@ -101,8 +101,10 @@ fn is_always_wrong<P: Probe + ?Sized>(
     sizes.iter().zip(records.iter().cycle()).all(|(size, &record)| {
         w[coordinate] = sign * size;
         let Some(answer) = exam.decode(record, &w, 0, false) else { return false };
-        let feature = |place: usize| sign * exam.records[record].labellings[place].features.at(coordinate);
-        let best = (0..exam.records[record].labellings.len()).map(feature).fold(f64::NEG_INFINITY, f64::max);
+        let record = &exam.records[record];
+        let feature = |place: usize| sign * record.labellings[place].features.at(coordinate);
+        let rivals = record.rivals(answer.chosen).map(|(place, _)| place);
+        let best = rivals.map(feature).fold(f64::NEG_INFINITY, f64::max);
         feature(answer.chosen) < best - 1e-6 * best.abs()
     })
 }

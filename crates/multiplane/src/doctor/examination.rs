@@ -40,6 +40,16 @@ pub(super) struct Labelling<L> {
     pub(super) origin: Origin,
     pub(super) features: Checked,
     pub(super) loss: f64,
+    /// Place of the first labelling of the example that competes with it: competitors have the same.
+    pub(super) group: usize,
+}
+
+impl<L> ExampleRecord<L> {
+    /// Returns the labellings that compete with the one at this place, itself included, with their places.
+    pub(super) fn rivals(&self, place: usize) -> impl Iterator<Item = (usize, &Labelling<L>)> {
+        let group = self.labellings[place].group;
+        self.labellings.iter().enumerate().filter(move |(_, seen)| seen.group == group)
+    }
 }
 
 impl<L> Labelling<L> {
@@ -150,7 +160,7 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         };
         let sound_loss = self.check_loss(example, &label, origin, loss);
         match check(&raw, self.dim) {
-            Ok(features) => sound_loss.then_some(Labelling { label, origin, features, loss }),
+            Ok(features) => sound_loss.then_some(Labelling { label, origin, features, loss, group: 0 }),
             Err(fault) if presumed && !matches!(fault, Fault::NotFinite { .. }) => None,
             Err(fault) => {
                 self.bad_features(example, &label, &fault);
@@ -250,9 +260,12 @@ impl<'p, P: Probe + ?Sized> Examination<'p, P> {
         if origin == Origin::Answer && !self.is_of_type(record, &label) {
             return None;
         }
-        let labelling = self.inspect(self.records[record].example, label, origin)?;
-        self.records[record].labellings.push(labelling);
-        Some(self.records[record].labellings.len() - 1)
+        let mut labelling = self.inspect(self.records[record].example, label, origin)?;
+        let (probe, labellings) = (&mut *self.probe, &mut self.records[record].labellings);
+        let rival = labellings.iter().position(|seen| probe.compete(&seen.label, &labelling.label));
+        labelling.group = rival.unwrap_or(labellings.len());
+        labellings.push(labelling);
+        Some(labellings.len() - 1)
     }
 
     fn is_of_type(&mut self, record: usize, label: &P::Label) -> bool {

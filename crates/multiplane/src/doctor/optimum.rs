@@ -16,9 +16,11 @@ pub(super) fn judge<P: Probe + ?Sized>(exam: &mut Examination<'_, P>, weights: &
     let mut violations = Vec::new();
     for answer in answers {
         let w = &weights[answer.at].w;
-        let labellings = &exam.records[answer.record].labellings;
+        let record = &exam.records[answer.record];
+        let labellings = &record.labellings;
         let score = |place: usize| labellings[place].score(w, answer.augmented);
-        let better = (0..labellings.len()).fold(answer.chosen, |best, k| if score(k) > score(best) { k } else { best });
+        let better = record.rivals(answer.chosen).map(|(place, _)| place);
+        let better = better.fold(answer.chosen, |best, k| if score(k) > score(best) { k } else { best });
         let tolerance = tolerance(&labellings[answer.chosen], &labellings[better], w);
         match answer.claim {
             Some(Quality::UpperBound(bound)) => {
@@ -123,10 +125,10 @@ fn report<P: Probe + ?Sized>(
 
 /// Which factors c on the loss explain an answer: `score + c loss` of it is the greatest.
 fn factors<P: Probe + ?Sized>(exam: &Examination<'_, P>, w: &[f64], answer: &Answer) -> (f64, f64) {
-    let labellings = &exam.records[answer.record].labellings;
-    let chosen = &labellings[answer.chosen];
+    let record = &exam.records[answer.record];
+    let chosen = &record.labellings[answer.chosen];
     let (mut from, mut to) = (f64::NEG_INFINITY, f64::INFINITY);
-    for other in labellings {
+    for (_, other) in record.rivals(answer.chosen) {
         let score = chosen.score(w, false) - other.score(w, false) + tolerance(chosen, other, w);
         let loss = chosen.loss - other.loss;
         if loss > 0.0 {

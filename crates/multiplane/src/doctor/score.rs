@@ -61,9 +61,10 @@ pub(super) fn explain_scores<P: Probe + ?Sized>(
 
 /// Whether scores of the example's labellings differ at all.
 fn is_informative<P: Probe + ?Sized>(exam: &Examination<'_, P>, weights: &[Weights], answer: &Answer) -> bool {
-    let (w, labellings) = (&weights[answer.at].w, &exam.records[answer.record].labellings);
-    let first = &labellings[0];
-    labellings.iter().any(|other| (other.score(w, false) - first.score(w, false)).abs() > tolerance(first, other, w))
+    let (w, record) = (&weights[answer.at].w, &exam.records[answer.record]);
+    let first = &record.labellings[answer.chosen];
+    let mut rivals = record.rivals(answer.chosen);
+    rivals.any(|(_, other)| (other.score(w, false) - first.score(w, false)).abs() > tolerance(first, other, w))
 }
 
 /// Whether the answer is the best by another score.
@@ -73,7 +74,7 @@ fn is_best<P: Probe + ?Sized>(
     answer: &Answer,
     score: Score<'_, P::Label>,
 ) -> bool {
-    let labellings = &exam.records[answer.record].labellings;
-    let chosen = &labellings[answer.chosen];
-    labellings.iter().all(|other| score(other, w) <= score(chosen, w) + tolerance(chosen, other, w))
+    let record = &exam.records[answer.record];
+    let chosen = &record.labellings[answer.chosen];
+    record.rivals(answer.chosen).all(|(_, other)| score(other, w) <= score(chosen, w) + tolerance(chosen, other, w))
 }

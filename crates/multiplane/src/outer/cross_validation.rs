@@ -88,8 +88,11 @@ pub fn cross_validate(
         }
         for (losses, &lambda) in losses.iter_mut().zip(lambdas) {
             let test = session.losses(&session.problem().from_file_layout(&model.at(lambda)?.w))?.test;
-            losses.push(test.unwrap_or(f64::NAN));
+            losses.extend(test); // none where nothing is known of the fold's truths
         }
+    }
+    if losses[0].is_empty() {
+        return Err(Error::input("cross-validation: no fold has an example with a known label"));
     }
     let mut validated: Vec<ValidatedLambda> =
         lambdas.iter().zip(&losses).map(|(&lambda, losses)| summed_up(lambda, losses)).collect();
@@ -107,7 +110,7 @@ fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
     let n = losses.len() as f64;
     let mean_loss = losses.iter().sum::<f64>() / n;
     let square = losses.iter().map(|loss| (loss - mean_loss) * (loss - mean_loss)).sum::<f64>();
-    ValidatedLambda { lambda, mean_loss, std_loss: (square / (n - 1.0)).sqrt() }
+    ValidatedLambda { lambda, mean_loss, std_loss: (square / (n - 1.0).max(1.0)).sqrt() }
 }
 
 #[cfg(test)]

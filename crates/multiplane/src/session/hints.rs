@@ -5,6 +5,7 @@ use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
 use super::summary::Summary;
+use crate::spec::Lambda;
 
 /// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
 /// 213 at lambda = 1/n and converges at once; letter (0 to 15) has 697 and does not.
@@ -86,6 +87,13 @@ impl Session {
             "training is slow at this lambda, a larger one takes fewer passes".into()
         };
         Some(format!("dual value and gap have hardly moved since pass {since:.1}: {why}"))
+    }
+
+    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of.
+    pub fn lambda_hint(&self, summary: &Summary) -> Option<String> {
+        let advice = self.spec().task_entry().ok()?.lambda?;
+        let hinted = self.spec().lambda == Lambda::OneOverN && summary.stop_reason == StopReason::Passes;
+        hinted.then(|| format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task))
     }
 
     /// Returns what is to be said where the gap asked for is one that w = 0 has.

@@ -33,8 +33,8 @@ impl Session {
         };
         Box::new(move |w| {
             let train = measured(&*problem, w)?;
-            let test = test.as_deref().map(|test| measured(test, w)).transpose()?;
-            Ok(Losses { train: Some(train), test })
+            let test = test.as_deref().map(|test| measured(test, w)).transpose()?.flatten();
+            Ok(Losses { train, test })
         })
     }
 

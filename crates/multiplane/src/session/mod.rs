@@ -21,7 +21,7 @@ pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use claim::{PrimalClaim, Verdict};
 pub use data::{model_format, needs_data, read_data, read_task_data};
 pub use hints::Setting;
-pub use open::Session;
+pub use open::{Session, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use staff::{threads_for, with_mishaps};

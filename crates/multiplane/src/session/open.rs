@@ -89,6 +89,8 @@ impl Session {
         for warning in test.iter().flat_map(|test| test.warnings()) {
             warnings.push(format!("test data: {warning}"));
         }
+        let unlabelled = test.iter().find_map(|test| unlabelled_warning(&**test));
+        warnings.extend(unlabelled.map(|warning| format!("test data: {warning}")));
         let lambda = spec.lambda.value(problem.blocks());
         if !(lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite()) {
             return Err(Error::input(format!(
@@ -226,6 +228,18 @@ impl Session {
             ClockKind::Wall => self.stopwatch.seconds(),
             ClockKind::Work => cost.all_seconds(),
         }
+    }
+}
+
+/// Returns what to say of the examples that evaluation leaves out, as nothing is known of their truth.
+pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
+    let (unlabelled, all) = (problem.unlabelled(), problem.blocks());
+    match unlabelled {
+        0 => None,
+        _ if unlabelled == all => {
+            Some(format!("none of the {all} examples has a known label: nothing can be measured"))
+        }
+        _ => Some(format!("{unlabelled} of {all} examples have no known label: they are left out of all means")),
     }
 }
 

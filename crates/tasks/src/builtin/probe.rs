@@ -110,6 +110,9 @@ where
     fn fits(&mut self, example: usize, label: &T::Label) -> bool {
         self.task.fits(&self.examples.inputs[example], label)
     }
+    fn compete(&mut self, one: &T::Label, other: &T::Label) -> bool {
+        self.task.compete(one, other)
+    }
     fn same(&mut self, one: &T::Label, other: &T::Label) -> bool {
         one == other
     }

@@ -182,6 +182,7 @@ where
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let judge = |truth: &T::Label, answer: &T::Label| Judged {
+            known: self.task.is_known(truth),
             loss: self.task.loss(truth, answer),
             errors: self.task.errors(truth, answer),
             counts: self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
@@ -220,6 +221,9 @@ where
         let n = self.blocks() as f64;
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(self.task.reference_plane(x, truth, code, &mut |k, value| add(k, value / n))? / n)
+    }
+    fn unlabelled(&self) -> usize {
+        self.examples.labels.iter().filter(|truth| !self.task.is_known(truth)).count()
     }
     fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary

@@ -46,6 +46,16 @@ pub trait BuiltinTask: Task {
         (usize::from(truth != y), 1)
     }
 
+    /// Whether anything is known of the truth; what is not is left out of all that is measured.
+    fn is_known(&self, _truth: &Self::Label) -> bool {
+        true
+    }
+
+    /// Whether two labellings of one input compete: their scores are sums over the same variables.
+    fn compete(&self, _one: &Self::Label, _other: &Self::Label) -> bool {
+        true
+    }
+
     /// Returns what is measured beside loss and errors.
     fn measures(&self, _vocabulary: &Self::Vocabulary) -> Vec<Box<dyn Measure<Self::Label>>> {
         Vec::new()

@@ -67,6 +67,7 @@ pub fn guess(path: &Path) -> Result<Format, DataError> {
             DataError::file(path, format!("a safetensors file with these tensors is none of our data: {names}"))
         });
     }
+    container::refuse_compressed(path)?;
     classify(Lines::open(path)?)
 }
 

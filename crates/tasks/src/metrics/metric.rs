@@ -39,10 +39,10 @@ impl Metric {
 /// Totals over a data set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
-    /// Examples.
+    /// Examples of whose truth something is known.
     pub n: usize,
-    /// Mean task loss.
-    pub loss: f64,
+    /// Mean task loss over these; `None` where there are none, and then no metric has a value.
+    pub loss: Option<f64>,
     /// Every metric with its value.
     pub metrics: Vec<(Metric, f64)>,
     /// The same for people: lines of what and how much.

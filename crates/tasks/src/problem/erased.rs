@@ -167,6 +167,11 @@ pub trait Problem: Send + Sync {
     /// An example cannot be decoded.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
 
+    /// Returns the number of examples of whose truth nothing is known; evaluation leaves them out.
+    fn unlabelled(&self) -> usize {
+        0
+    }
+
     /// Returns P at `w`, which is in the layout of files, computed on so many threads by slow code that shares nothing
     /// with training but the data and the costs.
     ///

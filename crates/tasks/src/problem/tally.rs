@@ -42,6 +42,8 @@ pub(crate) fn decode_all<W: Send, F: Send>(
 
 /// What is found out about one answer.
 pub(crate) struct Judged {
+    /// Whether there is a truth to judge by.
+    pub(crate) known: bool,
     /// The task loss.
     pub(crate) loss: f64,
     /// Wrong variables and variables in all.
@@ -64,27 +66,33 @@ pub(crate) struct Tally {
 impl Tally {
     /// Adds what one example showed.
     pub(crate) fn add(&mut self, judged: Judged) {
+        self.sums.resize(judged.counts.len(), Counts::default());
+        if !judged.known {
+            return;
+        }
         let (wrong, variables) = judged.errors;
         self.n += 1;
         self.loss += judged.loss;
         self.wrong += wrong;
         self.variables += variables;
         self.exact += usize::from(wrong == 0);
-        self.sums.resize(judged.counts.len(), Counts::default());
         for (sums, counts) in self.sums.iter_mut().zip(judged.counts) {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
     }
 
-    /// Returns what the sums say, by the measures that counted.
+    /// Returns what the sums say, by the measures that counted: nothing where no example has a truth.
     pub(crate) fn evaluation<L: ?Sized>(&self, measures: &[Box<dyn Measure<L>>]) -> Evaluation {
+        if self.n == 0 {
+            return Evaluation::default();
+        }
         let n = self.n as f64;
         let accuracy = if self.variables == 0 { 1.0 } else { 1.0 - self.wrong as f64 / self.variables as f64 };
         let exact = self.exact as f64 / n;
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
         let mut evaluation = Evaluation {
             n: self.n,
-            loss: self.loss / n,
+            loss: Some(self.loss / n),
             metrics: vec![(ACCURACY, accuracy), (EXACT, exact)],
             lines: vec![("variables right", percent(accuracy)), ("examples all right", percent(exact))],
         };

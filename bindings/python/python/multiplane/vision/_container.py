@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 
 from multiplane.vision._errors import VisionError
 
+FEATURES_KEY = "multiplane.features"
+"""The key under which stands an id of how the features were made: models remember it."""
+
 KEY = "multiplane.vision"
 """The key of the metadata under which the settings stand, as JSON."""
 
@@ -89,6 +92,13 @@ class Writer:
         self._plan, self._base = plan, len(header)
         self.file.write(header)
         self.file.truncate(self._base + plan.end)
+
+    def retell(self, metadata: dict[str, str]) -> None:
+        """Writes the header again with other metadata of the same length."""
+        header = self._plan.header(metadata)
+        assert len(header) == self._base, "the metadata has another length"
+        self.file.seek(0)
+        self.file.write(header)
 
     def put(self, name: str, values: NDArray[Any], row: int = 0) -> None:
         """Writes rows of a tensor, beginning at number ``row``."""

@@ -18,10 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane.vision import _cache, _features, _images, _pairs, _words
-from multiplane.vision._container import KEY, Plan, Writer, scratch_folder, writing
+from multiplane.vision._container import FEATURES_KEY, KEY, Plan, Writer, scratch_folder, writing
 from multiplane.vision._errors import VisionError
 from multiplane.vision._regions import EDGE_NAMES, Regions
-from multiplane.vision._settings import Fitted, Like, Settings, fitted_shapes, fitted_tensors, groups, record
+from multiplane.vision._settings import (
+    Fitted,
+    Like,
+    Settings,
+    features_id,
+    fitted_shapes,
+    fitted_tensors,
+    groups,
+    record,
+)
 from multiplane.vision._work import Crew, Line
 
 Floats = NDArray[np.float32]
@@ -31,6 +40,10 @@ PATCHES = 150_000
 
 MOST_CLASSES = 64
 """More label ids than this are taken for a grey mask without its threshold."""
+
+
+ONE_COLOUR = 10
+"""Levels of 256 by which a photograph of one colour differs within a channel: what JPEG makes of it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +71,7 @@ class Described:
     edges: NDArray[np.int64]
     edge_features: Floats
     plain: bool
-    """Whether the photograph is of one colour."""
+    """Whether the photograph is of one colour, or nearly."""
 
 
 def _photo(
@@ -95,7 +108,7 @@ def _describe(job: Job, pair: _pairs.Pair) -> Described:
             labels = (labels > job.settings.threshold).astype(np.uint8)
         counts = np.bincount(segments * 256 + labels.ravel(), minlength=n * 256).reshape(n, 256)
         ids = [label for label in np.flatnonzero(counts.any(axis=0)).tolist() if label != job.settings.ignore]
-    plain = image.size > 3 and bool((image == image[:1, :1]).all())
+    plain = image.size > 3 and int(np.ptp(image, axis=(0, 1)).max()) <= ONE_COLOUR
     worked = (image.shape[1], image.shape[0])
     return Described(size, worked, ids, counts[:, ids], pixels, found.edges, found.edge_features, plain)
 
@@ -159,14 +172,17 @@ def build(
             settings = replace(settings, side=max(max(image.worked) for image in first))
         labelled = chosen[0].labels is not None
         plain = [pair.photo for pair, image in zip(chosen, first, strict=True) if image.plain]
-        warnings += [f"{photo}: is of one colour" for photo in plain]
+        warnings += [f"{photo}: is of one colour, so it says nothing: leave it out (--only, --list)" for photo in plain]
+        if labelled and like is None:
+            warnings += _doubts(first, settings)
         classes = _known_classes(chosen, first, like, warnings) if labelled else (like.classes if like else [])
         fitted = like.fitted if like else None
         books = fitted.books if fitted else _fit_words(chosen, job, crew, line)
         plan = _plan(first, settings, classes)
         info = record(settings, classes, [pair.name for pair in chosen])
         info["sizes"] = [list(image.size) for image in first]
-        writer.begin(plan, {KEY: json.dumps(info, separators=(",", ":"), ensure_ascii=False)})
+        told = {KEY: json.dumps(info, separators=(",", ":"), ensure_ascii=False), FEATURES_KEY: "0" * 64}
+        writer.begin(plan, told)
         _write_labels(writer, first, classes)
         moments = _features.Moments(plan.tensors["node_features"][1][1])
         row = 0
@@ -187,6 +203,7 @@ def build(
                 row += count
         for name, tensor in fitted_tensors(fitted).items():
             writer.put(name, tensor)
+        writer.retell({**told, FEATURES_KEY: features_id(settings, fitted)})
         line.show("writing")
         writer.close()
     return {
@@ -200,6 +217,18 @@ def build(
     }, warnings
 
 
+def _doubts(first: list[Described], settings: Settings) -> list[str]:
+    """What label ids look like, where that is not what the options say."""
+    found = sorted({label for image in first for label in image.ids})
+    if 255 not in found or settings.threshold is not None:
+        return []
+    if found in ([255], [0, 255]):
+        return [f"label ids {', '.join(map(str, found))}: grey masks need --threshold 128, and have the labels 0 and 1 then"]
+    if settings.ignore is None and found[-2] < MOST_CLASSES:
+        return [f"label id 255 among the ids up to {found[-2]}: if it means that nobody knows, give --ignore 255"]
+    return []
+
+
 def _known_classes(
     chosen: list[_pairs.Pair], first: list[Described], like: Like | None, warnings: list[str]
 ) -> list[int]:
@@ -208,8 +237,10 @@ def _known_classes(
     if not found:
         raise VisionError("no pixel of any image has a label")
     if len(found) > MOST_CLASSES:
+        most, pair = max(zip(first, chosen, strict=True), key=lambda one: len(one[0].ids))
         raise VisionError(
-            f"{len(found)} label ids, expected at most {MOST_CLASSES}: grey masks need --threshold (128 for most)"
+            f"{pair.labels}: {len(most.ids)} label ids ({len(found)} in all label maps), expected at most {MOST_CLASSES}: "
+            "grey masks need --threshold (128 for most)"
         )
     if like is None:
         return found

@@ -19,7 +19,7 @@ from multiplane.vision import _images, _overlay, _pairs, _predict, _scores
 from multiplane.vision._container import Reader, scratch_folder
 from multiplane.vision._errors import VisionError
 from multiplane.vision._graph import Job, build, load
-from multiplane.vision._settings import Like, groups
+from multiplane.vision._settings import Like, features_id, groups
 from multiplane.vision._work import Crew, Line
 
 LEGEND = "legend.png"
@@ -114,7 +114,9 @@ def paint(
     pictures = _check_pictures(chosen, out, [model_path, like.path])
     called = _shown(names, like.classes)
     model = _predict.load_model(model_path)
-    _predict.check(model, model_path, sum(size for _, size in groups(like.settings.words)), like.classes)
+    count = sum(size for _, size in groups(like.settings.words))
+    made = features_id(like.settings, like.fitted)
+    _predict.check(model, model_path, count, like.classes, like.path, made)
     with _scratch(out) as scratch:
         kept = cache or scratch / "cache"
         container = scratch / "graphs.safetensors"

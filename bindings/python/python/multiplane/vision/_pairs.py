@@ -62,6 +62,13 @@ def names_of(only: str | Iterable[str] | None, list_file: Path | None) -> list[s
     return names
 
 
+def _stem(name: str, photos: dict[str, Path]) -> str:
+    """The name of a photograph that is given with its ending."""
+    given = Path(name)
+    is_file = given.suffix.lower() in ENDINGS and given.name == name and given.stem in photos
+    return given.stem if name not in photos and is_file else name
+
+
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
@@ -85,6 +92,7 @@ def pairs(images: Path, labels: Path | None, names: list[str] | None) -> list[Pa
         if lonely:
             raise VisionError(f"{labels}: label maps without a photograph in {images}: {_some(lonely)} (--only and "
                               "--list choose names)")  # fmt: skip
+    names = list(dict.fromkeys(_stem(name, photos) for name in names))
     missing = [name for name in names if name not in photos]
     if missing:
         raise VisionError(f"{images}: no photograph for {_some(missing)}")

@@ -26,12 +26,20 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def check(model: Any, path: Path, features: int, classes: list[int]) -> None:
-    """Raises ``VisionError`` where a model does not go with graphs of so many features a node and of these class ids."""
+def check(model: Any, path: Path, features: int, classes: list[int], like: Path, made: str) -> None:
+    """Raises ``VisionError`` where a model does not go with graphs of so many features a node and of these class ids, or was
+    trained on features that were not ``made`` as those of the file ``like``.
+    """
     expected = getattr(model, "n_features_in_", features)
     if expected != features:
         raise VisionError(
             f"the model has {expected} features a node, these graphs {features}: was it trained on the file of --like?"
+        )
+    known = getattr(model, "features_id_", None)
+    if known is not None and known != made:
+        raise VisionError(
+            f"{like}: its features are scaled by other images, or made with other settings, than those that {path} was "
+            "trained on: give the file of its training as --like"
         )
     for label in getattr(model, "classes_", []):
         if label not in classes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,18 @@ def fitted_tensors(fitted: Fitted) -> dict[str, Floats]:
         "vision.word_whitening": np.stack([book.whitening for book in fitted.books]),
         "vision.words": np.stack([book.centres for book in fitted.books]),
     }
+
+
+def features_id(settings: Settings, fitted: Fitted) -> str:
+    """64 digits that are the same for all files whose features were made in the same way: by this version, with the same
+    settings, visual words and scaling.
+    """
+    made = {name: getattr(settings, name) for name in ("superpixels", "side", "words")}
+    sha = hashlib.sha256(json.dumps([_cache.VERSION, made]).encode())
+    for name, tensor in fitted_tensors(fitted).items():
+        sha.update(name.encode())
+        sha.update(np.ascontiguousarray(tensor, dtype="<f4").tobytes())
+    return sha.hexdigest()
 
 
 def record(settings: Settings, classes: list[int], names: list[str]) -> dict[str, Any]:

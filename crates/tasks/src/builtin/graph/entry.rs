@@ -17,7 +17,11 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<GraphSpec>("graph")
     .summary("labelling the nodes of graphs, such as superpixels")
     .reads(&[&graphs::FORMAT, &crate::data::multilabel::FORMAT])
     .layout("unary[label][feature], edge[feature] (or pair[edge feature][label][label])")
-    .oracle("minimum cut, or alpha-expansion and message passing with a proven bound")
+    .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
+    .bounded()
+    .oracle(
+        "exact by minimum cuts (two labels) or on trees, else alpha-expansion and message passing with a proven bound",
+    )
     .lists_several();
 
 impl GraphSpec {

@@ -11,10 +11,13 @@ use super::layout::GraphTask;
 use super::loss::check_factors;
 use super::spec::{GraphSpec, Inference, Pairwise};
 use crate::builtin::known::unseen_labels;
-use crate::builtin::pairwise::{Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_weights, misfit, repeated};
+use crate::builtin::pairwise::{
+    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+};
 use crate::builtin::reading::Reading;
 use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
+use crate::data::mrf::Mrfs;
 use crate::dataset::Dataset;
 use crate::losses::UNSEEN;
 use crate::problem::{MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
@@ -29,6 +32,9 @@ pub struct GraphVocabulary {
     pub features: usize,
     /// Features of an edge; 0 where edges have none.
     pub edge_features: usize,
+    /// How the features were made, where the training data said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub features_id: Option<String>,
 }
 
 impl TaskVocabulary for GraphVocabulary {}
@@ -57,7 +63,8 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<GraphInput, Labelling, GraphVocabulary>, GraphTask), OpenError> {
     let Some(graphs) = data.get::<Graphs>() else {
-        return Err(OpenError::new(format!("task `graph` reads graphs, found {}", data.describe())));
+        let other = if data.get::<Mrfs>().is_some() { ", which task `mrf` reads" } else { "" };
+        return Err(OpenError::new(format!("task `graph` reads graphs, found {}{other}", data.describe())));
     };
     let arrays = graphs.arrays();
     let (features, edge_features) =
@@ -67,14 +74,26 @@ pub(super) fn read(
         graphs.chosen().iter().map(|&example| GraphInput::new(arrays.clone(), example)).collect();
     let vocabulary = match model {
         Some(model) => model.read()?,
-        None => GraphVocabulary { labels: labels(&inputs, &mut warnings)?, features, edge_features },
+        None => {
+            let features_id = graphs.features_id().map(str::to_string);
+            GraphVocabulary { labels: labels(&inputs, &mut warnings)?, features, edge_features, features_id }
+        }
     };
     for (what, found, expected) in
-        [("node", features, vocabulary.features), ("edge", edge_features, vocabulary.edge_features)]
+        [("a node", features, vocabulary.features), ("an edge", edge_features, vocabulary.edge_features)]
     {
         if found != expected {
-            return Err(OpenError::new(format!("found {found} features of a {what}, but the model has {expected}")));
+            let (features, has) =
+                (plural(found, "feature"), if expected == 0 { "none".into() } else { expected.to_string() });
+            return Err(OpenError::new(format!("found {features} of {what}, but the model has {has}")));
         }
+    }
+    if matches!((graphs.features_id(), &vocabulary.features_id), (Some(found), Some(known)) if found != known) {
+        warnings.push(
+            "the features were not made as those that the model was trained on (other settings, or fitted on other images): \
+             build the data like the model's training data (--like)"
+                .into(),
+        );
     }
     check_dim(features, vocabulary.labels.len())?;
     let labels = vocabulary.labels.len();
@@ -101,9 +120,19 @@ pub(super) fn read(
     let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input, &numbers)).collect();
     let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
     warnings.extend(unseen_labels(of_all(UNSEEN), "node"));
-    warnings.extend(bare(&truths, "graphs").filter(|_| model.is_none()));
+    if model.is_none() {
+        // What makes graphs of photographs always says how large superpixels are.
+        let ignored = check_use_of_weights(spec.loss, &truths)?;
+        warnings.extend(ignored.filter(|_| graphs.features_id().is_none()));
+        warnings.extend(bare(&truths, "graphs"));
+    }
     let fingerprint = data.fingerprint();
     Ok((Reading { inputs, labels: truths, vocabulary, fingerprint, warnings }, task))
+}
+
+/// A number of things.
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// The labels of training data.
@@ -113,7 +142,7 @@ fn labels(inputs: &[GraphInput], warnings: &mut Vec<String>) -> Result<Vec<Strin
     labels.dedup();
     labels.retain(|label| *label != NO_LABEL);
     match labels[..] {
-        [] => return Err(OpenError::new("no node has a label: there is nothing to learn from")),
+        [] => return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from")),
         [only] => warnings.push(format!("all nodes have the label {only}: there is nothing to learn")),
         _ => {}
     }

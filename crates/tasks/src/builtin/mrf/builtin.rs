@@ -19,6 +19,14 @@ impl BuiltinTask for MrfTask {
         truth.count_errors(y)
     }
 
+    fn is_known(&self, truth: &Labelling) -> bool {
+        truth.is_known()
+    }
+
+    fn compete(&self, one: &Labelling, other: &Labelling) -> bool {
+        one.is_of_part(other)
+    }
+
     fn measures(&self, _: &MrfVocabulary) -> Vec<Box<dyn Measure<Labelling>>> {
         vec![Box::new(WeightedAccuracy)]
     }

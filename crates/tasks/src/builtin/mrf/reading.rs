@@ -9,8 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::input::MrfInput;
 use super::layout::MrfTask;
 use super::spec::{Inference, MrfSpec};
-use crate::builtin::pairwise::{Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_weights, misfit, repeated};
+use crate::builtin::pairwise::{
+    Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
+};
 use crate::builtin::reading::Reading;
+use crate::data::graphs::Graphs;
 use crate::data::mrf::{self, Mrfs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -21,6 +24,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MrfSpec>("mrf")
     .summary("any pairwise model given as tables of features, with weights that it shares")
     .reads(&[&mrf::FORMAT])
     .layout("[feature]")
+    .lambda("1, more where examples are few: an example's features are sums over its nodes, and 1/n is far too small")
+    .bounded()
     .oracle("trees, cuts and small models exactly, else message passing with a proven bound")
     .lists_several();
 
@@ -59,7 +64,9 @@ pub(super) fn read(
     model: Option<&Vocabulary>,
 ) -> Result<(Reading<MrfInput, Labelling, MrfVocabulary>, MrfTask), OpenError> {
     let Some(models) = data.get::<Mrfs>() else {
-        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {}", ENTRY.name, data.describe())));
+        let other = if data.get::<Graphs>().is_some() { ", which task `graph` reads" } else { "" };
+        let found = data.describe();
+        return Err(OpenError::new(format!("task `{}` reads pairwise models, found {found}{other}", ENTRY.name)));
     };
     let checked = models.checked();
     let vocabulary = match model {
@@ -79,8 +86,9 @@ pub(super) fn read(
     let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input)).collect();
     let mut warnings: Vec<String> = repeated(models.repeated_edges()).into_iter().chain(unweighted).collect();
     if model.is_none() {
+        warnings.extend(check_use_of_weights(spec.loss, &truths)?);
         if truths.iter().all(|truth| truth.labelled().next().is_none()) {
-            return Err(OpenError::new("no node has a label: there is nothing to learn from"));
+            return Err(OpenError::new("no node has a label (tensor `labels`): there is nothing to learn from"));
         }
         warnings.extend(bare(&truths, "models"));
     }

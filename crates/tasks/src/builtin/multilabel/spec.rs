@@ -21,7 +21,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MultilabelSpec>("multilabel")
     .summary("any number of labels per row, with weights for pairs of labels")
     .reads(&[&multilabel::FORMAT])
     .layout("unary[label][feature], pair[j<k][4]")
-    .oracle("enumeration, messages on trees, cuts or TRW-S for many labels")
+    .bounded()
+    .oracle("enumeration, messages on trees, cuts, or TRW-S with a bound for many labels")
     .lists_several();
 
 /// Parameters of the task.

@@ -65,6 +65,16 @@ impl Labelling {
         self.labels[node] != UNLABELLED
     }
 
+    /// Whether any node has a label.
+    pub(in crate::builtin) fn is_known(&self) -> bool {
+        self.labelled().next().is_some()
+    }
+
+    /// Whether the same nodes have a label as in `other`.
+    pub(in crate::builtin) fn is_of_part(&self, other: &Labelling) -> bool {
+        (0..self.labels.len()).all(|node| self.is_labelled(node) == other.is_labelled(node))
+    }
+
     /// Returns the nodes that have a label.
     pub(in crate::builtin) fn labelled(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.labels.len()).filter(|&node| self.is_labelled(node))

@@ -22,7 +22,7 @@ impl Measure<Labelling> for WeightedAccuracy {
         let [right, all, ..] = *sums;
         if all > 0.0 {
             evaluation.metrics.push((WEIGHTED_ACCURACY, right / all));
-            evaluation.lines.push(("weights of nodes right", format!("{:.2} %", 100.0 * right / all)));
+            evaluation.lines.push(("node weights right", format!("{:.2} %", 100.0 * right / all)));
         }
     }
 }

@@ -24,5 +24,5 @@ pub(super) use part::{Part, PartEdge};
 pub(super) use plain::{Plain, PlainScores};
 pub(super) use planes::{add_errors, push_filled};
 pub(super) use prices::{Sizes, of_planes, of_way};
-pub(super) use reading::{Misfit, bare, check_weights, misfit, repeated};
+pub(super) use reading::{Misfit, bare, check_use_of_weights, check_weights, misfit, repeated};
 pub(super) use way::Way;

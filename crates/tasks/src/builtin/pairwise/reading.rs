@@ -1,5 +1,7 @@
 //! What is refused and warned of when data of nodes and edges is opened.
 
+use serde::Serialize;
+
 use super::labelling::Labelling;
 use super::loss::NodeLoss;
 use super::part::Part;
@@ -60,6 +62,31 @@ pub(in crate::builtin) fn check_weights(
             Err(OpenError::new("task.loss=node-weighted needs node_weights, and the data has none"))
         }
         _ => Ok(None),
+    }
+}
+
+/// Refuses weights of training data that make every error free, and returns the warning about a loss that does not go by the
+/// weights that there are.
+pub(in crate::builtin) fn check_use_of_weights<L: Into<NodeLoss> + Serialize + Copy>(
+    loss: L,
+    truths: &[Labelling],
+) -> Result<Option<String>, OpenError> {
+    let weights = |truth: &Labelling| truth.judge.clone().filter(|judge| !judge.weights.is_empty());
+    let weighs =
+        |truth: &Labelling| weights(truth).is_some_and(|judge| truth.labelled().any(|node| judge.weights[node] > 0.0));
+    match loss.into() {
+        _ if truths.iter().all(|truth| weights(truth).is_none()) => Ok(None),
+        NodeLoss::NodeWeighted if truths.iter().any(weighs) => Ok(None),
+        NodeLoss::NodeWeighted => Err(OpenError::new(
+            "task.loss=node-weighted: the node_weights of all labelled nodes are 0, so that no error costs anything",
+        )),
+        _ => {
+            let name = serde_json::to_value(loss).unwrap_or_default();
+            Ok(Some(format!(
+                "node_weights have no effect on training with task.loss={}: task.loss=node-weighted goes by them",
+                name.as_str().unwrap_or("?")
+            )))
+        }
     }
 }
 

@@ -24,6 +24,23 @@ const PREFIX: usize = 8;
 /// Longest header that is looked at to guess a format.
 const MAX_HEADER: u64 = 64 << 20;
 
+/// How gzip files begin. No header is that long.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Says that a container must be unpacked.
+fn compressed(path: &Path) -> DataError {
+    DataError::file(
+        path,
+        "safetensors files are mapped into memory and must not be compressed: unpack it first (gunzip)",
+    )
+}
+
+/// Refuses a file that by its name is a compressed container.
+pub(super) fn refuse_compressed(path: &Path) -> Result<(), DataError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if path.is_file() && name.ends_with(".safetensors.gz") { Err(compressed(path)) } else { Ok(()) }
+}
+
 /// A container with what its header says.
 #[derive(Debug)]
 pub struct Container {
@@ -80,6 +97,9 @@ impl Container {
     /// be, or with numbers that overlap or leave gaps.
     pub fn open(path: &Path) -> Result<Container, DataError> {
         let bytes = Bytes::open(path)?;
+        if bytes.as_slice().starts_with(&GZIP) {
+            return Err(compressed(path));
+        }
         let unsound = |error: &dyn std::fmt::Display| {
             DataError::file(path, format!("it is not a sound safetensors file, or cut short: {error}"))
         };

@@ -15,6 +15,7 @@ pub struct Graphs {
     arrays: Arc<GraphArrays>,
     /// Examples of the arrays, in the order of this data.
     chosen: Vec<usize>,
+    features_id: Option<Arc<str>>,
 }
 
 impl Graphs {
@@ -26,7 +27,20 @@ impl Graphs {
     pub fn new(mut arrays: GraphArrays) -> Result<Graphs, String> {
         check::check(&arrays)?;
         arrays.edge_features = arrays.edge_features.filter(|features| features.columns() > 0);
-        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays) })
+        Ok(Graphs { chosen: (0..arrays.len()).collect(), arrays: Arc::new(arrays), features_id: None })
+    }
+
+    /// Takes a text that is the same for all data whose features were made in the same way: with the same settings, scaling
+    /// and whatever else was fitted.
+    #[must_use]
+    pub fn with_features_id(mut self, id: Option<&str>) -> Graphs {
+        self.features_id = id.map(Arc::from);
+        self
+    }
+
+    /// Returns what tells how the features were made, where the data says so.
+    pub fn features_id(&self) -> Option<&str> {
+        self.features_id.as_deref()
     }
 
     /// Returns the arrays of which this is a selection.
@@ -51,7 +65,7 @@ impl Data for Graphs {
     }
     fn subset(&self, examples: &[usize]) -> Dataset {
         let chosen = examples.iter().map(|&example| self.chosen[example]).collect();
-        Dataset::new(Graphs { arrays: self.arrays.clone(), chosen })
+        Dataset::new(Graphs { chosen, ..self.clone() })
     }
     fn describe(&self) -> &'static str {
         "labelled graphs (graph)"

@@ -7,7 +7,7 @@ use multiplane_infer::file::DataError;
 use super::{MrfArrays, Mrfs};
 use crate::data::container::{Container, Tensor};
 use crate::data::format::FormatEntry;
-use crate::data::pairwise::{Common, matrix, offsets};
+use crate::data::pairwise::{Common, NO_LABEL, matrix, offsets};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
@@ -15,24 +15,29 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("mrf", "pairwise models as tables of features in a safetensors file", read)
         .holding("unary_features");
 
-/// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`,
-/// `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`, `pair_features [rows, g]`,
-/// and where the columns of the two are not the same features `unary_feature_columns [f]`, `pair_feature_columns [g]`.
-/// Other tensors are left alone.
+/// Reads a container: `node_offsets [n+1]`, `label_offsets [N+1]`, `unary_features [rows, f]`, `labels [N]`
+/// (optional: none is known), `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`, `pair_offsets [E+1]`,
+/// `pair_features [rows, g]`, and where the columns of the two are not the same features `unary_feature_columns [f]`,
+/// `pair_feature_columns [g]`. Other tensors are left alone.
 ///
 /// # Errors
 ///
 /// A tensor is missing, of another type or shape, or holds what such models must not hold.
 fn read(path: &Path) -> Result<Dataset, DataError> {
     let container = Container::open(path)?;
+    if container.find("unary_features").is_none() && container.find("node_features").is_some() {
+        return Err(container.fault("it holds graphs, which task `graph` reads; task `mrf` reads pairwise models"));
+    }
     let columns = |name: &str| container.find(name).map(|tensor| columns(&tensor)).transpose();
     let Common { node_offsets, labels, node_weights, edge_offsets, edges } = Common::read(&container)?;
+    let label_offsets = offsets(&container.get("label_offsets")?)?;
+    let unknown = || vec![NO_LABEL; label_offsets.len().saturating_sub(1)];
     let arrays = MrfArrays {
         node_offsets,
-        label_offsets: offsets(&container.get("label_offsets")?)?,
         unary_features: matrix(&container.get("unary_features")?)?,
         unary_columns: columns("unary_feature_columns")?,
-        labels,
+        labels: labels.unwrap_or_else(unknown),
+        label_offsets,
         node_weights,
         edge_offsets,
         edges,

@@ -8,25 +8,25 @@ use crate::data::container::{Container, Matrix, Tensor};
 #[derive(Debug)]
 pub(in crate::data) struct Common {
     pub(in crate::data) node_offsets: Vec<usize>,
-    pub(in crate::data) labels: Vec<i64>,
+    /// Where there are none, none is known.
+    pub(in crate::data) labels: Option<Vec<i64>>,
     pub(in crate::data) node_weights: Option<Vec<f64>>,
     pub(in crate::data) edge_offsets: Vec<usize>,
     pub(in crate::data) edges: Vec<[u32; 2]>,
 }
 
 impl Common {
-    /// Reads `node_offsets [n+1]`, `labels [N]`, `node_weights [N]` (optional), `edge_offsets [n+1]`, `edges [E, 2]`.
+    /// Reads `node_offsets [n+1]`, `labels [N]` and `node_weights [N]` (both optional), `edge_offsets [n+1]`, `edges [E, 2]`.
     ///
     /// # Errors
     ///
     /// A tensor is missing, or of another type or shape.
     pub(in crate::data) fn read(container: &Container) -> Result<Common, DataError> {
-        let labels = container.get("labels")?;
-        labels.rows(1)?;
+        let labels = container.find("labels").map(|tensor| tensor.rows(1).and_then(|_| tensor.integers()));
         let weights = container.find("node_weights").map(|tensor| tensor.rows(1).and_then(|_| tensor.reals()));
         Ok(Common {
             node_offsets: offsets(&container.get("node_offsets")?)?,
-            labels: labels.integers()?,
+            labels: labels.transpose()?,
             node_weights: weights.transpose()?.map(|weights| weights.to_vec()),
             edge_offsets: offsets(&container.get("edge_offsets")?)?,
             edges: edges(&container.get("edges")?)?,
