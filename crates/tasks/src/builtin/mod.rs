@@ -3,6 +3,7 @@
 
 pub mod binary;
 pub mod chain;
+mod coded;
 mod difference;
 pub mod graph;
 pub mod known;
@@ -21,6 +22,7 @@ mod scaling;
 mod second_opinion;
 pub mod sequences;
 mod task;
+pub mod tree;
 
 pub use neighbours::one_changed;
 pub use problem::TaskProblem;

@@ -41,6 +41,9 @@ pub(in crate::data) fn parse(mut lines: Lines) -> Result<Trees, DataError> {
         if line.text.trim_ascii().is_empty() {
             continue;
         }
+        if !line.text.trim_ascii_start().starts_with('{') {
+            return Err(line.bad(0, line.text, "tree", "an object `{\"nodes\": [...]}`"));
+        }
         let tree: TreeLine = serde_json::from_str(line.text).map_err(|error| complaint(&line, &error))?;
         tree.parts().and_then(|parts| data.push(parts, line.number)).map_err(|fault| line.error(0, fault))?;
     }
@@ -53,9 +56,11 @@ fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     let at = error.column().saturating_sub(1).min(line.text.len());
     let found = |text: &str| text.split_once(": ").map_or(text.to_owned(), |(_, rest)| format!("found {rest}"));
-    let message = match text {
+    let text = &text.replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
+    let message = match text.as_str() {
         _ if error.is_eof() => format!("found the end of the line within JSON, expected all of an object: {text}"),
         _ if error.is_syntax() => format!("found no JSON: {text}"),
+        _ if text.starts_with("invalid length") => text.replacen("invalid", "found", 1),
         _ if text.starts_with("invalid ") => found(text),
         _ if text.starts_with("missing field") => text.replacen("missing field", "found no key", 1) + ", expected it",
         _ if text.starts_with("unknown field") => text.replacen("unknown field", "found the key", 1),
@@ -129,7 +134,7 @@ mod tests {
                 (b"{\"nodes\": []} x", "f:1:15: found no JSON: trailing characters"),
                 (b"{\"nodes\": []}", "f:1:1: found a tree without nodes, expected at least one"),
                 (b"{\"edges\": []}", "f:1:13: found no key `nodes`, expected it"),
-                (b"[1]", "f:1:2: found integer `1`, expected a sequence"),
+                (b"[1]", "f:1:1: found `[1]` as tree, expected an object `{\"nodes\": [...]}`"),
                 (b"{\"nodes\": [{}], \"x\": 1}", "f:1:19: found the key `x`, expected `nodes` or `edges`"),
                 (
                     b"{\"nodes\": [{\"lable\": \"a\"}]}",
@@ -141,7 +146,7 @@ mod tests {
                 (b"{\"nodes\": [{\"features\": [1e999]}]}", "f:1:30: found no JSON: number out of range"),
                 (
                     b"{\"nodes\": [{\"features\": {\"a\": \"1\"}}]}",
-                    "f:1:33: found string \"1\", expected f64",
+                    "f:1:33: found string \"1\", expected a number",
                 ),
                 (
                     b"{\"nodes\": [{\"features\": 3}]}",
@@ -179,7 +184,7 @@ mod tests {
                     b"{\"nodes\": [{}, {\"parent\": -1}]}",
                     "f:1:1: node 1: found parent -1, expected one of the 2 nodes, numbered from 0",
                 ),
-                (b"{\"nodes\": [{}, {\"parent\": 0.5}]}", "f:1:30: found floating point `0.5`, expected i64"),
+                (b"{\"nodes\": [{}, {\"parent\": 0.5}]}", "f:1:29: found floating point `0.5`, expected a whole number"),
                 (
                     b"{\"nodes\": [{\"parent\": 0}]}",
                     "f:1:1: node 0: found itself as parent, expected another node, or null at the root",
@@ -202,7 +207,7 @@ mod tests {
                 ),
                 (
                     b"{\"nodes\": [{}, {}], \"edges\": [[0]]}",
-                    "f:1:34: found length 1, expected [parent, child] or [parent, child, \"type\"]",
+                    "f:1:33: found length 1, expected [parent, child] or [parent, child, \"type\"]",
                 ),
                 (
                     b"{\"nodes\": [{}, {\"parent\": 0}], \"edges\": [[0, 1]]}",
