@@ -11,7 +11,7 @@ use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
-use crate::data::{SparseRows, Strings, Trees};
+use crate::data::{DataError, SparseRows, Strings, Trees};
 use crate::dataset::Dataset;
 use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
@@ -79,8 +79,8 @@ impl ReadTrees {
     ) -> Result<Self, OpenError> {
         let trees = trees_of(data)?;
         if let Some(tree) = (0..trees.len()).find(|&tree| !trees.has_parents(tree)) {
-            let (place, nodes) = (trees.place(tree), trees.range(tree).len());
-            return Err(OpenError::new(format!("{place}: found {nodes} nodes without any parent, expected a tree")));
+            let nodes = trees.range(tree).len();
+            return Err(fault(trees, tree, format!("found {nodes} nodes without any parent, expected a tree")));
         }
         let names: Vec<String> = trees.names.iter().map(str::to_owned).collect();
         let known = match vocabulary {
@@ -109,6 +109,14 @@ impl ReadTrees {
 pub(super) fn trees_of(data: &Dataset) -> Result<&Trees, OpenError> {
     let found = data.describe();
     data.get::<Trees>().ok_or_else(|| OpenError::new(format!("task `{}` reads trees, found {found}", ENTRY.name)))
+}
+
+/// The error about a tree, with its place.
+pub(super) fn fault(trees: &Trees, tree: usize, message: String) -> OpenError {
+    match trees.origin(tree) {
+        Some((file, line)) => DataError::at(file, line, 1, message).into(),
+        None => OpenError::new(format!("X[{tree}]: {message}")),
+    }
 }
 
 /// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are is
@@ -146,10 +154,8 @@ fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
     for tree in 0..trees.len() {
         let labels = &trees.labels[trees.range(tree)];
         if let Some(node) = labels.iter().position(|&label| label == Trees::NO_LABEL) {
-            let place = trees.place(tree);
-            return Err(OpenError::new(format!(
-                "{place}: node {node}: found no label, expected one at every node of training data"
-            )));
+            let rule = "expected one at every node of training data";
+            return Err(fault(trees, tree, format!("node {node}: found no label, {rule}")));
         }
     }
     let distinct = |numbers: &mut dyn Iterator<Item = u32>, names: &Strings| {

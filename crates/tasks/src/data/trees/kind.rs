@@ -1,7 +1,7 @@
 //! Trees with features, labels and types of edges, as a kind of data.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use multiplane_infer::score_tree::ROOT;
 use sha2::{Digest, Sha256};
@@ -15,6 +15,8 @@ use crate::dataset::{Data, Dataset};
 pub enum NodeFeatures {
     /// Numbers by column.
     Dense(Vec<f64>),
+    /// Numbers by column, zeros left out: how many columns there are, then ascending columns and their numbers.
+    Sparse(usize, Vec<u32>, Vec<f64>),
     /// Numbers by name.
     Named(Vec<(String, f64)>),
 }
@@ -107,19 +109,18 @@ impl Trees {
         match features {
             None => Ok(Default::default()),
             Some(NodeFeatures::Dense(values)) => {
-                if !self.columns.is_empty() {
-                    return Err("found a list of features, expected names with numbers as before".into());
+                self.take_width(values.len())?;
+                for (column, &value) in values.iter().enumerate() {
+                    finite(value, format!("feature {column}"))?;
                 }
-                if self.rows.columns() == 0 {
-                    self.rows.widen(values.len());
-                }
-                if values.len() != self.rows.columns() {
-                    let (found, expected) = (values.len(), self.rows.columns());
-                    return Err(format!("found a list of {found} features, expected {expected} as before"));
-                }
-                let check = |(k, value): (usize, &f64)| finite(*value, format!("feature {k}"));
-                values.iter().enumerate().try_for_each(|at| check(at).map(|_| ()))?;
                 Ok(((0..values.len() as u32).collect(), values))
+            }
+            Some(NodeFeatures::Sparse(width, columns, values)) => {
+                self.take_width(width)?;
+                for (column, &value) in columns.iter().zip(&values) {
+                    finite(value, format!("feature {column}"))?;
+                }
+                Ok((columns, values))
             }
             Some(NodeFeatures::Named(named)) => {
                 if self.columns.is_empty() && self.rows.columns() > 0 && !named.is_empty() {
@@ -139,6 +140,23 @@ impl Trees {
                 }
                 Ok(entries.into_iter().unzip())
             }
+        }
+    }
+
+    /// Refuses another number of columns than before.
+    fn take_width(&mut self, width: usize) -> Result<(), String> {
+        if !self.columns.is_empty() {
+            return Err("found a list of features, expected names with numbers as before".into());
+        }
+        if self.rows.columns() == 0 {
+            self.rows.widen(width);
+        }
+        match self.rows.columns() {
+            _ if width > MAX_FEATURES as usize => Err(format!("found {width} features, expected at most {MAX_FEATURES}")),
+            expected if expected != width => {
+                Err(format!("found a list of {width} features, expected {expected} as before"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -167,12 +185,9 @@ impl Trees {
         range.len() == 1 || self.parents[range].iter().any(|&parent| parent != ROOT)
     }
 
-    /// Says where a tree stands, for messages: file and line, or its number.
-    pub fn place(&self, tree: usize) -> String {
-        match &self.origin {
-            Some((file, lines)) => format!("{}:{}", file.display(), lines[tree]),
-            None => format!("X[{tree}]"),
-        }
+    /// Returns the file and the line of a tree, where it comes from a file.
+    pub fn origin(&self, tree: usize) -> Option<(&Path, u64)> {
+        self.origin.as_ref().map(|(file, lines)| (file.as_path(), lines[tree]))
     }
 
     /// Whether features come by name.

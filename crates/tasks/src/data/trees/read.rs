@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((one.len(), one.range(1)), (2, 3..4));
         assert_eq!((&one.parents[..], &one.labels[..]), (&[1, ROOT, 1, ROOT][..], &[0, 1, Trees::NO_LABEL, u32::MAX][..]));
         assert_eq!(one.type_names.get(one.types[0]), "t");
-        assert_eq!((one.place(0), one.place(1)), ("f:2".to_owned(), "f:4".to_owned()));
+        assert_eq!([0, 1].map(|tree| one.origin(tree).unwrap()), [(Path::new("f"), 2), (Path::new("f"), 4)]);
         let dense = parsed(br#"{"nodes": [{"features": [1, 0, -2.5e-3], "label": "\"\u00e9"}]}"#);
         for data in [one, dense] {
             let mut file = Vec::new();
