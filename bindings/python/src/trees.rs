@@ -34,11 +34,8 @@ pub(crate) fn trees(
         };
         let nodes = features.len();
         let labels = labels.as_mut().and_then(Iterator::next).unwrap_or_else(|| vec![None; nodes]);
-        let counts = [
-            ("parents", parents.as_ref().map_or(nodes, Vec::len)),
-            ("types", types.len()),
-            ("labels", labels.len()),
-        ];
+        let counts =
+            [("parents", parents.as_ref().map_or(nodes, Vec::len)), ("types", types.len()), ("labels", labels.len())];
         if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count != nodes) {
             return Err(value_error(format!("{what}: found {count} {name} for {nodes} nodes")));
         }

@@ -83,19 +83,35 @@ fn without_labels(text: &str) -> String {
 #[test]
 fn bad_files_are_refused() {
     let scratch = sentences();
-    let good = r#"{"nodes": [{"features": {"a": 1}, "label": "x"}, {"features": {"b": 1}, "label": "y", "parent": 0}]}"#;
+    let good =
+        r#"{"nodes": [{"features": {"a": 1}, "label": "x"}, {"features": {"b": 1}, "label": "y", "parent": 0}]}"#;
     for (second, message) in [
         (r#"{"nodes": [{"label": "x"}"#, "bad.jsonl:2:25: found the end of the line within JSON"),
-        (r#"{"nodes": [{"label": "x"}, {"label": "x"}]}"#, "bad.jsonl:2:1: found 2 nodes without any parent, expected a tree"),
-        (r#"{"nodes": [{"label": "x"}, {"parent": 0}]}"#, "bad.jsonl:2:1: node 1: found no label, expected one at every node"),
-        (r#"{"nodes": [{"label": "x"}, {"parent": 0}, {"parent": 3}, {"parent": 2}]}"#, "node 2: found the cycle 2 -> 3 -> 2"),
-        (r#"{"nodes": [{"parent": null}, {"parent": null}]}"#, "bad.jsonl:2:1: node 1: found a second root after node 0"),
+        (
+            r#"{"nodes": [{"label": "x"}, {"label": "x"}]}"#,
+            "bad.jsonl:2:1: found 2 nodes without any parent, expected a tree",
+        ),
+        (
+            r#"{"nodes": [{"label": "x"}, {"parent": 0}]}"#,
+            "bad.jsonl:2:1: node 1: found no label, expected one at every node",
+        ),
+        (
+            r#"{"nodes": [{"label": "x"}, {"parent": 0}, {"parent": 3}, {"parent": 2}]}"#,
+            "node 2: found the cycle 2 -> 3 -> 2",
+        ),
+        (
+            r#"{"nodes": [{"parent": null}, {"parent": null}]}"#,
+            "bad.jsonl:2:1: node 1: found a second root after node 0",
+        ),
         (r#"{"nodes": [{}, {"parent": 5}]}"#, "bad.jsonl:2:1: node 1: found parent 5, expected one of the 2 nodes"),
         (r#"{"nodes": [{}, {"parent": 1}]}"#, "bad.jsonl:2:1: node 1: found itself as parent"),
         (r#"{"nodes": [{"feature": {}}]}"#, "found the key `feature`, expected one of `features`"),
         (r#"{"nodes": [{"features": {"a": NaN}}]}"#, "found no JSON: expected value"),
         (r#"{"nodes": [{"features": {"a": 1e999}}]}"#, "found no JSON: number out of range"),
-        (r#"{"nodes": [{"features": [1]}]}"#, "node 0: found a list of features, expected names with numbers as before"),
+        (
+            r#"{"nodes": [{"features": [1]}]}"#,
+            "node 0: found a list of features, expected names with numbers as before",
+        ),
     ] {
         scratch.write("bad.jsonl", format!("{good}\n{second}\n"));
         let ran = scratch.run("train --task tree --data bad.jsonl --out out");

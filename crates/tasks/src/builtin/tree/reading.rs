@@ -6,7 +6,6 @@ use multiplane_infer::score_tree::ROOT;
 use serde::{Deserialize, Serialize};
 
 use super::input::TreeInput;
-use super::spec::ENTRY;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
@@ -108,7 +107,7 @@ impl ReadTrees {
 /// The trees that data are.
 pub(super) fn trees_of(data: &Dataset) -> Result<&Trees, OpenError> {
     let found = data.describe();
-    data.get::<Trees>().ok_or_else(|| OpenError::new(format!("task `{}` reads trees, found {found}", ENTRY.name)))
+    data.get::<Trees>().ok_or_else(|| OpenError::new(format!("task `tree` reads trees, found {found}")))
 }
 
 /// The error about a tree, with its place.

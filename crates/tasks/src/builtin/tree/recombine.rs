@@ -43,7 +43,8 @@ impl Candidates {
         let nodes = shape.parents().len();
         let of = |node: usize| starts[node]..starts[node + 1];
         below.clear();
-        below.extend((0..nodes).flat_map(|node| of(node).map(move |at| (node, at))).map(|(n, at)| unary(n, labels[at])));
+        below
+            .extend((0..nodes).flat_map(|node| of(node).map(move |at| (node, at))).map(|(n, at)| unary(n, labels[at])));
         for &node in shape.order().iter().rev() {
             let (node, parent) = (node as usize, shape.parents()[node as usize]);
             if parent == ROOT {

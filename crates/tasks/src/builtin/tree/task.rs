@@ -175,13 +175,7 @@ impl RecombineLabels<TreeTask> for TreeTask {
 }
 
 impl CodedFeatures<TreeTask> for TreeTask {
-    fn compile(
-        &self,
-        example: ExampleOf<'_, Self>,
-        codes: &[u32],
-        scratch: &mut TreeScratch,
-        compiled: &mut Vec<u32>,
-    ) {
+    fn compile(&self, example: ExampleOf<'_, Self>, codes: &[u32], scratch: &mut TreeScratch, compiled: &mut Vec<u32>) {
         scratch.coded.compile(&self.places(example.input), example.truth, codes, compiled);
     }
 

@@ -94,7 +94,10 @@ fn decoding_equals_enumeration() {
         plane.view().star.add_to(1.0, &mut rest);
         let mut rest = task.to_file_layout(&rest);
         let circ = task.reference_plane(&x, &truth, &found, &mut |k, value| rest[k] -= value).unwrap();
-        assert!(rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12, "seed {seed}");
+        assert!(
+            rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12,
+            "seed {seed}"
+        );
 
         let examples = Examples { inputs: vec![x.clone()], labels: vec![truth.clone()] };
         let most = task.magnitudes(&examples).most(&w);

@@ -41,7 +41,9 @@ impl TreeLine {
         let has_parents = nodes.iter().position(|node| node.parent.is_some());
         let has_types = nodes.iter().position(|node| node.r#type.is_some());
         if let (Some(node), Some(_)) = (has_parents.or(has_types), &edges) {
-            return Err(format!("node {node}: found a parent or type beside the list `edges`, expected one of the two"));
+            return Err(format!(
+                "node {node}: found a parent or type beside the list `edges`, expected one of the two"
+            ));
         }
         let mut parts = TreeParts::default();
         let count = nodes.len();

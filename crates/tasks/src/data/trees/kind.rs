@@ -152,7 +152,9 @@ impl Trees {
             self.rows.widen(width);
         }
         match self.rows.columns() {
-            _ if width > MAX_FEATURES as usize => Err(format!("found {width} features, expected at most {MAX_FEATURES}")),
+            _ if width > MAX_FEATURES as usize => {
+                Err(format!("found {width} features, expected at most {MAX_FEATURES}"))
+            }
             expected if expected != width => {
                 Err(format!("found a list of {width} features, expected {expected} as before"))
             }

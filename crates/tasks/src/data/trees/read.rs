@@ -12,12 +12,13 @@ use crate::data::text::{Line, Lines};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("tree", "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree", |path| {
-        read(path).map(Dataset::new)
-    })
-    .named(&["jsonl", "tree"])
-    .known_by(5, is_tree);
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "tree",
+    "jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree",
+    |path| read(path).map(Dataset::new),
+)
+.named(&["jsonl", "tree"])
+.known_by(5, is_tree);
 
 /// An object with a key, which no other format begins with.
 fn is_tree(line: &FirstLine<'_>) -> bool {
@@ -99,7 +100,10 @@ mod tests {
         let hash = |data: &Trees| Dataset::new(data.clone()).fingerprint();
         assert_eq!(hash(&one), hash(&other));
         assert_eq!((one.len(), one.range(1)), (2, 3..4));
-        assert_eq!((&one.parents[..], &one.labels[..]), (&[1, ROOT, 1, ROOT][..], &[0, 1, Trees::NO_LABEL, u32::MAX][..]));
+        assert_eq!(
+            (&one.parents[..], &one.labels[..]),
+            (&[1, ROOT, 1, ROOT][..], &[0, 1, Trees::NO_LABEL, u32::MAX][..])
+        );
         assert_eq!(one.type_names.get(one.types[0]), "t");
         assert_eq!([0, 1].map(|tree| one.origin(tree).unwrap()), [(Path::new("f"), 2), (Path::new("f"), 4)]);
         let dense = parsed(br#"{"nodes": [{"features": [1, 0, -2.5e-3], "label": "\"\u00e9"}]}"#);
@@ -144,10 +148,7 @@ mod tests {
                 (b"{\"nodes\": [{\"label\": \"a\", \"label\": \"b\"}]}", "f:1:33: found the key `label` twice"),
                 (b"{\"nodes\": [{\"features\": {\"a\": NaN}}]}", "f:1:31: found no JSON: expected value"),
                 (b"{\"nodes\": [{\"features\": [1e999]}]}", "f:1:30: found no JSON: number out of range"),
-                (
-                    b"{\"nodes\": [{\"features\": {\"a\": \"1\"}}]}",
-                    "f:1:33: found string \"1\", expected a number",
-                ),
+                (b"{\"nodes\": [{\"features\": {\"a\": \"1\"}}]}", "f:1:33: found string \"1\", expected a number"),
                 (
                     b"{\"nodes\": [{\"features\": 3}]}",
                     "f:1:25: found integer `3`, expected features as {\"name\": number} or a list of numbers",
@@ -184,7 +185,10 @@ mod tests {
                     b"{\"nodes\": [{}, {\"parent\": -1}]}",
                     "f:1:1: node 1: found parent -1, expected one of the 2 nodes, numbered from 0",
                 ),
-                (b"{\"nodes\": [{}, {\"parent\": 0.5}]}", "f:1:29: found floating point `0.5`, expected a whole number"),
+                (
+                    b"{\"nodes\": [{}, {\"parent\": 0.5}]}",
+                    "f:1:29: found floating point `0.5`, expected a whole number",
+                ),
                 (
                     b"{\"nodes\": [{\"parent\": 0}]}",
                     "f:1:1: node 0: found itself as parent, expected another node, or null at the root",

@@ -25,7 +25,9 @@ pub(super) fn of_parents(parents: &[Option<i64>]) -> Result<Vec<u32>, String> {
     refuse_cycles(&found)?;
     let mut roots = (0..found.len()).filter(|&node| found[node] == ROOT);
     if let (Some(first), Some(second)) = (roots.next(), roots.next()) {
-        return Err(format!("node {second}: found a second root after node {first}, expected one node without a parent"));
+        return Err(format!(
+            "node {second}: found a second root after node {first}, expected one node without a parent"
+        ));
     }
     Ok(found)
 }
