@@ -17,7 +17,7 @@ fn sentences() -> Scratch {
 #[test]
 fn roles_of_words() {
     let scratch = sentences();
-    for settings in ["", "--set task.loss=hamming-sum --lambda 1", "--set task.bias=true --solver bcfw"] {
+    for settings in ["", "--set task.loss=hamming-sum --lambda 1", "--set task.bias=true --solver mp-bcfw"] {
         let train = format!("train --task tree --data train.jsonl {settings} --gap 2% --clock work");
         let found = scratch.json(&format!("{train} --checkpoint c --out m --test test.jsonl"));
         assert_eq!((&found["n"], &found["certified"]), (&json!(60), &json!(true)), "{settings}");
