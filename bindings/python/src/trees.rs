@@ -45,7 +45,7 @@ pub(crate) fn trees(
     Ok(Dataset { data: Parsed::new(data) })
 }
 
-fn rows(matrix: &Matrix<'_>, what: &str) -> PyResult<Vec<Option<NodeFeatures>>> {
+fn rows(matrix: &Matrix, what: &str) -> PyResult<Vec<Option<NodeFeatures>>> {
     let mut rows = Vec::with_capacity(matrix.rows);
     matrix.each_row(what, |indices, values| {
         rows.push(Some(NodeFeatures::Sparse(matrix.columns, indices.to_vec(), values.to_vec())));
