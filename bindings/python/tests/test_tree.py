@@ -40,13 +40,14 @@ def test_types_of_edges_are_learned():
 
 
 def test_a_path_is_a_chain():
-    """The same weights, to the bit."""
+    """One optimum: brackets overlap, and so close to it the weights are near. Ties are broken in another order."""
     x, y = sequences()
     paths = [(rows, [None, *range(len(rows) - 1)]) for rows in x]
-    tree = TreeSSVM(gap="1%", clock="work").fit(paths, y)
-    chain = ChainSSVM(gap="1%", clock="work").fit(x, y)
-    assert np.allclose(tree.coef_, chain.coef_, atol=1e-12)
-    assert [a.tolist() for a in tree.predict(paths)] == [a.tolist() for a in chain.predict(x)]
+    tree = TreeSSVM(gap=1e-7, clock="work").fit(paths, y)
+    chain = ChainSSVM(gap=1e-7, clock="work").fit(x, y)
+    assert tree.dual_ <= chain.primal_ and chain.dual_ <= tree.primal_
+    # Half of lambda |w - w*|^2 is at most the gap.
+    assert np.linalg.norm(tree.coef_ - chain.coef_) <= 2 * (2 * 1e-7 * len(x)) ** 0.5
 
 
 def test_kinds_of_features():
