@@ -19,6 +19,7 @@ mod parts;
 mod probe;
 mod task;
 mod train;
+mod trees;
 mod watch;
 mod worker;
 
@@ -49,6 +50,8 @@ mod _core {
     use crate::task::UserTask;
     #[pymodule_export]
     use crate::train::{path, train};
+    #[pymodule_export]
+    use crate::trees::trees;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -333,14 +333,14 @@ pub(crate) struct DataArgs {
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Write a seeded synthetic data set: `letters` (handwritten-like words in the format of letter.data), `chunks`
-    /// (sentences with parts of speech and chunk tags in the format conll), `graphs` (small pictures in the format graph),
-    /// `scenes` (rows with any of six labels in the format multilabel) or `rotamers` (folded chains in the format mrf)
+    /// (sentences with parts of speech and chunk tags in the format conll), `trees` (sentences as trees of words in the
+    /// format tree), `graphs` (small pictures in the format graph), `scenes` (rows with any of six labels in the format multilabel) or `rotamers` (folded chains in the format mrf)
     Make(MakeArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct MakeArgs {
-    /// Which: letters, chunks, graphs, scenes or rotamers
+    /// Which: letters, chunks, trees, graphs, scenes or rotamers
     pub(crate) name: String,
     /// Where to write it
     #[arg(long, value_name = "F")]

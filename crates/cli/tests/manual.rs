@@ -135,6 +135,12 @@ fn the_page_on_inference_is_true() {
     assert!(ran >= 9, "only {ran} commands were found");
 }
 
+#[test]
+fn the_page_on_trees_is_true() {
+    let ran = assert_true("docs/trees.md");
+    assert!(ran >= 5, "only {ran} commands were found");
+}
+
 /// The README's commands run, with the files that they need, one after the other, but for those of cargo.
 #[test]
 fn the_readme_runs() {
@@ -157,7 +163,9 @@ fn the_readme_runs() {
 /// No page for users sends them to data that they do not have.
 #[test]
 fn pages_name_no_data_of_ours() {
-    for name in ["README.md", "docs/manual.md", "docs/inference.md", "docs/coverage.md", "docs/math.md"] {
+    for name in
+        ["README.md", "docs/manual.md", "docs/inference.md", "docs/trees.md", "docs/coverage.md", "docs/math.md"]
+    {
         assert!(!page(name).contains("shared/data"), "{name}");
     }
 }

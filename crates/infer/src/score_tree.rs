@@ -65,6 +65,11 @@ impl TreeShape {
     pub fn parents(&self) -> &[u32] {
         &self.parents
     }
+
+    /// Returns the nodes, parents before children.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
 }
 
 /// The scores of a tree; all tables row-major.

@@ -3,7 +3,7 @@
 use multiplane::dataset::Dataset;
 use multiplane::doctor::{Decoded, Diagnosis, Kind, Plan, Probe, RawFeatures, examine};
 use multiplane::oracle::Quality;
-use multiplane::synth::{synthetic_scenes, synthetic_words};
+use multiplane::synth::{synthetic_scenes, synthetic_trees, synthetic_words};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::data::{Classified, SparseRows};
 use multiplane_tasks::registry::find;
@@ -286,6 +286,7 @@ fn built_in_tasks_have_no_finding() {
             ("multiclass", json!({"class_weights": null}), random_rows(seed, 4)),
             ("chain", json!({"ends": seed % 2 == 1}), Dataset::new(synthetic_words(6, seed))),
             ("multilabel", json!({"bias": seed % 2 == 1}), Dataset::new(synthetic_scenes(12, seed))),
+            ("tree", json!({"bias": seed % 2 == 1}), Dataset::new(synthetic_trees(12, seed))),
             ("multilabel", json!({"pairwise": {"name": "tree"}}), Dataset::new(synthetic_scenes(12, seed))),
         ];
         for (task, parameters, data) in problems {

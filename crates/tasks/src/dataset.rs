@@ -123,7 +123,7 @@ fn listed(folds: &BTreeSet<u32>) -> String {
 mod tests {
     use super::*;
     use crate::data::{Tagged, Words, hmm, read};
-    use crate::synth::{single_letters, synthetic_chunks, synthetic_scenes, synthetic_words};
+    use crate::synth::{single_letters, synthetic_chunks, synthetic_scenes, synthetic_trees, synthetic_words};
 
     /// Words have the fingerprint of the same rows with the same tags; folds are found again by fingerprint.
     #[test]
@@ -157,6 +157,7 @@ mod tests {
             Dataset::new(single_letters(&synthetic_words(5, 3))),
             Dataset::new(synthetic_chunks(9, 1)),
             Dataset::new(synthetic_scenes(30, 1)),
+            Dataset::new(synthetic_trees(12, 1)),
             read(&folder.path().join("x.hmm"), Some(&hmm::FORMAT)).unwrap(),
         ];
         for data in all {

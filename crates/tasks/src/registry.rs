@@ -1,12 +1,20 @@
 //! The registry of tasks: each has its entry beside it, and one line below.
 
-use crate::builtin::{binary, chain, graph, mrf, multiclass, multilabel};
+use crate::builtin::{binary, chain, graph, mrf, multiclass, multilabel, tree};
 use crate::entry::TaskEntry;
 use crate::foreign::external;
 
 /// All tasks, in the order in which they are listed to users.
-pub static TASKS: &[TaskEntry] =
-    &[binary::ENTRY, multiclass::ENTRY, chain::ENTRY, graph::ENTRY, mrf::ENTRY, multilabel::ENTRY, external::ENTRY];
+pub static TASKS: &[TaskEntry] = &[
+    binary::ENTRY,
+    multiclass::ENTRY,
+    chain::ENTRY,
+    tree::ENTRY,
+    graph::ENTRY,
+    mrf::ENTRY,
+    multilabel::ENTRY,
+    external::ENTRY,
+];
 
 /// Returns the task of this name.
 pub fn find(name: &str) -> Option<&'static TaskEntry> {

@@ -10,12 +10,14 @@ use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::task::Task;
 use multiplane_core::task_oracle::TaskOracle;
+use multiplane_infer::score_tree::ROOT;
 use multiplane_tasks::builtin::binary::Binary;
 use multiplane_tasks::builtin::chain::Chain;
 use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelling, Pairwise, UNLABELLED};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
+use multiplane_tasks::builtin::tree::{TreeInput, TreeTask};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::data::container::Matrix;
 use multiplane_tasks::data::graphs::GraphArrays;
@@ -299,6 +301,27 @@ pub fn random_sets(seed: u64) -> Small {
     let costs = SetCosts::new(&spec, (rng.below(2) == 0).then_some(&weights[..]), labels).unwrap();
     let task = Multilabel::new(features, LabelGraph::new(labels, edges), costs);
     small(format!("multilabel, seed {seed}"), task, examples, move |_: &Vec<u32>| sequences(labels, 2))
+}
+
+/// A random problem of trees of up to four nodes with one or two types of edges, beside those of [`random`].
+pub fn tree(seed: u64) -> Small {
+    let mut rng = Rng::new(seed, 13);
+    let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
+    let (labels, types) = (1 + rng.below(3) as usize, 1 + rng.below(2));
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let nodes = 1 + rng.below(4) as u32;
+        let mut x = SparseRows::new(features);
+        (0..nodes).for_each(|_| push_row(&mut rng, &mut x, features));
+        let last = nodes - 1; // the root: parents come after their children
+        let parent = |rng: &mut Rng, node: u32| node + 1 + rng.below((last - node).into()) as u32;
+        let parents: Vec<u32> = (0..nodes).map(|v| if v == last { ROOT } else { parent(&mut rng, v) }).collect();
+        let kinds = (0..nodes).map(|_| rng.below(types) as u32).collect();
+        examples.inputs.push(TreeInput::new(x, &parents, kinds).unwrap());
+        examples.labels.push((0..nodes).map(|_| rng.below(labels as u64) as u32).collect());
+    }
+    let task = TreeTask::new(labels, features, types as usize, costs(&mut rng, labels));
+    small(format!("tree, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
 }
 
 /// All label sequences of a length.

@@ -44,6 +44,7 @@ fn all_solvers_keep_the_contract() {
         }
         for seed in 0..8 {
             check_solver(entry, &small::random_sets(seed), [1.0, 0.1][(seed % 2) as usize], 3000.0, 2e-2);
+            check_solver(entry, &small::tree(seed), [1.0, 0.1][(seed % 2) as usize], 3000.0, 2e-2);
         }
     }
 }
@@ -56,6 +57,7 @@ fn certificates_are_the_judges() {
             let (lambda, stops) = ([1.0, 0.1][(seed % 2) as usize], [1.0, 2.5, 7.0, 40.0]);
             check_certificates(entry, &small::random(seed), lambda, &stops);
             check_certificates(entry, &small::random_sets(seed), lambda, &stops);
+            check_certificates(entry, &small::tree(seed), lambda, &stops);
         }
     }
 }

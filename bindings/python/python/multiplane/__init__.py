@@ -4,8 +4,8 @@ A model predicts whole objects: a sequence, a matching, a tree. Training asks a 
 again and again; multiplane keeps each answer, reuses it, and stops with a certificate: ``primal_``, ``dual_`` and
 ``gap_`` of a fitted estimator bracket the optimum.
 
-- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``GraphSSVM``, ``MrfSSVM``:
-  built-in tasks.
+- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``TreeSSVM``, ``GraphSSVM``,
+  ``MrfSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
@@ -30,6 +30,7 @@ from multiplane._pystruct import PyStructTask
 from multiplane._rows import BinarySSVM, MulticlassSSVM
 from multiplane._structured import HeuristicWarning, StructuredSVM
 from multiplane._tasks import Bounded, Pooled, Task
+from multiplane._tree import TreeSSVM
 
 __all__ = [
     "BinarySSVM",
@@ -54,6 +55,7 @@ __all__ = [
     "PyStructTask",
     "StructuredSVM",
     "Task",
+    "TreeSSVM",
     "__version__",
     "infer",
     "load",

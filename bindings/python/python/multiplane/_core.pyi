@@ -23,6 +23,7 @@ __all__ = [
     "mrfs",
     "path",
     "train",
+    "trees",
     "__version__",
 ]
 
@@ -196,3 +197,9 @@ def train(
     start: Fit | None = None,
     keep: bool = False,
 ) -> Fit: ...
+def trees(
+    features: list[Any],
+    parents: list[list[int | None] | None],
+    types: list[list[str | None]],
+    labels: list[list[str | None]] | None = None,
+) -> Dataset: ...

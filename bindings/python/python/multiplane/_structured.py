@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _processes
 from multiplane._base import Estimator
 from multiplane._check import Findings, examine
-from multiplane._chain import _listed
+from multiplane._labeller import listed
 from multiplane._digest import Unknown, digest
 from multiplane._path import PathResult
 from multiplane._processes import Processes, refusal
@@ -126,7 +126,7 @@ class StructuredSVM(Estimator):
 
     @contextmanager
     def _source(self, X: Any, Y: Any) -> Iterator[_core.UserTask]:
-        x, y = _listed(X, "X"), _listed(Y, "Y")
+        x, y = listed(X, "X"), listed(Y, "Y")
         if isinstance(self.task, type):
             raise ValueError(f"task is the class {self.task.__name__}: expected an object of it")
         initialize = getattr(self._adapted(), "initialize", None)
@@ -231,7 +231,7 @@ class StructuredSVM(Estimator):
     def predict(self, X: Any) -> list[Any]:
         """The predicted labelling of every input."""
         self._check_fitted()
-        x = _listed(X, "X")
+        x = listed(X, "X")
         w = self.coef_.copy()
         w.flags.writeable = False
         found = self._decoded(x, w)
@@ -275,7 +275,7 @@ class StructuredSVM(Estimator):
     def decision_values(self, X: Any, Y: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The score ``w . features(x, y)`` of each labelling, ``[n]``."""
         self._check_fitted()
-        x, y = _listed(X, "X"), _listed(Y, "Y")
+        x, y = listed(X, "X"), listed(Y, "Y")
         if len(x) != len(y):
             raise ValueError(f"X has {len(x)} examples, Y has {len(y)}")
         scores = np.zeros(len(x))
@@ -287,7 +287,7 @@ class StructuredSVM(Estimator):
 
     def score(self, X: Any, Y: Any) -> float:
         """1 minus the mean task loss of the predictions."""
-        y = _listed(Y, "Y")
+        y = listed(Y, "Y")
         found = self.predict(X)
         if len(found) != len(y):
             raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")
@@ -324,7 +324,7 @@ class StructuredSVM(Estimator):
             The findings, each with ``kind``, ``example``, ``message`` and ``cause``; empty where all seems sound.
             ``print`` them for a report. Faults can be shown, their absence cannot.
         """
-        x, y = _listed(X, "X"), _listed(Y, "Y")
+        x, y = listed(X, "X"), listed(Y, "Y")
         task = self._adapted()
         if callable(getattr(task, "initialize", None)):
             task.initialize(x, y)

@@ -1,14 +1,16 @@
 //! `multiplane data make`.
 
-use multiplane::data::{conll, letter, multilabel};
-use multiplane::synth::{synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_words};
+use multiplane::data::{conll, letter, multilabel, trees};
+use multiplane::synth::{
+    synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees, synthetic_words,
+};
 use multiplane::{Error, check_writable, durable_write, unknown_name};
 
 use crate::args::{DataArgs, DataCommand, MakeArgs};
 use crate::commands::done::Done;
 
 /// The synthetic data sets there are.
-const NAMES: [&str; 5] = ["letters", "chunks", "graphs", "scenes", "rotamers"];
+const NAMES: [&str; 6] = ["letters", "chunks", "trees", "graphs", "scenes", "rotamers"];
 
 /// More words, sentences or scenes than this would not fit the memory of an ordinary machine.
 const MAX_EXAMPLES: usize = 10_000_000;
@@ -39,6 +41,7 @@ fn make(args: &MakeArgs) -> Result<Done, Error> {
             bytes = synthetic_rotamers(args.n, args.seed).to_bytes();
             Ok(())
         }
+        "trees" => trees::write(&synthetic_trees(args.n, args.seed), &mut bytes),
         "scenes" => multilabel::write(&synthetic_scenes(args.n, args.seed), &mut bytes),
         _ => letter::write(&synthetic_words(args.n, args.seed), &mut bytes),
     }

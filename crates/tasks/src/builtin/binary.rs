@@ -191,7 +191,7 @@ impl CodedFeatures<Binary> for Binary {
 
 impl ScoreMagnitudes<Binary> for Binary {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
-        let mut sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref, true);
+        let mut sizes = sizes(examples, self.features, &self.costs, |x| x, std::slice::from_ref, true);
         sizes.columns.iter_mut().for_each(|column| *column *= 0.5); // phi(x, y) = y x / 2
         Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(0, 1, Layout::LabelMajor, sizes.columns)
     }

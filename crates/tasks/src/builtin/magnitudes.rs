@@ -26,12 +26,13 @@ pub(super) struct RowSizes {
     pub(super) rows: usize,
 }
 
-/// Measures the examples of a task with `width` features a row; `labels` are those of a truth. `dense` says whether rows
+/// Measures the examples of a task with `width` features a row; `rows` are those of an input, `labels` those of a truth. `dense` says whether rows
 /// without zeros are scored as dense ones.
-pub(super) fn sizes<'a, Y>(
-    examples: &'a Examples<SparseRows, Y>,
+pub(super) fn sizes<'a, X, Y>(
+    examples: &'a Examples<X, Y>,
     width: usize,
     costs: &CostTable,
+    rows: impl Fn(&'a X) -> &'a SparseRows,
     labels: impl Fn(&'a Y) -> &'a [u32],
     dense: bool,
 ) -> RowSizes {
@@ -39,6 +40,7 @@ pub(super) fn sizes<'a, Y>(
     let n = examples.labels.len() as f64;
     let mut sizes = RowSizes { columns: vec![0.0; width], loss: 0.0, additions: 0, rows: 0 };
     for (x, y) in examples.inputs.iter().zip(&examples.labels) {
+        let x = rows(x);
         let mut longest = 0;
         for row in (0..x.len()).map(|t| x.row(t)) {
             row.iter().for_each(|(index, value)| sizes.columns[index as usize] += value.abs() / n);

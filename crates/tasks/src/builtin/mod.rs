@@ -3,6 +3,7 @@
 
 pub mod binary;
 pub mod chain;
+mod coded;
 mod difference;
 pub mod graph;
 pub mod known;
@@ -22,6 +23,7 @@ mod second_opinion;
 pub mod sequences;
 mod several;
 mod task;
+pub mod tree;
 
 pub use neighbours::one_changed;
 pub use problem::TaskProblem;

@@ -210,7 +210,7 @@ impl CodedFeatures<Multiclass> for Multiclass {
 
 impl ScoreMagnitudes<Multiclass> for Multiclass {
     fn magnitudes(&self, examples: &Examples<SparseRows, u32>) -> Magnitudes {
-        let sizes = sizes(examples, self.features, &self.costs, std::slice::from_ref, true);
+        let sizes = sizes(examples, self.features, &self.costs, |x| x, std::slice::from_ref, true);
         Magnitudes::new(sizes.loss, sizes.additions, sizes.rows).with_table(
             0,
             self.classes,

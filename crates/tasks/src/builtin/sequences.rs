@@ -14,7 +14,7 @@ use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, Tas
 use crate::text::{Template, TemplateList, build, look_up};
 
 /// Most bytes that all label names together may have: they go into a model's header.
-const MAX_LABEL_BYTES: usize = 1 << 19;
+pub(super) const MAX_LABEL_BYTES: usize = 1 << 19;
 
 /// What a task on sequences remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ fn check_size(labels: &[String], features: usize) -> Result<(), OpenError> {
 }
 
 /// The labels of training in order: by value where all are whole numbers, else by name.
-fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.collect();
     let value = |name: &String| name.parse::<i64>().ok();
     if names.iter().all(|name| value(name).is_some()) {
@@ -171,7 +171,7 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Numbers of the labels called `names`: those of `known`, then those of unseen ones, which are returned too.
-fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<String>) {
+pub(super) fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<String>) {
     let mut unseen = Vec::new();
     let mut index = Strings::new();
     for name in known {

@@ -7,7 +7,7 @@ use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
 use super::text::Lines;
-use super::{conll, container, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque};
+use super::{conll, container, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque, trees};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
@@ -18,6 +18,7 @@ pub static FORMATS: &[Format] = &[
     &conll::FORMAT,
     &hmm::FORMAT,
     &multilabel::FORMAT,
+    &trees::FORMAT,
     &graphs::FORMAT,
     &mrf::FORMAT,
     &opaque::FORMAT,
@@ -103,7 +104,7 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], &str); 16] = [
+        let cases: [(&str, &[u8], &str); 19] = [
             ("f", b"# note\n\n+1 1:0.5\n", "libsvm"),
             ("f", b"-1\n", "libsvm"),
             ("f", b"0,4 1:0.5 2:0.5\n", "multilabel"),
@@ -120,6 +121,9 @@ mod tests {
             ("f.conll", b"the DT\n", "conll"),
             ("f", b"NN qid:1 1:1\n", "hmm"),
             ("f.hmm", b"3 qid:1 1:1\n", "hmm"),
+            ("f", b"\n {\"nodes\": [{\"label\": \"a,b # c\"}]}\n", "tree"),
+            ("f.jsonl", b"{\"node\": []}\n", "tree"),
+            ("f.conll", b"{ ( B-NP\n", "conll"),
         ];
         for (name, bytes, format) in cases {
             assert_eq!(classified(name, bytes), Ok(format), "{name} {bytes:?}");
@@ -145,7 +149,7 @@ mod tests {
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets))",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree)",
                 ),
             ],
         );

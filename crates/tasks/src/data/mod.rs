@@ -25,6 +25,7 @@ mod rows;
 mod strings;
 mod tagged;
 pub mod text;
+pub mod trees;
 mod words;
 
 #[cfg(test)]
@@ -40,4 +41,5 @@ pub use opaque::Opaque;
 pub use rows::{MAX_FEATURES, Row, SparseRows};
 pub use strings::Strings;
 pub use tagged::Tagged;
+pub use trees::Trees;
 pub use words::Words;

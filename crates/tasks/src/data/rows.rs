@@ -26,6 +26,11 @@ impl SparseRows {
         SparseRows { columns, ..SparseRows::default() }
     }
 
+    /// Gives the rows at least so many columns.
+    pub fn widen(&mut self, columns: usize) {
+        self.columns = self.columns.max(columns);
+    }
+
     /// Appends the row that has `values[k]` in column `indices[k]` and zeros elsewhere.
     ///
     /// Zeros among the values are not stored, but their columns count: [`columns`](Self::columns) grows to the

@@ -3,6 +3,7 @@
 use super::formats::classify;
 use super::text::{self, Lines};
 use super::*;
+use crate::dataset::Dataset;
 
 const SVM: &[u8] = b"# two rows\n+1 1:0.5 3:-2e-3 # tail\r\n-1 qid:4 2:1 7:1\n3\n2.0\t1:1 \t 9:1\n";
 const LETTERS: &[u8] = b"1\to\t2\t1\t1\t0\t0\t1\t0.5\t\n2\tm\t-1\t1\t2\t0\t1\t1\t0\n3\ta\t-1\t2\t1\t7\t0\t0\t-3\n";
@@ -10,6 +11,7 @@ const TABLE: &[u8] = b"a,b,label\n0.5,1,3\n\n 2e1 , -4,-7\n0,0,0\n";
 const COLUMNS: &[u8] = b"the DT B-NP\r\ncat NN I-NP\n\n# # O\n\xc3\xa9 JJ B-NP\n";
 const HMM: &[u8] = b"NN qid:1 1:1 3:0.5 # x\nVB qid:1 7:1\n\nNN qid:3\n";
 const SETS: &[u8] = b"a,b 1:0.5 3:-2e-3 # tail\n 2:1\r\nb\nb,c,a 7:1\n";
+const TREES: &[u8] = b"{\"nodes\": [{\"features\": {\"a\": 1, \"b\": -0.5}, \"label\": \"x\"}, {\"parent\": 0, \"type\": \"t\"}]}\n{\"edges\": [[1, 0]], \"nodes\": [{\"features\": {}}, {}]}\n";
 const RUBBISH: [&[u8]; 14] = [
     b":",
     b"-1",
@@ -73,13 +75,13 @@ fn mutated_files_never_panic() {
     let mut accepted = 0;
     for seed in 0..20_000 {
         let mut chance = Lcg(seed as u64);
-        let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM, SETS][seed % 6].to_vec();
+        let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM, SETS, TREES][seed % 7].to_vec();
         if chance.below(4) == 0 {
             bytes = text::gzip(&bytes);
         }
         chance.mutate(&mut bytes);
         let _ = lines(&bytes).and_then(classify);
-        match seed % 6 {
+        match seed % 7 {
             1 => {
                 if let Ok(words) = lines(&bytes).and_then(letter::parse) {
                     let mut copy = Vec::new();
@@ -110,6 +112,15 @@ fn mutated_files_never_panic() {
                     let mut copy = Vec::new();
                     multilabel::write(&data, &mut copy).unwrap();
                     assert_eq!(lines(&copy).and_then(multilabel::parse).as_ref(), Ok(&data), "seed {seed}");
+                    accepted += 1;
+                }
+            }
+            6 => {
+                if let Ok(data) = lines(&bytes).and_then(trees::parse) {
+                    let mut copy = Vec::new();
+                    trees::write(&data, &mut copy).unwrap();
+                    let again = lines(&copy).and_then(trees::parse).unwrap();
+                    assert_eq!(Dataset::new(again).fingerprint(), Dataset::new(data).fingerprint(), "seed {seed}");
                     accepted += 1;
                 }
             }

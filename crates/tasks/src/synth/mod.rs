@@ -1,5 +1,5 @@
 //! Seeded data that ships inside of the program: handwriting-like words, sentences with chunk tags, small pictures, scenes
-//! with any of six labels, and folded chains of rotamers.
+//! with any of six labels, folded chains of rotamers, and sentences as trees of words.
 //!
 //! [`sentences`] come from a small grammar. For words, the shapes are those of the letter data set of Taskar, Guestrin
 //! and Koller (2003): words whose letters are images of 16 x 8 binary pixels. [`words`] draws spelling from a letter-pair model, gives each word a writer, and lets the
@@ -12,6 +12,7 @@ mod examples;
 mod glyphs;
 mod graphs;
 mod language;
+mod parses;
 mod rotamers;
 mod scenes;
 mod words;
@@ -20,6 +21,7 @@ pub use chunks::{SynthToken, sentences};
 pub use examples::{single_letters, synthetic_chunks, synthetic_scenes, synthetic_words};
 pub use glyphs::{COLUMNS, Glyph, ROWS, glyph};
 pub use graphs::synthetic_graphs;
+pub use parses::synthetic_trees;
 pub use rotamers::synthetic_rotamers;
 pub use scenes::{SCENE_LABELS, SIGNS, SynthScene, scenes};
 pub use words::{PIXELS, SynthWord, words};

@@ -6,6 +6,7 @@
 
 use multiplane_core::linalg;
 
+use crate::builtin::coded::Places;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
 
@@ -38,31 +39,9 @@ impl Chain {
         (self.pair_start() + from as usize * self.labels + to as usize) as u32
     }
 
-    /// Places that have a weight of their own: neighbours, then both ends.
-    pub(super) fn single_places(&self, len: usize) -> usize {
-        len.saturating_sub(1) + if self.ends && len > 0 { 2 } else { 0 }
-    }
-
-    /// The weight that a labelling has at such a place.
-    pub(super) fn single(&self, y: &[u32], place: usize) -> u32 {
-        let (ends, last) = (self.ends_start() as u32, y.len() - 1);
-        match place {
-            _ if place < last => self.pair_index(y[place], y[place + 1]),
-            _ if place == last => ends + y[0],
-            _ => ends + self.labels as u32 + y[last],
-        }
-    }
-
-    /// Calls `each` with every weight of neighbours and ends in which `y` differs from the truth: +1 for what `y`
-    /// has, -1 for what the truth has.
-    pub(super) fn differing_singles(&self, truth: &[u32], y: &[u32], mut each: impl FnMut(u32, f64)) {
-        for place in 0..self.single_places(truth.len()) {
-            let (gained, lost) = (self.single(y, place), self.single(truth, place));
-            if gained != lost {
-                each(gained, 1.0);
-                each(lost, -1.0);
-            }
-        }
+    /// The weights of neighbours and ends of a sequence.
+    pub(super) fn places(&self, len: usize) -> ChainPlaces<'_> {
+        ChainPlaces { chain: self, len }
     }
 
     /// Scores of each label at each position, loss and end weights included, into `unary`.
@@ -81,6 +60,31 @@ impl Chain {
             let ends = &w[self.ends_start()..];
             linalg::axpy(1.0, &ends[..labels], &mut unary[..labels]);
             linalg::axpy(1.0, &ends[labels..2 * labels], &mut unary[(len - 1) * labels..]);
+        }
+    }
+}
+
+/// The weights beside rows of a sequence: of neighbours, then of both ends.
+pub(super) struct ChainPlaces<'a> {
+    chain: &'a Chain,
+    len: usize,
+}
+
+impl Places for ChainPlaces<'_> {
+    fn labels(&self) -> usize {
+        self.chain.labels
+    }
+
+    fn places(&self) -> usize {
+        self.len.saturating_sub(1) + if self.chain.ends && self.len > 0 { 2 } else { 0 }
+    }
+
+    fn weight(&self, y: &[u32], place: usize) -> u32 {
+        let (ends, last) = (self.chain.ends_start() as u32, self.len - 1);
+        match place {
+            _ if place < last => self.chain.pair_index(y[place], y[place + 1]),
+            _ if place == last => ends + y[0],
+            _ => ends + self.chain.labels as u32 + y[last],
         }
     }
 }

@@ -2,7 +2,6 @@
 //! (MP-BCFW paper, Eq. 9). The oracle is Viterbi.
 
 mod builtin;
-mod compiled;
 mod layout;
 mod several;
 mod spec;

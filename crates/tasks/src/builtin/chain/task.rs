@@ -14,8 +14,8 @@ use multiplane_infer::chain::ChainView;
 use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 
-use crate::builtin::chain::compiled::CodedScratch;
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::coded::{CodedScratch, Places};
 use crate::builtin::difference::Difference;
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::prices;
@@ -109,7 +109,7 @@ impl Task for Chain {
             }
         }
         difference.write_rows(x, self.labels as u32, scale, out);
-        self.differing_singles(truth, y, |index, sign| difference.add_single(index, sign));
+        self.places(truth.len()).differing(truth, y, |index, sign| difference.add_single(index, sign));
         difference.write_singles(scale, out);
         out.set_circ(scale * self.loss(truth, y));
         out.seal();
@@ -132,7 +132,7 @@ impl Task for Chain {
 impl ScoreMagnitudes<Chain> for Chain {
     /// Every position gives its row to one label, every two neighbours and each end one weight.
     fn magnitudes(&self, examples: &Examples<SparseRows, Vec<u32>>) -> Magnitudes {
-        let sizes = sizes(examples, self.features, &self.costs, Vec::as_slice, false);
+        let sizes = sizes(examples, self.features, &self.costs, |x| x, Vec::as_slice, false);
         let n = examples.labels.len() as f64;
         let pairs: f64 = examples.inputs.iter().map(|x| x.len().saturating_sub(1) as f64 / n).sum();
         let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
@@ -193,7 +193,7 @@ impl CodedFeatures<Chain> for Chain {
         scratch: &mut ChainScratch,
         compiled: &mut Vec<u32>,
     ) {
-        self.compile_labellings(example.truth, codes, &mut scratch.coded, compiled);
+        scratch.coded.compile(&self.places(example.truth.len()), example.truth, codes, compiled);
     }
 
     fn linear_scores(
@@ -204,7 +204,8 @@ impl CodedFeatures<Chain> for Chain {
         scratch: &mut ChainScratch,
         out: &mut [f64],
     ) {
-        self.score_labellings(example.input, example.truth, w, planes, &mut scratch.coded, out);
+        let (x, truth) = (example.input, &example.truth[..]);
+        scratch.coded.score(&self.places(truth.len()), (x, truth), w, planes, out);
     }
 
     fn add_planes(
@@ -216,6 +217,7 @@ impl CodedFeatures<Chain> for Chain {
         scratch: &mut ChainScratch,
         target: &mut [f64],
     ) {
-        self.add_labellings(example.input, example.truth, planes, amounts, scale, &mut scratch.coded, target);
+        let (x, truth) = (example.input, &example.truth[..]);
+        scratch.coded.add(&self.places(truth.len()), (x, truth), planes, (amounts, scale), target);
     }
 }

@@ -7,8 +7,31 @@
 use multiplane_core::linalg;
 use multiplane_core::oracle::Coded;
 
-use crate::builtin::chain::layout::Chain;
 use crate::data::SparseRows;
+
+/// A structure of positions with labels, and weights beside the rows: each stands at a place and depends on the labels there.
+pub(super) trait Places {
+    /// Returns the number of labels.
+    fn labels(&self) -> usize;
+
+    /// Returns the number of places.
+    fn places(&self) -> usize;
+
+    /// Returns the weight that a labelling has at a place.
+    fn weight(&self, y: &[u32], place: usize) -> u32;
+
+    /// Calls `each` with every such weight in which `y` differs from the truth: +1 for what `y` has, -1 for what the
+    /// truth has.
+    fn differing(&self, truth: &[u32], y: &[u32], mut each: impl FnMut(u32, f64)) {
+        for place in 0..self.places() {
+            let (gained, lost) = (self.weight(y, place), self.weight(truth, place));
+            if gained != lost {
+                each(gained, 1.0);
+                each(lost, -1.0);
+            }
+        }
+    }
+}
 
 /// Numbers before everything else: positions, unary terms, single terms.
 const HEADER: usize = 3;
@@ -41,7 +64,7 @@ struct Compiler {
     single_starts: Vec<usize>,
 }
 
-/// What [`Chain::compile_labellings`] writes, in parts: everything is a number of 32 bits.
+/// What [`CodedScratch::compile`] writes, in parts: everything is a number of 32 bits.
 ///
 /// A term is a label at a position (unary), or a weight of its own that takes the place of the truth's (single); terms
 /// are numbered, unary ones first.
@@ -92,64 +115,23 @@ impl<'a> Terms<'a> {
     }
 }
 
-impl Chain {
+impl CodedScratch {
     /// Writes into `out` what `codes` come to.
-    pub(super) fn compile_labellings(
-        &self,
-        truth: &[u32],
-        codes: &[u32],
-        scratch: &mut CodedScratch,
-        out: &mut Vec<u32>,
-    ) {
-        self.compile_with(&mut scratch.compiler, truth, codes, out);
-    }
-
-    fn compile_with(&self, compiler: &mut Compiler, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
-        let len = truth.len();
-        out.clear();
-        compiler.collect(self, truth, codes);
-        let Compiler { labels, starts, singles, single_starts } = compiler;
-        out.extend([0, labels.len() as u32, singles.len() as u32]);
-        for (t, &right) in truth.iter().enumerate() {
-            let others = &labels[starts[t]..starts[t + 1]];
-            if !others.is_empty() {
-                out.extend([t as u32, 1 + others.len() as u32, right]);
-                out.extend_from_slice(others);
-            }
-        }
-        out[0] = (out.len() - HEADER) as u32;
-        out.extend_from_slice(singles.as_flattened());
-        for y in codes.chunks_exact(len.max(1)) {
-            let count = out.len();
-            out.push(0);
-            for (t, label) in y.iter().enumerate() {
-                let others = &labels[starts[t]..starts[t + 1]];
-                out.extend(others.iter().position(|other| other == label).map(|at| (starts[t] + at) as u32));
-            }
-            for place in 0..self.single_places(len) {
-                let (gained, lost) = (self.single(y, place), self.single(truth, place));
-                if gained != lost {
-                    let start = single_starts[place];
-                    let known = singles[start..single_starts[place + 1]].iter().position(|single| single[0] == gained);
-                    out.extend(known.map(|at| (labels.len() + start + at) as u32));
-                }
-            }
-            out[count] = (out.len() - count - 1) as u32;
-        }
+    pub(super) fn compile(&mut self, places: &impl Places, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
+        self.compiler.compile(places, truth, codes, out);
     }
 
     /// Writes `<w, phi(x, y) - phi(x, truth)>` of every labelling.
-    pub(super) fn score_labellings(
-        &self,
-        x: &SparseRows,
-        truth: &[u32],
+    pub(super) fn score(
+        &mut self,
+        places: &impl Places,
+        (x, truth): (&SparseRows, &[u32]),
         w: &[f64],
         planes: Coded<'_>,
-        scratch: &mut CodedScratch,
         out: &mut [f64],
     ) {
-        let CodedScratch { compiled, compiler, terms, labels, .. } = scratch;
-        let all = self.terms(truth, planes, compiler, compiled);
+        let CodedScratch { compiled, compiler, terms, labels, .. } = self;
+        let (all, width) = (compiler.terms(places, truth, planes, compiled), places.labels());
         terms.clear();
         terms.resize(all.unary, 0.0);
         let mut unary = &mut terms[..];
@@ -157,12 +139,12 @@ impl Chain {
             let (row, others) = (x.row(t), some.len() - 1);
             let (here, rest) = unary.split_at_mut(others);
             labels.clear();
-            if FEW_LABELS * some.len() <= self.labels {
+            if FEW_LABELS * some.len() <= width {
                 labels.resize(some.len(), 0.0);
-                linalg::column_sums(row.indices, row.values, some, self.labels, w, labels);
+                linalg::column_sums(row.indices, row.values, some, width, w, labels);
                 here.iter_mut().zip(&labels[1..]).for_each(|(here, score)| *here = score - labels[0]);
             } else {
-                labels.resize(self.labels, 0.0);
+                labels.resize(width, 0.0);
                 linalg::add_rows(row.indices, row.values, w, labels);
                 let right = labels[some[0] as usize];
                 here.iter_mut().zip(&some[1..]).for_each(|(here, &label)| *here = labels[label as usize] - right);
@@ -176,19 +158,16 @@ impl Chain {
     }
 
     /// Adds `scale * amount` times the plane of each labelling to `target`, term by term.
-    #[allow(clippy::too_many_arguments)] // those of the trait
-    pub(super) fn add_labellings(
-        &self,
-        x: &SparseRows,
-        truth: &[u32],
+    pub(super) fn add(
+        &mut self,
+        places: &impl Places,
+        (x, truth): (&SparseRows, &[u32]),
         planes: Coded<'_>,
-        amounts: &[f64],
-        scale: f64,
-        scratch: &mut CodedScratch,
+        (amounts, scale): (&[f64], f64),
         target: &mut [f64],
     ) {
-        let CodedScratch { compiled, compiler, terms, moved, .. } = scratch;
-        let all = self.terms(truth, planes, compiler, compiled);
+        let CodedScratch { compiled, compiler, terms, moved, .. } = self;
+        let (all, width) = (compiler.terms(places, truth, planes, compiled), places.labels());
         terms.clear();
         terms.resize(all.len(), 0.0);
         for (own, &amount) in all.labellings().zip(amounts) {
@@ -209,7 +188,7 @@ impl Chain {
             if !moved.is_empty() {
                 moved.push((some[0], -scale * total));
                 let row = x.row(t);
-                linalg::add_to_rows(row.indices, row.values, moved, self.labels, target);
+                linalg::add_to_rows(row.indices, row.values, moved, width, target);
             }
         }
         for (&[gained, lost], &amount) in all.singles.iter().zip(&terms[all.unary..]) {
@@ -217,26 +196,60 @@ impl Chain {
             target[lost as usize] -= scale * amount;
         }
     }
+}
+
+impl Compiler {
+    fn compile(&mut self, places: &impl Places, truth: &[u32], codes: &[u32], out: &mut Vec<u32>) {
+        let len = truth.len();
+        out.clear();
+        self.collect(places, truth, codes);
+        let Compiler { labels, starts, singles, single_starts } = self;
+        out.extend([0, labels.len() as u32, singles.len() as u32]);
+        for (t, &right) in truth.iter().enumerate() {
+            let others = &labels[starts[t]..starts[t + 1]];
+            if !others.is_empty() {
+                out.extend([t as u32, 1 + others.len() as u32, right]);
+                out.extend_from_slice(others);
+            }
+        }
+        out[0] = (out.len() - HEADER) as u32;
+        out.extend_from_slice(singles.as_flattened());
+        for y in codes.chunks_exact(len.max(1)) {
+            let count = out.len();
+            out.push(0);
+            for (t, label) in y.iter().enumerate() {
+                let others = &labels[starts[t]..starts[t + 1]];
+                out.extend(others.iter().position(|other| other == label).map(|at| (starts[t] + at) as u32));
+            }
+            for place in 0..places.places() {
+                let (gained, lost) = (places.weight(y, place), places.weight(truth, place));
+                if gained != lost {
+                    let start = single_starts[place];
+                    let known = singles[start..single_starts[place + 1]].iter().position(|single| single[0] == gained);
+                    out.extend(known.map(|at| (labels.len() + start + at) as u32));
+                }
+            }
+            out[count] = (out.len() - count - 1) as u32;
+        }
+    }
 
     /// What the planes were compiled to, or are now.
     fn terms<'a>(
-        &self,
+        &mut self,
+        places: &impl Places,
         truth: &[u32],
         planes: Coded<'a>,
-        compiler: &mut Compiler,
         compiled: &'a mut Vec<u32>,
     ) -> Terms<'a> {
         if !planes.compiled.is_empty() {
             return Terms::new(planes.compiled);
         }
-        self.compile_with(compiler, truth, planes.codes, compiled);
+        self.compile(places, truth, planes.codes, compiled);
         Terms::new(compiled)
     }
-}
 
-impl Compiler {
     /// Lists every label and every single weight in which a labelling differs from the truth, once.
-    fn collect(&mut self, chain: &Chain, truth: &[u32], codes: &[u32]) {
+    fn collect(&mut self, places: &impl Places, truth: &[u32], codes: &[u32]) {
         let len = truth.len();
         let labellings = || codes.chunks_exact(len.max(1));
         self.labels.clear();
@@ -253,11 +266,11 @@ impl Compiler {
         self.starts.push(self.labels.len());
         self.singles.clear();
         self.single_starts.clear();
-        for place in 0..chain.single_places(len) {
+        for place in 0..places.places() {
             let start = self.singles.len();
             self.single_starts.push(start);
-            let lost = chain.single(truth, place);
-            for gained in labellings().map(|y| chain.single(y, place)) {
+            let lost = places.weight(truth, place);
+            for gained in labellings().map(|y| places.weight(y, place)) {
                 if gained != lost && !self.singles[start..].iter().any(|single| single[0] == gained) {
                     self.singles.push([gained, lost]);
                 }

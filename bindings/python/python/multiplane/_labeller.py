@@ -1,0 +1,115 @@
+"""What estimators that give every part of an example a label share: lists of examples, lists of labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._several import Several
+
+
+def listed(x: Any, name: str) -> list[Any]:
+    if isinstance(x, (str, bytes, dict)) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
+        raise ValueError(f"{name} is a {type(x).__name__}: expected a list of sequences")
+    return x if isinstance(x, list) else [x[i] for i in range(len(x))]
+
+
+class PartLabeller(Several):
+    """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
+
+    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+        """The core's data set; without labels one to predict."""
+        raise NotImplementedError
+
+    def _parts(self, example: Any) -> int:
+        """How many parts an example has."""
+        raise NotImplementedError
+
+    def _refuse_others(self, x: list[Any]) -> None:
+        """Refuses examples whose features are not those of training."""
+
+    def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
+        plain = []
+        for i, sequence in enumerate(listed(y, what)):
+            if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
+                raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
+            plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
+        return plain
+
+    def _learn_classes(self, y: list[list[Any]]) -> None:
+        by_name: dict[str, Any] = {}
+        for i, sequence in enumerate(y):
+            for label in sequence:
+                name = str(label)
+                if by_name.setdefault(name, label) != label:
+                    raise ValueError(f"y[{i}] holds {label!r} beside {by_name[name]!r}: labels that look the same")
+                if not name or name.isspace() or "\n" in name:
+                    raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
+        self._by_name = by_name
+
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
+        labels = self._labels(y)
+        data = self._dataset(x, labels)
+        self._learn_classes(labels)
+        return data
+
+    def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
+        return None if x is None else self._dataset(x, self._labels(y, "y_test"))
+
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+        """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
+
+        With test data its mean loss is in every entry of ``history_``.
+        """
+        with self._all_or_nothing():
+            data = self._data(X, y)
+            self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
+        return self
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        self.classes_ = np.array([self._by_name.get(name, name) for name in model.labels()])
+
+    def _from_model(self, model: _core.Model) -> None:
+        """Takes over a model that was trained elsewhere."""
+        names = model.labels()
+        whole = all(name.lstrip("-").isdigit() for name in names)
+        self._by_name = {name: int(name) if whole else name for name in names}
+        self._take(model, json.loads(model.info()))
+
+    def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
+        x = listed(X, "X")
+        if not x:
+            return None, []
+        self._refuse_others(x)
+        return self._dataset(x, None, filler=self._model.labels()[0]), [self._parts(example) for example in x]
+
+    def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
+        return self.classes_[numbers]
+
+    def predict(self, X: Any) -> list[NDArray[Any]]:
+        """The predicted labels of every example: a list of arrays, a label for each part."""
+        self._check_fitted()
+        data, parts = self._to_ask(X)
+        if data is None:
+            return []
+        numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
+        return [self.classes_[part] for part in np.split(numbers, np.cumsum(parts)[:-1])]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of labels predicted rightly, over all sequences."""
+        truth = self._labels(y)
+        found = self.predict(X)
+        if len(found) != len(truth):
+            raise ValueError(f"X has {len(found)} examples, y has {len(truth)}")
+        right = total = 0
+        for i, (a, b) in enumerate(zip(found, truth, strict=True)):
+            if len(a) != len(b):
+                raise ValueError(f"X[{i}] has {len(a)} rows, y[{i}] has {len(b)} labels")
+            right += sum(p == t for p, t in zip(a.tolist(), b, strict=True))
+            total += len(b)
+        return right / max(1, total)

@@ -1,0 +1,88 @@
+"""Labelling the nodes of trees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from multiplane import _core
+from multiplane._labeller import PartLabeller, listed
+from multiplane._validation import canonical
+
+
+def _features(x: Any, what: str) -> Any:
+    """Rows, dense or sparse, or a list of lists of names with numbers."""
+    if hasattr(x, "tocsr"):
+        return canonical(x)
+    if isinstance(x, (list, tuple)) and all(isinstance(node, dict) for node in x):
+        named = []
+        for k, node in enumerate(x):
+            try:
+                named.append([(str(name), float(value)) for name, value in node.items()])
+            except (TypeError, ValueError):
+                raise ValueError(f"{what}[{k}] is {node!r}: expected names with numbers") from None
+        return named
+    return x
+
+
+def _parents(x: Any, what: str) -> list[int | None] | None:
+    """Parents, none at the root."""
+    if x is None:
+        return None
+    found: list[int | None] = []
+    for k, parent in enumerate(x.tolist() if isinstance(x, np.ndarray) else x):
+        if parent is not None and (isinstance(parent, bool) or not float(parent).is_integer()):
+            raise ValueError(f"{what}[{k}] is {parent!r}: expected the number of a node, or -1 or None at the root")
+        found.append(None if parent is None or parent == -1 else int(parent))
+    return found
+
+
+def _example(item: Any, i: int) -> tuple[Any, list[int | None] | None, list[str | None]]:
+    """Features, parents and types of edges of one tree."""
+    what = f"X[{i}]"
+    if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
+        raise ValueError(f"{what} is a {type(item).__name__}: expected (features, parents) or (features, parents, types)")
+    features, parents = _features(item[0], f"{what}[0]"), _parents(item[1], f"{what}[1]")
+    nodes = features.shape[0] if hasattr(features, "shape") else len(features)
+    if len(item) == 2 or item[2] is None:
+        return features, parents, [None] * nodes
+    return features, parents, [None if name is None else str(name) for name in item[2]]
+
+
+class TreeSSVM(PartLabeller):
+    """Labels every node of a tree, given the tree: words of a parse, parts of a document or of a program.
+
+    ``X`` is a list of ``(features, parents)`` or ``(features, parents, types)``: rows ``[nodes, features]`` (dense or
+    SciPy sparse) or a dict ``{name: number}`` for every node; the parent of every node, -1 or None at the root; and the
+    type of its edge to the parent, a string or None. ``y`` is a list of sequences of labels.
+
+    ``coef_`` is one vector: ``unary[label][feature]``, then for every type of edges ``pair[parent's label][child's
+    label]``; ``unary_``, ``pairwise_`` (``[types, labels, labels]``) and ``types_`` are its parts.
+    """
+
+    _task = "tree"
+
+    def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
+        examples = [_example(item, i) for i, item in enumerate(listed(x, "X"))]
+        if not examples:
+            raise ValueError("X is empty: expected at least one tree")
+        if y is not None and len(y) != len(examples):
+            raise ValueError(f"X has {len(examples)} examples, y has {len(y)}")
+        names: list[list[str | None]] | None = None
+        if y is not None:
+            names = [[None if label is None else str(label) for label in labels] for labels in y]
+        features, parents, types = (list(part) for part in zip(*examples, strict=True))
+        return _core.trees(features, parents, types, names)
+
+    def _parts(self, example: Any) -> int:
+        return int(example[0].shape[0]) if hasattr(example[0], "shape") else len(example[0])
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        info = json.loads(model.info())
+        labels, ends = len(model.labels()), len(model.labels()) * model.features()
+        self.types_ = info["types"]
+        self.unary_ = self.coef_[:ends].reshape(labels, -1)
+        self.pairwise_ = self.coef_[ends:].reshape(len(self.types_), labels, labels)

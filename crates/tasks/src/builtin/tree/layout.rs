@@ -1,0 +1,76 @@
+//! The tree's weights: where they stand, and the scores of labels at nodes.
+//!
+//! Weights: `unary[feature][label]`, then for every type of edges `pair[label of the child][label of the parent]`, as the
+//! engine reads them. In files it is `unary[label][feature]`, `pair[type][parent's label][child's label]`.
+
+use multiplane_core::linalg;
+
+use super::input::TreeInput;
+use crate::builtin::coded::Places;
+use crate::losses::CostTable;
+
+/// The task: labels, features, types of edges, costs.
+#[derive(Clone, Debug)]
+pub struct TreeTask {
+    pub(super) labels: usize,
+    pub(super) features: usize,
+    pub(super) types: usize,
+    pub(super) costs: CostTable,
+}
+
+impl TreeTask {
+    /// Makes a task of `labels` labels on nodes with `features` features and edges of `types` types.
+    pub fn new(labels: usize, features: usize, types: usize, costs: CostTable) -> Self {
+        TreeTask { labels, features, types, costs }
+    }
+
+    /// Returns where the pair weights begin.
+    pub(super) fn pair_start(&self) -> usize {
+        self.labels * self.features
+    }
+
+    /// The weight of a pair of labels: those of parent and child.
+    pub(super) fn pair_index(&self, of: usize, from: u32, to: u32) -> u32 {
+        (self.pair_start() + (of * self.labels + to as usize) * self.labels + from as usize) as u32
+    }
+
+    /// The weights of the edges of a tree.
+    pub(super) fn places<'a>(&'a self, x: &'a TreeInput) -> TreePlaces<'a> {
+        TreePlaces { task: self, x }
+    }
+
+    /// Scores of each label at each node, loss included, into `unary`.
+    pub(super) fn score_nodes(&self, x: &TreeInput, w: &[f64], truth: Option<&Vec<u32>>, unary: &mut Vec<f64>) {
+        unary.clear();
+        unary.resize(x.nodes() * self.labels, 0.0);
+        let factor = self.costs.factor(x.nodes());
+        for (node, scores) in unary.chunks_exact_mut(self.labels).enumerate() {
+            let row = x.rows().row(node);
+            linalg::add_rows(row.indices, row.values, w, scores);
+            if let Some(truth) = truth {
+                linalg::axpy(factor, self.costs.row(truth[node]), scores);
+            }
+        }
+    }
+}
+
+/// The weights beside rows of a tree: one for each edge.
+pub(super) struct TreePlaces<'a> {
+    task: &'a TreeTask,
+    x: &'a TreeInput,
+}
+
+impl Places for TreePlaces<'_> {
+    fn labels(&self) -> usize {
+        self.task.labels
+    }
+
+    fn places(&self) -> usize {
+        self.x.edge_count()
+    }
+
+    fn weight(&self, y: &[u32], place: usize) -> u32 {
+        let (of, parent, child) = self.x.edge(place);
+        self.task.pair_index(of, y[parent], y[child])
+    }
+}

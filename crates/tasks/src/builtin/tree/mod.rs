@@ -1,0 +1,20 @@
+//! Labelling the nodes of trees: features of nodes as rows, one weight per pair of labels of an edge for each type of edges.
+//! The oracle is max-product.
+
+mod builtin;
+mod input;
+mod layout;
+mod reading;
+mod recombine;
+mod reference;
+mod spec;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use input::TreeInput;
+pub use layout::TreeTask;
+pub use reading::TreeVocabulary;
+pub use spec::{ENTRY, TreeSpec};
+pub use task::TreeScratch;

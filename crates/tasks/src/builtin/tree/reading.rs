@@ -1,0 +1,263 @@
+//! Trees made ready for the task: features and labels by number, and what a model remembers of them.
+
+use std::sync::Arc;
+
+use multiplane_infer::score_tree::ROOT;
+use serde::{Deserialize, Serialize};
+
+use super::input::TreeInput;
+use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::reading::Reading;
+use crate::builtin::scaling::ScaleSpec;
+use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
+use crate::data::{DataError, SparseRows, Strings, Trees};
+use crate::dataset::Dataset;
+use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
+
+/// What a task on trees remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TreeVocabulary {
+    /// Names of the labels: whole numbers by value, other names in alphabetical order.
+    pub labels: Vec<String>,
+    /// Names of the types of edges, in alphabetical order; that of edges without a type is empty.
+    pub types: Vec<String>,
+    /// Features of a node, a bias feature included.
+    pub features: usize,
+    /// Names of the features, where they have any.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
+    /// Labels of this data that training never saw, numbered after the others; no model holds them.
+    #[serde(skip)]
+    pub unseen: Vec<String>,
+    /// What the features were divided by, where they were.
+    #[serde(skip)]
+    pub scale: Option<FeatureScale>,
+}
+
+impl TaskVocabulary for TreeVocabulary {
+    fn dictionary(&self) -> Option<&Arc<Strings>> {
+        self.dictionary.as_ref()
+    }
+
+    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
+        self.dictionary = dictionary;
+    }
+
+    fn scale(&self) -> Option<&FeatureScale> {
+        self.scale.as_ref()
+    }
+
+    fn set_scale(&mut self, scale: Option<FeatureScale>) {
+        self.scale = scale;
+    }
+}
+
+impl TreeVocabulary {
+    /// Returns the name of a label; none of a node without one.
+    pub fn label(&self, label: u32) -> Option<&str> {
+        let place = label as usize;
+        self.labels.get(place).or_else(|| self.unseen.get(place.checked_sub(self.labels.len())?)).map(String::as_str)
+    }
+}
+
+/// Trees made ready.
+pub(super) type ReadTrees = Reading<TreeInput, Vec<u32>, TreeVocabulary>;
+
+impl ReadTrees {
+    /// Reads `data`; with a vocabulary (that of a model) labels, features and types that it lacks get one warning each.
+    ///
+    /// # Errors
+    ///
+    /// The data are no trees, lack parents or, in training, labels, do not fit the model, or need more weights than there
+    /// may be.
+    pub(super) fn read(
+        data: &Dataset,
+        (bias, scale): (bool, ScaleSpec),
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Self, OpenError> {
+        let trees = trees_of(data)?;
+        if let Some(tree) = (0..trees.len()).find(|&tree| !trees.has_parents(tree)) {
+            let nodes = trees.range(tree).len();
+            return Err(fault(trees, tree, format!("found {nodes} nodes without any parent, expected a tree")));
+        }
+        let names: Vec<String> = trees.names.iter().map(str::to_owned).collect();
+        let known = match vocabulary {
+            Some(vocabulary) => known_vocabulary(vocabulary)?,
+            None => learn(trees, bias)?,
+        };
+        let rows = rows(trees, bias, known, vocabulary.is_some())?;
+        let Reading { inputs, mut vocabulary, mut warnings, .. } = rows.scaled(scale, vocabulary)?;
+        let (numbers, unseen) = numbers(&names, &vocabulary.labels);
+        let number = |label: &u32| numbers.get(*label as usize).copied().unwrap_or(Trees::NO_LABEL);
+        let labels = (0..trees.len()).map(|tree| trees.labels[trees.range(tree)].iter().map(number).collect());
+        let labels: Vec<Vec<u32>> = labels.collect();
+        let is_unseen = |label: &&u32| **label != Trees::NO_LABEL && **label as usize >= vocabulary.labels.len();
+        let count = labels.iter().flatten().filter(is_unseen).count();
+        let (inputs, cut) = shaped(trees, inputs, &vocabulary.types)?;
+        warnings.extend(unseen_labels(count, "node"));
+        let noun = if cut == 1 { "edge has" } else { "edges have" };
+        let text = || format!("{cut} {noun} a type that training never saw: left out");
+        warnings.extend((cut > 0).then(text));
+        vocabulary.unseen = unseen;
+        Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
+    }
+}
+
+/// The trees that data are.
+pub(super) fn trees_of(data: &Dataset) -> Result<&Trees, OpenError> {
+    let found = data.describe();
+    data.get::<Trees>().ok_or_else(|| OpenError::new(format!("task `tree` reads trees, found {found}")))
+}
+
+/// The error about a tree, with its place.
+pub(super) fn fault(trees: &Trees, tree: usize, message: String) -> OpenError {
+    match trees.origin(tree) {
+        Some((file, line)) => DataError::at(file, line, 1, message).into(),
+        None => OpenError::new(format!("X[{tree}]: {message}")),
+    }
+}
+
+/// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are is
+/// returned.
+fn shaped(trees: &Trees, rows: Vec<SparseRows>, known: &[String]) -> Result<(Vec<TreeInput>, usize), OpenError> {
+    let number = |name: &str| known.iter().position(|known| known == name).map(|number| number as u32);
+    let numbers: Vec<Option<u32>> = trees.type_names.iter().map(number).collect();
+    let mut cut = 0;
+    let input = |(tree, rows): (usize, SparseRows)| {
+        let range = trees.range(tree);
+        let types = trees.types[range.clone()].iter().map(|&name| numbers[name as usize]);
+        let edges = trees.parents[range].iter().zip(types).map(|(&parent, of)| match of {
+            Some(of) => (parent, of),
+            None => {
+                cut += usize::from(parent != ROOT);
+                (ROOT, 0)
+            }
+        });
+        let (parents, types): (Vec<u32>, Vec<u32>) = edges.unzip();
+        TreeInput::new(rows, &parents, types).map_err(|error| OpenError::new(error.to_string()))
+    };
+    let inputs = rows.into_iter().enumerate().map(input).collect::<Result<_, _>>()?;
+    Ok((inputs, cut))
+}
+
+/// The vocabulary of a model, if its parts fit together.
+fn known_vocabulary(vocabulary: &Vocabulary) -> Result<TreeVocabulary, OpenError> {
+    let vocabulary: TreeVocabulary = vocabulary.read()?;
+    let sound = !vocabulary.labels.is_empty() && !vocabulary.types.is_empty();
+    sound.then_some(vocabulary).ok_or_else(|| OpenError::new("the model has no labels or no types of edges"))
+}
+
+/// The vocabulary of training data, in which every node has a label.
+fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
+    for tree in 0..trees.len() {
+        let labels = &trees.labels[trees.range(tree)];
+        if let Some(node) = labels.iter().position(|&label| label == Trees::NO_LABEL) {
+            let rule = "expected one at every node of training data";
+            return Err(fault(trees, tree, format!("node {node}: found no label, {rule}")));
+        }
+    }
+    let distinct = |numbers: &mut dyn Iterator<Item = u32>, names: &Strings| {
+        let mut there = vec![false; names.len()];
+        numbers.for_each(|number| there[number as usize] = true);
+        names.iter().zip(there).filter(|(_, there)| *there).map(|(name, _)| name.to_owned()).collect::<Vec<String>>()
+    };
+    let labels = sorted(distinct(&mut trees.labels.iter().copied(), &trees.names).into_iter());
+    let edges = trees.types.iter().zip(&trees.parents).filter(|(_, parent)| **parent != ROOT);
+    let mut types = distinct(&mut edges.map(|(&of, _)| of), &trees.type_names);
+    types.sort_unstable();
+    if types.is_empty() {
+        types.push(String::new()); // so that w has the same parts
+    }
+    let dictionary = trees.is_named().then(|| dictionary(trees)).transpose()?;
+    let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
+    let features = columns + usize::from(bias);
+    check_dim(features, labels.len())?;
+    let count = labels.len();
+    let pairs = types.len().checked_mul(count * count);
+    if pairs.and_then(|pairs| pairs.checked_add(count * features)).is_none_or(|dim| dim > MAX_DIM) {
+        return Err(OpenError::new(format!(
+            "{count} labels and {} types of edges need more weights for pairs than {} GiB hold",
+            types.len(),
+            MAX_DIM / (1 << 27)
+        )));
+    }
+    let bytes: usize = labels.iter().chain(&types).map(String::len).sum();
+    if bytes > MAX_LABEL_BYTES {
+        return Err(OpenError::new(format!(
+            "the names of labels and types have {bytes} bytes, expected at most {MAX_LABEL_BYTES}"
+        )));
+    }
+    Ok(TreeVocabulary { labels, types, features, dictionary, ..TreeVocabulary::default() })
+}
+
+/// The names of all features that some node has, in the order of first appearance.
+pub(super) fn dictionary(trees: &Trees) -> Result<Arc<Strings>, OpenError> {
+    let mut there = vec![false; trees.columns.len()];
+    for node in 0..trees.rows.len() {
+        trees.rows.row(node).indices.iter().for_each(|&column| there[column as usize] = true);
+    }
+    let mut names = Strings::new();
+    trees.columns.iter().zip(there).filter(|(_, there)| *there).for_each(|(name, _)| {
+        names.intern(name);
+    });
+    let bytes = names.bytes().len() + 8 * names.len();
+    if bytes > MAX_DICTIONARY_BYTES {
+        return Err(OpenError::new(format!(
+            "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}"
+        )));
+    }
+    Ok(Arc::new(names))
+}
+
+/// The features of every tree, by the numbers of the vocabulary; labels are left to the caller.
+pub(super) fn rows(
+    trees: &Trees,
+    bias: bool,
+    vocabulary: TreeVocabulary,
+    used: bool,
+) -> Result<Reading<SparseRows, Vec<u32>, TreeVocabulary>, OpenError> {
+    let features = vocabulary.features;
+    let of_tree = |rows: &SparseRows, tree: usize| cut_rows(rows, trees.range(tree), features, bias);
+    let (inputs, warning) = match &vocabulary.dictionary {
+        None if trees.is_named() => {
+            return Err(OpenError::new("the model was trained on lists of features, found features by name"));
+        }
+        None => {
+            let inputs = (0..trees.len()).map(|tree| of_tree(&trees.rows, tree)).collect();
+            (inputs, unseen_features(trees.rows.columns(), features, bias).filter(|_| used))
+        }
+        Some(_) if !trees.is_named() && trees.rows.columns() > 0 => {
+            return Err(OpenError::new("the model was trained on features by name, found lists of features"));
+        }
+        Some(names) => {
+            let (all, unknown) = renumbered(trees, names);
+            let noun = if unknown == 1 { "feature was" } else { "features were" };
+            let text = || format!("{unknown} {noun} never seen in training: ignored");
+            ((0..trees.len()).map(|tree| of_tree(&all, tree)).collect(), (unknown > 0 && used).then(text))
+        }
+    };
+    let warnings = warning.into_iter().collect();
+    Ok(Reading { inputs, labels: Vec::new(), vocabulary, fingerprint: String::new(), warnings })
+}
+
+/// The rows by the numbers that names have in a dictionary, and the number of distinct features that it lacks.
+fn renumbered(trees: &Trees, names: &Strings) -> (SparseRows, usize) {
+    let numbers: Vec<Option<u32>> = trees.columns.iter().map(|name| names.find(name)).collect();
+    let mut unknown = vec![false; numbers.len()];
+    let mut rows = SparseRows::new(names.len());
+    let mut entries: Vec<(u32, f64)> = Vec::new();
+    for node in 0..trees.rows.len() {
+        entries.clear();
+        for (column, value) in trees.rows.row(node).iter() {
+            match numbers[column as usize] {
+                Some(number) => entries.push((number, value)),
+                None => unknown[column as usize] = true,
+            }
+        }
+        entries.sort_unstable_by_key(|&(number, _)| number);
+        let (indices, values): (Vec<u32>, Vec<f64>) = entries.iter().copied().unzip();
+        rows.push(&indices, &values);
+    }
+    (rows, unknown.into_iter().filter(|unknown| *unknown).count())
+}

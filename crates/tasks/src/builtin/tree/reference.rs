@@ -1,0 +1,44 @@
+//! Hinge and planes of trees by plain code, for `verify`: weights as they stand in files, twice the digits, and no engine.
+
+use super::input::TreeInput;
+use super::layout::TreeTask;
+use crate::builtin::second_opinion::{Function, largest_sum};
+use crate::reference::{product, row_features};
+use crate::twofold::Twofold;
+
+impl TreeTask {
+    /// Where the weight of an edge stands in files.
+    fn file_pair(&self, of: usize, from: usize, to: usize) -> usize {
+        self.labels * (self.features + of * self.labels + from) + to
+    }
+
+    /// `max_y (loss + score) - score of the truth`, by maximising over one node after the other.
+    pub(super) fn plain_hinge(&self, x: &TreeInput, truth: &[u32], w: &[f64]) -> f64 {
+        let factor = self.costs.factor(truth.len());
+        let mut of_truth = Twofold::ZERO;
+        let mut functions: Vec<Function> = Vec::with_capacity(2 * x.nodes());
+        for (node, &right) in truth.iter().enumerate() {
+            let score = |label: usize| product(x.rows().row(node), w, label * self.features);
+            let cost = |label: usize| Twofold::from(factor * self.costs.row(right)[label]);
+            of_truth = of_truth + score(right as usize);
+            functions.push((vec![node], (0..self.labels).map(|label| score(label) + cost(label)).collect()));
+        }
+        for (of, parent, child) in x.edges() {
+            of_truth = of_truth + w[self.file_pair(of, truth[parent] as usize, truth[child] as usize)].into();
+            let start = self.file_pair(of, 0, 0);
+            let table = w[start..start + self.labels * self.labels].iter().map(|&weight| weight.into());
+            functions.push((vec![parent, child], table.collect()));
+        }
+        (largest_sum(&vec![self.labels; x.nodes()], functions) - of_truth).value()
+    }
+
+    /// Hands over `scale * phi(x, y)`, one occurrence after the other.
+    pub(super) fn plain_features(&self, x: &TreeInput, y: &[u32], scale: f64, add: &mut dyn FnMut(usize, f64)) {
+        for (node, &label) in y.iter().enumerate() {
+            row_features(x.rows().row(node), label as usize * self.features, scale, add);
+        }
+        for (of, parent, child) in x.edges() {
+            add(self.file_pair(of, y[parent] as usize, y[child] as usize), scale);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The tree's parameters, and how it is opened.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::layout::TreeTask;
+use super::reading::ReadTrees;
+use crate::builtin::scaling::ScaleSpec;
+use crate::data::trees;
+use crate::dataset::Dataset;
+use crate::entry::{TaskEntry, TaskSpec};
+use crate::losses::{CostTable, LossSpec};
+use crate::problem::{OpenError, Problem, Vocabulary};
+
+/// The task as users name it.
+pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
+    .summary("labelling the nodes of trees")
+    .reads(&[&trees::FORMAT])
+    .layout("unary[label][feature], pair[type][from][to]")
+    .oracle("max-product");
+
+/// Parameters of the task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TreeSpec {
+    /// Adds a feature that is always 1, after the others.
+    pub bias: bool,
+    /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
+    /// is part of the model: data that the model is used on is divided in the same way.
+    pub scale: ScaleSpec,
+    /// What a wrong labelling costs: a sum over its nodes. The oracle adds it to the scores, and evaluation reports
+    /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
+    pub loss: LossSpec,
+    /// Factors on the loss by true label, in sorted order of the labels.
+    pub class_weights: Option<Vec<f64>>,
+}
+
+impl TaskSpec for TreeSpec {
+    fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        let trees = ReadTrees::read(&data, (self.bias, self.scale), vocabulary)?;
+        let labels = trees.vocabulary.labels.len();
+        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
+        let task = TreeTask::new(labels, trees.vocabulary.features, trees.vocabulary.types.len(), costs);
+        trees.into_problem(ENTRY.name, task)
+    }
+}

@@ -1,0 +1,196 @@
+//! The tree's layouts and answers against plain code, and a path against the chain.
+
+use std::sync::Arc;
+
+use multiplane_core::example::{Examples, Question, Workspace};
+use multiplane_core::oracle::{Coded, MaxOracle};
+use multiplane_core::plane::Plane;
+use multiplane_core::rng::Rng;
+use multiplane_core::task::{CodedFeatures, ExampleOf, RecombineLabels, ScoreMagnitudes, Task};
+use multiplane_core::task_oracle::TaskOracle;
+use multiplane_infer::brute;
+use multiplane_infer::score_tree::ROOT;
+
+use super::*;
+use crate::builtin::chain::Chain;
+use crate::builtin::task::BuiltinTask;
+use crate::data::SparseRows;
+use crate::losses::{CostTable, LossSpec};
+
+/// A random task and tree with random sparse rows, weights and a truth.
+fn random(seed: u64) -> (TreeTask, TreeInput, Vec<f64>, Vec<u32>, Rng) {
+    let mut rng = Rng::new(seed, 3);
+    let (labels, features) = (1 + rng.below(4) as usize, [3, 300][rng.below(2) as usize]);
+    let types = 1 + rng.below(3) as usize;
+    let loss = [LossSpec::Hamming, LossSpec::HammingSum][rng.below(2) as usize].clone();
+    let task = TreeTask::new(labels, features, types, CostTable::new(&loss, None, labels).unwrap());
+    let nodes = rng.below(6) as usize;
+    let mut x = SparseRows::new(features);
+    for _ in 0..nodes {
+        let indices: Vec<u32> = (0..features as u32).filter(|_| rng.below(features as u64) < 3).collect();
+        x.push_ones(&indices);
+    }
+    // Any order of nodes: a permutation of trees whose parents come first.
+    let mut names: Vec<u32> = (0..nodes as u32).collect();
+    rng.shuffle(&mut names);
+    let mut parents = vec![ROOT; nodes];
+    (1..nodes).for_each(|k| parents[names[k] as usize] = names[rng.below(k as u64) as usize]);
+    let kinds = (0..nodes).map(|_| rng.below(types as u64) as u32).collect();
+    let x = TreeInput::new(x, &parents, kinds).unwrap();
+    let w = (0..task.dim()).map(|_| rng.unit() - 0.5).collect();
+    let truth = (0..nodes).map(|_| rng.below(labels as u64) as u32).collect();
+    (task, x, w, truth, rng)
+}
+
+fn features(task: &TreeTask, x: &TreeInput, y: &Vec<u32>, scale: f64) -> Plane {
+    let mut phi = Plane::new();
+    task.features(x, y, scale, &mut phi);
+    phi.seal();
+    phi
+}
+
+/// Weights come back from the layout of files, where labels' rows and parents' rows stand together.
+#[test]
+fn file_layout_round_trip() {
+    for seed in 0..100 {
+        let (task, _, w, ..) = random(seed);
+        let file = task.to_file_layout(&w);
+        assert_eq!(task.from_file_layout(&file), w, "seed {seed}");
+        let (label, feature, of) = (task.labels - 1, task.features / 2, task.types - 1);
+        assert_eq!(file[label * task.features + feature], w[feature * task.labels + label], "seed {seed}");
+        let pair = task.pair_start() + of * task.labels * task.labels + label; // parent 0, child `label`
+        assert_eq!(file[pair], w[task.pair_index(of, 0, label as u32) as usize], "seed {seed}");
+    }
+}
+
+/// Decoding finds the best labelling, with and without loss, by `features` and `loss` alone; the plain reference on weights
+/// in the layout of files agrees, and its planes are those of training; magnitudes are as large as any score.
+#[test]
+fn decoding_equals_enumeration() {
+    let mut scratch = TreeScratch::default();
+    for seed in 0..400 {
+        let (task, x, w, truth, _) = random(seed);
+        let score = |y: &[u32], augmented: bool| {
+            let y = y.to_vec();
+            features(&task, &x, &y, 1.0).view().score(&w) + if augmented { task.loss(&truth, &y) } else { 0.0 }
+        };
+        let mut found = Vec::new();
+        for augmented in [false, true] {
+            let question = Question { index: 0, input: &x, truth: augmented.then_some(&truth) };
+            let work = Workspace { scratch: &mut scratch, memory: &mut () };
+            task.decode(question, &w, work, &mut found).unwrap();
+            let best = brute::best(x.nodes(), task.labels, |y| score(y, augmented)).1;
+            assert!((score(&found, augmented) - best).abs() < 1e-12, "seed {seed}");
+        }
+        let hinge = score(&found, true) - score(&truth, true);
+        let file = task.to_file_layout(&w);
+        let reference = task.reference_hinge(&x, &truth, &file);
+        assert!((hinge - reference).abs() < 1e-12, "seed {seed}: {hinge} is not {reference}");
+
+        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
+        let mut plane = Plane::new();
+        task.plane(example, &found, 1.0, Workspace { scratch: &mut scratch, memory: &mut () }, &mut plane);
+        let mut rest = vec![0.0; task.dim()];
+        plane.view().star.add_to(1.0, &mut rest);
+        let mut rest = task.to_file_layout(&rest);
+        let circ = task.reference_plane(&x, &truth, &found, &mut |k, value| rest[k] -= value).unwrap();
+        assert!(
+            rest.iter().all(|value| value.abs() < 1e-12) && (circ - plane.view().circ).abs() < 1e-12,
+            "seed {seed}"
+        );
+
+        let examples = Examples { inputs: vec![x.clone()], labels: vec![truth.clone()] };
+        let most = task.magnitudes(&examples).most(&w);
+        assert!(score(&found, false).abs() <= most + 1e-9, "seed {seed}: {most}");
+        let largest = brute::best(x.nodes(), task.labels, |y| task.loss(&truth, &y.to_vec())).1;
+        assert!((task.largest_loss(example).unwrap() - largest).abs() < 1e-12, "seed {seed}");
+    }
+}
+
+/// A combination has only labels that nodes have in what is known, and none such is better.
+#[test]
+fn recombination_is_the_best_of_what_is_known() {
+    let mut scratch = TreeScratch::default();
+    for seed in 0..300 {
+        let (task, x, w, truth, mut rng) = random(seed);
+        let mut labelling = || (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect::<Vec<u32>>();
+        let known = [labelling(), labelling()];
+        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
+        let (work, mut found) = (Workspace { scratch: &mut scratch, memory: &mut () }, Vec::new());
+        task.recombine(example, &w, &known.concat(), work, &mut found).unwrap();
+        let made = |y: &[u32]| (0..y.len()).all(|t| y[t] == truth[t] || known.iter().any(|known| known[t] == y[t]));
+        assert!(found.len() == x.nodes() && made(&found), "seed {seed}");
+        let value = |y: &[u32]| match made(y) {
+            true => features(&task, &x, &y.to_vec(), 1.0).view().score(&w) + task.loss(&truth, &y.to_vec()),
+            false => f64::NEG_INFINITY,
+        };
+        let best = brute::best(x.nodes(), task.labels, value).1;
+        assert!((value(&found) - best).abs() < 1e-12, "seed {seed}");
+    }
+}
+
+/// Planes known by their labellings alone, compiled or not, score and add up like differences of feature vectors.
+#[test]
+fn planes_by_code_are_feature_differences() {
+    let mut scratch = TreeScratch::default();
+    for seed in 0..300 {
+        let (task, x, w, truth, mut rng) = random(seed);
+        let count = if x.nodes() == 0 { 0 } else { seed % 5 };
+        let mut labelling = || (0..x.nodes()).map(|_| rng.below(task.labels as u64) as u32).collect::<Vec<u32>>();
+        let planes: Vec<Vec<u32>> = (0..count).map(|_| labelling()).collect();
+        let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
+        let of_truth = features(&task, &x, &truth, 1.0).view().score(&w);
+        let mut expected = vec![0.25; task.dim()];
+        for (y, amount) in planes.iter().zip(&amounts) {
+            features(&task, &x, y, 1.0).view().star.add_to(3.0 * amount, &mut expected);
+            features(&task, &x, &truth, 1.0).view().star.add_to(-3.0 * amount, &mut expected);
+        }
+        let (codes, mut compiled) = (planes.concat(), Vec::new());
+        let example = ExampleOf::<TreeTask> { index: 0, input: &x, truth: &truth };
+        task.compile(example, &codes, &mut scratch, &mut compiled);
+        for coded in [Coded::new(&codes), Coded { codes: &codes, compiled: &compiled }] {
+            let (mut scores, mut sum) = (vec![f64::NAN; planes.len()], vec![0.25; task.dim()]);
+            task.linear_scores(example, &w, coded, &mut scratch, &mut scores);
+            for (y, score) in planes.iter().zip(&scores) {
+                let right = features(&task, &x, y, 1.0).view().score(&w) - of_truth;
+                assert!((score - right).abs() < 1e-12, "seed {seed}");
+            }
+            task.add_planes(example, coded, &amounts, 3.0, &mut scratch, &mut sum);
+            assert!(sum.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}");
+        }
+    }
+}
+
+/// A tree that is a path is a chain: the same planes, in the layout of files, for the same weights.
+#[test]
+fn a_path_is_a_chain() {
+    for seed in 0..100 {
+        let mut rng = Rng::new(seed, 4);
+        let (labels, features, len) = (1 + rng.below(5) as usize, 3, 1 + rng.below(8) as usize);
+        let costs = CostTable::new(&LossSpec::Hamming, None, labels).unwrap();
+        let mut rows = SparseRows::new(features);
+        (0..len).for_each(|_| rows.push(&[0, 1, 2], &[0.0; 3].map(|_: f64| rng.unit() - 0.5)));
+        let truth: Vec<u32> = (0..len).map(|_| rng.below(labels as u64) as u32).collect();
+        let chain = Chain::new(labels, features, false, costs.clone());
+        let tree = TreeTask::new(labels, features, 1, costs);
+        let parents: Vec<u32> = (0..len as u32).map(|t| t.checked_sub(1).unwrap_or(ROOT)).collect();
+        let x = TreeInput::new(rows.clone(), &parents, vec![0; len]).unwrap();
+        let file: Vec<f64> = (0..chain.dim()).map(|_| rng.unit() - 0.5).collect();
+        let (of_chain, of_tree) = (chain.from_file_layout(&file), tree.from_file_layout(&file));
+        let dense = |plane: &Plane| {
+            let mut values = vec![0.0; file.len()];
+            plane.view().star.add_to(1.0, &mut values);
+            (values, plane.view().circ, plane.code().to_vec())
+        };
+        let examples = Examples { inputs: vec![rows], labels: vec![truth.clone()] };
+        let mut one = TaskOracle::new(Arc::new(chain.clone()), Arc::new(examples)).unwrap();
+        let examples = Examples { inputs: vec![x], labels: vec![truth] };
+        let mut other = TaskOracle::new(Arc::new(tree.clone()), Arc::new(examples)).unwrap();
+        let (mut first, mut second) = (Plane::new(), Plane::new());
+        one.maximize(0, &of_chain, &mut first).unwrap();
+        other.maximize(0, &of_tree, &mut second).unwrap();
+        let (first, second) = (dense(&first), dense(&second));
+        assert_eq!((first.1, &first.2), (second.1, &second.2), "seed {seed}");
+        assert_eq!(chain.to_file_layout(&first.0), tree.to_file_layout(&second.0), "seed {seed}");
+    }
+}

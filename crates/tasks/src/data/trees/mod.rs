@@ -1,0 +1,14 @@
+//! The format `tree`: a tree a line, as a JSON object (jsonl); and trees as a kind of data, in `kind.rs`.
+
+mod json;
+mod kind;
+mod read;
+mod shape;
+mod write;
+
+pub use kind::{NodeFeatures, TreeParts, Trees};
+pub use read::{FORMAT, read};
+pub use write::write;
+
+#[cfg(test)]
+pub(super) use read::parse;
