@@ -55,7 +55,7 @@ pub struct BinarySpec {
 #[derive(Clone, Debug)]
 pub struct Binary {
     features: usize,
-    costs: CostTable,
+    pub(super) costs: CostTable,
 }
 
 impl Binary {
@@ -135,6 +135,7 @@ impl Task for Binary {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -53,15 +53,34 @@ pub struct MulticlassSpec {
 /// The task: classes, features, costs.
 #[derive(Clone, Debug)]
 pub struct Multiclass {
-    features: usize,
-    costs: CostTable,
-    classes: usize,
+    pub(super) features: usize,
+    pub(super) costs: CostTable,
+    pub(super) classes: usize,
 }
 
 impl Multiclass {
     /// Makes a task of `classes` classes on rows of `features` features.
     pub fn new(classes: usize, features: usize, costs: CostTable) -> Self {
         Multiclass { features, costs, classes }
+    }
+
+    /// Returns the scores of all classes, with the loss where there is a truth.
+    pub(super) fn score_classes<'a>(
+        &self,
+        x: &SparseRows,
+        truth: Option<&u32>,
+        w: &[f64],
+        scratch: &'a mut MulticlassScratch,
+    ) -> &'a [f64] {
+        let scores = &mut scratch.scores;
+        scores.clear();
+        scores.resize(self.classes, 0.0);
+        let row = x.row(0);
+        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
+        if let Some(&truth) = truth {
+            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
+        }
+        scores
     }
 }
 
@@ -108,14 +127,7 @@ impl Task for Multiclass {
         work: WorkspaceOf<'_, Self>,
         out: &mut u32,
     ) -> Result<Quality, String> {
-        let scores = &mut work.scratch.scores;
-        scores.clear();
-        scores.resize(self.classes, 0.0);
-        let row = question.input.row(0);
-        linalg::sparse_row_scores(row.indices, row.values, w, self.features, scores);
-        if let Some(&truth) = question.truth {
-            linalg::axpy(self.costs.factor(1), self.costs.row(truth), scores);
-        }
+        let scores = self.score_classes(question.input, question.truth, w, work.scratch);
         let mut best = 0;
         for (class, &score) in scores.iter().enumerate() {
             if score > scores[best] {
@@ -148,6 +160,7 @@ impl Task for Multiclass {
             codes: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -4,6 +4,7 @@
 mod builtin;
 mod compiled;
 mod layout;
+mod marginals;
 mod spec;
 mod task;
 

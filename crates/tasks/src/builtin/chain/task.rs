@@ -15,6 +15,7 @@ use multiplane_infer::viterbi::Viterbi;
 
 use crate::builtin::chain::compiled::CodedScratch;
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::chain::marginals::ChainSums;
 use crate::builtin::difference::Difference;
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::prices;
@@ -23,11 +24,12 @@ use crate::data::SparseRows;
 /// Working memory of the decoder and of planes.
 #[derive(Debug, Default)]
 pub struct ChainScratch {
-    unary: Vec<f64>,
+    pub(super) unary: Vec<f64>,
     viterbi: Viterbi,
     lattice: Lattice,
     difference: Difference,
     coded: CodedScratch,
+    pub(super) sums: ChainSums,
 }
 
 impl Task for Chain {
@@ -119,6 +121,7 @@ impl Task for Chain {
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

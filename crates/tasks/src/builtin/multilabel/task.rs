@@ -14,13 +14,14 @@ use multiplane_core::task::{
 use super::coded::CodedScratch;
 use super::decode::SetDecoder;
 use super::layout::Multilabel;
+use super::marginals::SetSums;
 use super::scores::SetScores;
 use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
 
 impl Multilabel {
     /// Scores of absence and presence of every label, with the loss where there is a truth.
-    fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
+    pub(super) fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
         let MultilabelScratch { rows, unary, .. } = scratch;
         rows.clear();
         rows.resize(self.labels(), 0.0);
@@ -44,9 +45,10 @@ impl Multilabel {
 pub struct MultilabelScratch {
     /// Scores of rows of weights.
     rows: Vec<f64>,
-    unary: Vec<[f64; 2]>,
+    pub(super) unary: Vec<[f64; 2]>,
     decoder: SetDecoder,
     pub(super) coded: CodedScratch,
+    pub(super) sums: SetSums,
 }
 
 impl Task for Multilabel {
@@ -121,12 +123,14 @@ impl Task for Multilabel {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        let sweeps = self.search() == SetSearch::Sweeps;
         TaskCapabilities {
             codes: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
-            magnitudes: if self.search() == SetSearch::Sweeps { None } else { Some(self) },
+            magnitudes: if sweeps { None } else { Some(self) },
+            marginals: if sweeps { None } else { Some(self) },
             ..TaskCapabilities::none()
         }
     }

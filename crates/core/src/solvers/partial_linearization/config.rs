@@ -1,0 +1,121 @@
+//! Parameters of partial linearisation, and the registry's lines.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::batch::BatchSolver;
+use super::block::BlockSolver;
+use crate::oracle::Ability;
+use crate::order::Order;
+use crate::parameter::{ParameterError, require};
+use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+
+/// Least temperature: further below, scores divided by it leave the range of numbers.
+const COLDEST: f64 = 1e-12;
+
+/// How far a step goes toward the expected plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// To where F is largest: F never falls.
+    #[default]
+    LineSearch,
+    /// All the way: exponentiated gradient. F may fall where the rate is fixed.
+    Full,
+}
+
+/// What becomes of the rate 1/tau of full steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rate {
+    /// Stays as it is.
+    #[default]
+    Fixed,
+    /// A block's rate is halved until F does not fall, each time with another call, and grows by 1.05 after a step. Line
+    /// search needs none of it.
+    Halving,
+}
+
+/// Parameters of partial linearisation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PartialLinearization {
+    /// Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0 steps are
+    /// those of Frank-Wolfe.
+    pub tau: f64,
+    /// How far a step goes: `line-search` or `full`.
+    pub length: Length,
+    /// Whether the rate 1/tau of full steps is `fixed` or `halving`.
+    pub rate: Rate,
+    /// Whether all blocks step at one w, by one length; else one after the other.
+    pub batch: bool,
+    /// Which block is next, where they step one after the other.
+    pub order: Order,
+}
+
+impl Default for PartialLinearization {
+    fn default() -> Self {
+        let order = Order::default();
+        PartialLinearization { tau: 0.01, length: Length::LineSearch, rate: Rate::Fixed, batch: false, order }
+    }
+}
+
+impl PartialLinearization {
+    /// Preset `bcpl`.
+    pub fn bcpl() -> Self {
+        PartialLinearization::default()
+    }
+
+    /// Preset `pl`.
+    pub fn pl() -> Self {
+        PartialLinearization { batch: true, ..PartialLinearization::default() }
+    }
+
+    /// Preset `oeg`.
+    pub fn oeg() -> Self {
+        PartialLinearization { length: Length::Full, rate: Rate::Halving, ..PartialLinearization::default() }
+    }
+
+    /// Preset `eg`.
+    pub fn eg() -> Self {
+        PartialLinearization { batch: true, ..PartialLinearization::oeg() }
+    }
+}
+
+impl SolverConfig for PartialLinearization {
+    fn validate(&self) -> Result<(), ParameterError> {
+        let warm = self.tau.is_finite() && self.tau >= COLDEST;
+        require(warm, "tau", self.tau, "must be a finite number greater than 0, at least 1e-12")?;
+        self.order.validate().map_err(|error| error.under("order"))
+    }
+    fn needs(&self) -> Option<Ability> {
+        Some(Ability::Marginals)
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        match self.batch {
+            false => Box::new(BlockSolver::new(*self, blocks, dim, regularizer)),
+            true => Box::new(BatchSolver::new(*self, blocks, dim, regularizer)),
+        }
+    }
+}
+
+/// The registry's lines.
+pub const ENTRIES: &[SolverEntry] = &[
+    SolverEntry::new::<PartialLinearization>("bcpl", || values(&PartialLinearization::bcpl()))
+        .summary("block-coordinate partial linearisation: steps toward what is expected under a Gibbs distribution")
+        .source("Mohapatra et al. 2016")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("pl", || values(&PartialLinearization::pl()))
+        .summary("batch partial linearisation: n distributions at one w, then one step")
+        .source("Mohapatra et al. 2016")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("oeg", || values(&PartialLinearization::oeg()))
+        .summary("online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall")
+        .source("Collins et al. 2008")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("eg", || values(&PartialLinearization::eg()))
+        .summary("batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall")
+        .source("Collins et al. 2008")
+        .with_dual(),
+];
