@@ -3,5 +3,6 @@
 
 pub mod contract;
 pub mod engines;
+pub mod marginals;
 pub mod reference;
 pub mod small;
