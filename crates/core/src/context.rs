@@ -257,22 +257,27 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    /// Asks for the uniform distribution of `block` and the plane expected under it: no scores, so no call, and charged like
-    /// a plane kept.
+    /// Asks for the uniform distribution of `block`, or the one that is all on its truth, and the plane expected under it: no
+    /// scores, so no call, and charged like a plane kept.
     ///
     /// # Errors
     ///
     /// Those of the oracle, and an answer that is not usable.
-    pub fn uniform(
+    pub fn begin_marginals(
         &mut self,
         block: usize,
         w: &[f64],
+        uniform: bool,
         to: &mut [f64],
         out: &mut Plane,
     ) -> Result<(), OracleError> {
         self.charge_planes(1);
         let marginals = self.marginals(block)?;
-        marginals.gibbs(block, w, f64::INFINITY, &[], to)?;
+        if uniform {
+            marginals.gibbs(block, w, f64::INFINITY, &[], to)?;
+        } else {
+            marginals.on_truth(block, to);
+        }
         marginals.expected(block, to, out);
         check_marginals(block, to)?;
         check_answer(block, w, out, Quality::Heuristic)

@@ -10,6 +10,9 @@ pub trait Marginals {
     /// Returns how many numbers the marginals of `block` are: always the same. 0 where the block has no variable.
     fn len(&mut self, block: usize) -> usize;
 
+    /// Writes into `to` the marginals of the distribution that is all on the truth of `block`; its expected plane is zero.
+    fn on_truth(&mut self, block: usize, to: &mut [f64]);
+
     /// Writes into `to` the marginals of `p(y) ~ q(y) exp(n score(y) / tau)` with scores at `w`, the loss added, and
     /// returns `tau log sum_y q(y) exp(n score(y) / tau)`, where score is relative to the truth as in planes. `q` is the
     /// distribution of largest entropy that has the marginals `from`; uniform (1 for every labelling, not normalised)

@@ -11,6 +11,12 @@ impl<T: Task> Marginals for TaskOracle<T> {
         self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.examples.inputs[block]))
     }
 
+    fn on_truth(&mut self, block: usize, to: &mut [f64]) {
+        if let Some(marginals) = self.task.capabilities().marginals {
+            marginals.all_on(&self.examples.inputs[block], &self.examples.labels[block], to);
+        }
+    }
+
     fn gibbs(&mut self, block: usize, w: &[f64], tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };
         let Some(marginals) = self.task.capabilities().marginals else {

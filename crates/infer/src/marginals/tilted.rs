@@ -5,6 +5,7 @@
 //! that are multiplied, not their logarithms that are added, where ranges allow: O(len * labels^2) without a logarithm.
 
 use super::chain::{ChainMarginals, ForwardBackward};
+use super::scaled::RANGE;
 use super::transitions::Transitions;
 use crate::error::Error;
 use crate::logs::total;
@@ -12,6 +13,9 @@ use multiversion::multiversion;
 
 /// Marginals count as at least this much in q: else what has none never gets any again.
 pub const FLOOR: f64 = 1e-12;
+
+/// A share of `e^-NOTHING` is no more than rounding.
+const NOTHING: f64 = 45.0;
 
 /// Sum-product on chains that follow others, with its working memory.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +84,10 @@ impl TiltedChain {
                 add(&mut self.unary[inner.clone()], -1.0, &nodes[inner]);
             }
             self.transitions.set_products(labels, pair, edges, FLOOR)?;
+            let room = RANGE - self.transitions.range;
+            if room >= 2.0 * self.transitions.range + NOTHING {
+                narrow(labels, &mut self.unary, room);
+            }
             if !self.engine.is_safe(&self.unary, &self.transitions) {
                 self.tables.clear();
                 let tables = edges.chunks_exact((labels * labels).max(1));
@@ -94,6 +102,15 @@ impl TiltedChain {
         edges.copy_from_slice(&self.found.edges);
         make_consistent(labels, nodes, edges);
         Ok(self.found.log_partition)
+    }
+}
+
+/// Lifts scores that are more than `room` below their position's highest to that. Such a label is at least `room` less twice
+/// the range of pairs below the best, whatever its neighbours: what it gets is nothing before and after.
+fn narrow(labels: usize, unary: &mut [f64], room: f64) {
+    for scores in unary.chunks_exact_mut(labels) {
+        let least = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) - 0.999 * room;
+        scores.iter_mut().for_each(|score| *score = if *score < least { least } else { *score });
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::PartialLinearization;
 use super::kept::{Kept, are_probabilities};
+use super::origin::Origin;
 use super::rate::Verdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
@@ -27,6 +28,7 @@ pub struct BatchSolver {
     config: PartialLinearization,
     blocks: usize,
     dual: DualState,
+    origin: Origin,
     kept: Kept,
     /// The marginals that the pass in hand has found, and the sum of their planes.
     found: Vec<f64>,
@@ -45,10 +47,12 @@ pub struct BatchSolver {
 impl BatchSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: PartialLinearization, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        let dual = DualState::new(1, dim, regularizer, Averaging::None);
         BatchSolver {
             config,
             blocks,
-            dual: DualState::new(1, dim, regularizer, Averaging::None),
+            origin: Origin::of(&dual),
+            dual,
             kept: Kept::default(),
             found: Vec::new(),
             sum: PlaneSum::new(dim),
@@ -69,7 +73,7 @@ impl BatchSolver {
     fn begin<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let (sum, w, regularizer) = (&mut self.sum, self.dual.weights(), self.dual.iterate().regularizer());
         sum.clear();
-        self.kept.begin(self.blocks, w, regularizer, ctx, |_, plane| sum.add(1.0, plane))?;
+        self.kept.begin((self.blocks, self.config.start), w, regularizer, ctx, |_, plane| sum.add(1.0, plane))?;
         self.sum.write(&mut self.corner);
         self.dual.place(0, self.corner.view());
         self.dual.rebuild();
@@ -103,6 +107,7 @@ impl BatchSolver {
         ensure(self.blocks == fresh.blocks && self.visited < self.blocks, "the number of examples")?;
         self.dual.check(1, dim)?;
         ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
+        ensure(self.origin.is(fresh.origin), "the dual value of the origin")?;
         self.kept.check(self.blocks)?;
         let sum = self.sum.star().len() == dim && finite(self.sum.star()) && self.sum.circ().is_finite();
         let found = self.found.len() == self.kept.size() && are_probabilities(&self.found);
@@ -144,13 +149,14 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSolver {
     }
 
     fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
-        self.dual.rounded(rounding, self.kept.additions() + self.blocks as f64, out);
+        let additions = self.kept.additions() + self.blocks as f64;
+        self.origin.rounded(&self.dual, rounding, additions, out);
     }
 
     fn progress(&self) -> Progress {
         Progress {
             iterations: self.iterations,
-            dual: Some(self.dual.value()),
+            dual: Some(self.origin.best(&self.dual)),
             gap_seen: self.slope,
             ..Progress::default()
         }
@@ -169,6 +175,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BatchSolver {
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {
-        vec![self.dual.point()]
+        self.origin.points(&self.dual)
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::PartialLinearization;
 use super::kept::Kept;
+use super::origin::Origin;
 use super::rate::Verdict;
 use crate::average::Averaging;
 use crate::certificate::DualCertificate;
@@ -35,6 +36,7 @@ pub struct BlockSolver {
     #[serde(with = "crate::state::json")]
     config: PartialLinearization,
     dual: DualState,
+    origin: Origin,
     kept: Kept,
     /// Temperatures by block.
     taus: Vec<f64>,
@@ -55,9 +57,11 @@ pub struct BlockSolver {
 impl BlockSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: PartialLinearization, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        let dual = DualState::new(blocks, dim, regularizer, Averaging::None);
         BlockSolver {
             config,
-            dual: DualState::new(blocks, dim, regularizer, Averaging::None),
+            origin: Origin::of(&dual),
+            dual,
             kept: Kept::default(),
             taus: vec![config.tau; blocks],
             order: BlockOrder::new(config.order, blocks),
@@ -79,7 +83,7 @@ impl BlockSolver {
     fn begin<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let (mut dual, blocks) = (self.dual.clone(), self.gaps.blocks());
         let (w, regularizer) = (self.dual.weights(), self.dual.iterate().regularizer());
-        self.kept.begin(blocks, w, regularizer, ctx, |block, plane| dual.place(block, plane))?;
+        self.kept.begin((blocks, self.config.start), w, regularizer, ctx, |block, plane| dual.place(block, plane))?;
         dual.rebuild();
         self.dual = dual;
         Ok(())
@@ -110,6 +114,7 @@ impl BlockSolver {
         ensure(self.config == fresh.config, "the parameters")?;
         self.dual.check(n, dim)?;
         ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
+        ensure(self.origin.is(fresh.origin), "the dual value of the origin")?;
         self.kept.check(n)?;
         self.gaps.check(n)?;
         self.order.check(n)?;
@@ -172,13 +177,13 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
     }
 
     fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
-        self.dual.rounded(rounding, self.kept.additions(), out);
+        self.origin.rounded(&self.dual, rounding, self.kept.additions(), out);
     }
 
     fn progress(&self) -> Progress {
         Progress {
             iterations: self.iterations,
-            dual: Some(self.dual.value()),
+            dual: Some(self.origin.best(&self.dual)),
             gap_seen: self.gaps.seen(),
             ..Progress::default()
         }
@@ -197,6 +202,6 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
     }
 
     fn dual_points(&self) -> Vec<DualCertificate<'_>> {
-        vec![self.dual.point()]
+        self.origin.points(&self.dual)
     }
 }

@@ -37,6 +37,17 @@ pub enum Rate {
     Halving,
 }
 
+/// Where the distributions begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small.
+    #[default]
+    Uniform,
+    /// All on the truth, as Frank-Wolfe methods begin: w = 0, F = 0. Labellings without mass count as 1e-12.
+    Truth,
+}
+
 /// Parameters of partial linearisation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -44,6 +55,8 @@ pub struct PartialLinearization {
     /// Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0 steps are
     /// those of Frank-Wolfe.
     pub tau: f64,
+    /// Where the distributions begin: `uniform` or `truth`.
+    pub start: Start,
     /// How far a step goes: `line-search` or `full`.
     pub length: Length,
     /// Whether the rate 1/tau of full steps is `fixed` or `halving`.
@@ -56,8 +69,14 @@ pub struct PartialLinearization {
 
 impl Default for PartialLinearization {
     fn default() -> Self {
-        let order = Order::default();
-        PartialLinearization { tau: 0.01, length: Length::LineSearch, rate: Rate::Fixed, batch: false, order }
+        PartialLinearization {
+            tau: 0.01,
+            start: Start::Uniform,
+            length: Length::LineSearch,
+            rate: Rate::Fixed,
+            batch: false,
+            order: Order::default(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::config::Start;
 use crate::context::Ctx;
 use crate::linalg;
 use crate::oracle::{Capabilities, MaxOracle, OracleError};
@@ -27,10 +28,10 @@ impl Kept {
         !self.starts.is_empty()
     }
 
-    /// Begins with uniform distributions; `each` gets their planes.
+    /// Begins with uniform distributions, or all on the truths; `each` gets their planes.
     pub(super) fn begin<O: MaxOracle + ?Sized>(
         &mut self,
-        blocks: usize,
+        (blocks, start): (usize, Start),
         w: &[f64],
         regularizer: &Regularizer,
         ctx: &mut Ctx<'_, O>,
@@ -38,9 +39,9 @@ impl Kept {
     ) -> Result<(), OracleError> {
         let (mut values, mut starts, mut plane) = (Vec::new(), vec![0], Plane::new());
         for block in 0..blocks {
-            let start = values.len();
-            values.resize(start + ctx.marginals_len(block)?, 0.0);
-            ctx.uniform(block, w, &mut values[start..], &mut plane)?;
+            let place = values.len();
+            values.resize(place + ctx.marginals_len(block)?, 0.0);
+            ctx.begin_marginals(block, w, start == Start::Uniform, &mut values[place..], &mut plane)?;
             regularizer.fold_frozen(&mut plane);
             each(block, plane.view());
             starts.push(values.len());

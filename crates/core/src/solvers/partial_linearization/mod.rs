@@ -17,8 +17,9 @@ mod batch;
 mod block;
 mod config;
 mod kept;
+mod origin;
 mod rate;
 
 pub use batch::BatchSolver;
 pub use block::BlockSolver;
-pub use config::{ENTRIES, Length, PartialLinearization, Rate};
+pub use config::{ENTRIES, Length, PartialLinearization, Rate, Start};

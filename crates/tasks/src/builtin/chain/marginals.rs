@@ -32,6 +32,16 @@ impl LabelMarginals<Chain> for Chain {
         chain_size(x.len(), self.labels)
     }
 
+    fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
+        let (nodes, edges) = to.split_at_mut(y.len() * self.labels);
+        nodes.fill(0.0);
+        edges.fill(0.0);
+        nodes.chunks_exact_mut(self.labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+        for (table, two) in edges.chunks_exact_mut(self.labels * self.labels).zip(y.windows(2)) {
+            table[two[0] as usize * self.labels + two[1] as usize] = 1.0;
+        }
+    }
+
     fn gibbs(
         &self,
         question: QuestionOf<'_, Self>,

@@ -13,6 +13,11 @@ impl LabelMarginals<Binary> for Binary {
         2
     }
 
+    fn all_on(&self, _: &SparseRows, y: &u32, to: &mut [f64]) {
+        to.fill(0.0);
+        to[*y as usize] = 1.0;
+    }
+
     fn gibbs(
         &self,
         question: QuestionOf<'_, Self>,

@@ -34,6 +34,18 @@ impl LabelMarginals<Multilabel> for Multilabel {
         }
     }
 
+    fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
+        to.fill(0.0);
+        if self.graph.forest().is_none() {
+            to[y.iter().enumerate().map(|(k, &value)| (value as usize) << k).sum::<usize>()] = 1.0;
+            return;
+        }
+        y.iter().enumerate().for_each(|(k, &value)| to[2 * k + value as usize] = 1.0);
+        for edge in 0..self.graph.edges().len() {
+            to[2 * y.len() + self.pair_index(edge, y) - self.pair_start()] = 1.0;
+        }
+    }
+
     fn gibbs(
         &self,
         question: QuestionOf<'_, Self>,
