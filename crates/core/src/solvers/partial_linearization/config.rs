@@ -1,15 +1,10 @@
-//! Parameters of partial linearisation, and the registry's lines.
+//! Parameters of partial linearisation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::batch::BatchSolver;
-use super::block::BlockSolver;
-use crate::oracle::Ability;
 use crate::order::Order;
 use crate::parameter::{ParameterError, require};
-use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 /// Least temperature: further below, scores divided by it leave the range of numbers.
 const COLDEST: f64 = 1e-12;
@@ -100,41 +95,10 @@ impl PartialLinearization {
     pub fn eg() -> Self {
         PartialLinearization { batch: true, ..PartialLinearization::oeg() }
     }
-}
 
-impl SolverConfig for PartialLinearization {
-    fn validate(&self) -> Result<(), ParameterError> {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
         let warm = self.tau.is_finite() && self.tau >= COLDEST;
         require(warm, "tau", self.tau, "must be a finite number greater than 0, at least 1e-12")?;
         self.order.validate().map_err(|error| error.under("order"))
     }
-    fn needs(&self) -> Option<Ability> {
-        Some(Ability::Marginals)
-    }
-    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
-        match self.batch {
-            false => Box::new(BlockSolver::new(*self, blocks, dim, regularizer)),
-            true => Box::new(BatchSolver::new(*self, blocks, dim, regularizer)),
-        }
-    }
 }
-
-/// The registry's lines.
-pub const ENTRIES: &[SolverEntry] = &[
-    SolverEntry::new::<PartialLinearization>("bcpl", || values(&PartialLinearization::bcpl()))
-        .summary("block-coordinate partial linearisation: steps toward what is expected under a Gibbs distribution")
-        .source("Mohapatra et al. 2016")
-        .with_dual(),
-    SolverEntry::new::<PartialLinearization>("pl", || values(&PartialLinearization::pl()))
-        .summary("batch partial linearisation: n distributions at one w, then one step")
-        .source("Mohapatra et al. 2016")
-        .with_dual(),
-    SolverEntry::new::<PartialLinearization>("oeg", || values(&PartialLinearization::oeg()))
-        .summary("online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall")
-        .source("Collins et al. 2008")
-        .with_dual(),
-    SolverEntry::new::<PartialLinearization>("eg", || values(&PartialLinearization::eg()))
-        .summary("batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall")
-        .source("Collins et al. 2008")
-        .with_dual(),
-];

@@ -18,8 +18,10 @@ mod block;
 mod config;
 mod kept;
 mod origin;
+mod presets;
 mod rate;
 
 pub use batch::BatchSolver;
 pub use block::BlockSolver;
-pub use config::{ENTRIES, Length, PartialLinearization, Rate, Start};
+pub use config::{Length, PartialLinearization, Rate, Start};
+pub use presets::ENTRIES;
