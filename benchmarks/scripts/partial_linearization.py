@@ -6,11 +6,12 @@
 
 The solvers take turns, so that all meet the same load of the machine; times are training seconds of the program, bounds are
 evaluated off that clock. The curves are the medians over the repeats of (F* - F) / F*, where F* is the highest dual value of
-`auto` at a gap of 1e-5. Writes raw.jsonl (one line per run with its curve), summary.md and an SVG per problem and
+all runs and of `auto`, run to a gap of 1e-5 (times lambda n, if that is more than 1). Writes raw.jsonl (one line per run with its curve), summary.md and an SVG per problem and
 lambda. Standard library alone.
 """
 
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -84,47 +85,58 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("../shared/data"))
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--redraw", action="store_true", help="draws raw.jsonl of --out again, and runs nothing")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     problems = {
         "OCR fold 0": ["--task", "chain", "--data", args.data / "ocr/letter.data.gz", "--set", "data.folds=0"],
         "USPS": ["--task", "multiclass", "--data", args.data / "usps/usps.gz"],
     }
-    lines, raw = [], []
-    for name, problem in problems.items():
-        for times in LAMBDAS:
-            common = [*problem, "--lambda", f"c:{1 / times}"]
-            curves = {run: [] for run in RUNS}
-            with tempfile.TemporaryDirectory() as folder:
-                found, _ = train(args.program, [*common, "--gap", 1e-5 * max(1, times), "--seconds", 60], folder)
-                best = found["dual"]
-                for seed in range(args.repeats):
-                    for run, (more, _, _) in RUNS.items():
-                        limits = ["--seconds", args.seconds, "--seed", seed, "--set", "evaluate=pass"]
-                        end, curve = train(args.program, [*common, *more, *limits], folder)
-                        curves[run].append(curve)
-                        keys = ["n", "lambda", "primal", "dual", "gap", "certified", "oracle_calls", "oracle_seconds", "train_seconds"]
-                        raw.append({"problem": name, "times": times, "run": run, "seed": seed, "best_dual": best,
-                                    **{key: end[key] for key in keys}, "pass_seconds_dual": curve})
-            title = f"{name}, lambda = {times:g}/n"
-            file = f"{name.split()[0].lower()}-{times:g}.svg"
-            (args.out / file).write_text(chart(title, best, curves, args.seconds), encoding="utf-8")
-            marks = [args.seconds / 8, args.seconds / 2, args.seconds]
-            lines += [f"## {title}", "", f"F* = {best:.6g}. ![curves]({file})", "",
-                      f"| (F* - F) / F* at | {' | '.join(f'{m:g} s' for m in marks)} | passes | calls, us each |", "|---|---|---|---|---|---|"]
-            for run in RUNS:
-                shown = " | ".join(f"{short_of(best, curves[run], m):.2g}" for m in marks)
-                mine = [r for r in raw if (r["problem"], r["times"], r["run"]) == (name, times, run)]
-                passes = statistics.median(r["oracle_calls"] / r["n"] for r in mine)
-                each = statistics.median(1e6 * r["oracle_seconds"] / max(1, r["oracle_calls"]) for r in mine)
-                lines.append(f"| {run} | {shown} | {passes:.0f} | {each:.0f} |")
-            lines.append("")
-            print("\n".join(lines[-len(RUNS) - 6:]), flush=True)
-    (args.out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in raw), encoding="utf-8")
-    head = ["# Dual values of partial linearisation, at equal time", "",
-            "`scripts/partial_linearization.py`; one thread, solvers in turns on a machine that others load: ratios hold, seconds "
-            f"less so. Medians of {args.repeats} seeds. \"1\" is F = 0, the value of w = 0, which all know.", ""]
-    (args.out / "summary.md").write_text("\n".join([*head, *lines]), encoding="utf-8")
+    raw_path = args.out / "raw.jsonl"
+    if not args.redraw:
+        raw_path.write_text("".join(json.dumps(row) + "\n" for row in measure(args, problems)), encoding="utf-8")
+    draw(args, [json.loads(line) for line in raw_path.read_text(encoding="utf-8").splitlines()])
+
+
+def measure(args, problems):
+    """Runs everything, the solvers in turns; yields one object per run."""
+    for (name, problem), times in itertools.product(problems.items(), LAMBDAS):
+        common = [*problem, "--lambda", f"c:{1 / times}"]
+        with tempfile.TemporaryDirectory() as folder:
+            found, _ = train(args.program, [*common, "--gap", 1e-5 * max(1, times), "--seconds", 60], folder)
+            for seed, (run, (more, _, _)) in itertools.product(range(args.repeats), RUNS.items()):
+                limits = ["--seconds", args.seconds, "--seed", seed, "--set", "evaluate=pass"]
+                end, curve = train(args.program, [*common, *more, *limits], folder)
+                keys = ["n", "lambda", "primal", "dual", "gap", "certified", "oracle_calls", "oracle_seconds", "train_seconds"]
+                yield {"problem": name, "times": times, "run": run, "seed": seed, "best_dual": found["dual"],
+                       **{key: end[key] for key in keys}, "pass_seconds_dual": curve}
+
+
+def draw(args, raw):
+    """Writes the summary and the curves of what was measured."""
+    repeats = 1 + max(row["seed"] for row in raw)
+    lines = ["# Dual values of partial linearisation, at equal time", "",
+             "`scripts/partial_linearization.py`; one thread, solvers in turns on a machine that others load: ratios hold, seconds "
+             f"less so. Medians of {repeats} seeds. \"1\" is F = 0, the value of w = 0, which all know; \"-\": no pass has ended.", ""]
+    for name, times in dict.fromkeys((row["problem"], row["times"]) for row in raw):
+        mine = [row for row in raw if (row["problem"], row["times"]) == (name, times)]
+        best = max(max(row["best_dual"], row["dual"]) for row in mine)
+        curves = {run: [row["pass_seconds_dual"] for row in mine if row["run"] == run] for run in RUNS}
+        title = f"{name}, lambda = {times:g}/n"
+        file = f"{name.split()[0].lower()}-{times:g}.svg"
+        (args.out / file).write_text(chart(title, best, curves, args.seconds), encoding="utf-8")
+        marks = [args.seconds / 8, args.seconds / 2, args.seconds]
+        lines += [f"## {title}", "", f"F* = {best:.6g}. ![curves]({file})", "",
+                  f"| (F* - F) / F* at | {' | '.join(f'{m:g} s' for m in marks)} | passes | us a call |", "|---|---|---|---|---|---|"]
+        for run in RUNS:
+            short = [short_of(best, curves[run], mark) for mark in marks]
+            shown = " | ".join(f"{value:.2g}" if math.isfinite(value) else "-" for value in short)
+            own = [row for row in mine if row["run"] == run]
+            passes = statistics.median(row["oracle_calls"] / row["n"] for row in own)
+            each = statistics.median(1e6 * row["oracle_seconds"] / max(1, row["oracle_calls"]) for row in own)
+            lines.append(f"| {run} | {shown} | {passes:.0f} | {each:.0f} |")
+        lines.append("")
+    (args.out / "summary.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
