@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
-use crate::oracle::{Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer};
+use crate::oracle::{
+    Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer,
+};
 use crate::plane::Plane;
 use crate::rng::Rng;
 

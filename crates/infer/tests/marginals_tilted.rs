@@ -15,9 +15,7 @@ fn numbers(len: usize, seed: u64) -> Vec<f64> {
 
 /// Marginals of `p(y) ~ q(y) e^score(y)` by looking at every labelling, with the logarithm of the sum.
 fn enumerate(len: usize, labels: usize, unary: &[f64], pair: &[f64], from: &[f64]) -> (Vec<f64>, f64) {
-    let edge = |t: usize, y: &[u32]| {
-        len * labels + t * labels * labels + y[t] as usize * labels + y[t + 1] as usize
-    };
+    let edge = |t: usize, y: &[u32]| len * labels + t * labels * labels + y[t] as usize * labels + y[t + 1] as usize;
     let log = |at: usize| if from.is_empty() { 0.0 } else { from[at].max(FLOOR).ln() };
     let score = |y: &[u32]| {
         let node = |t: usize| t * labels + y[t] as usize;

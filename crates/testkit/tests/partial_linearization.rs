@@ -90,8 +90,7 @@ fn frank_wolfe(problem: &Small, lambda: f64, visits: usize) -> Vec<f64> {
         dual.place(block, plane.view());
     }
     dual.rebuild();
-    let (mut rng, mut order, mut gaps) =
-        (Rng::new(3, 0), BlockOrder::new(Order::default(), n), GapTable::new(n));
+    let (mut rng, mut order, mut gaps) = (Rng::new(3, 0), BlockOrder::new(Order::default(), n), GapTable::new(n));
     let visit = |k: usize| {
         if k.is_multiple_of(n) {
             order.begin_pass(&mut rng, &mut gaps, Visiting::Calls);

@@ -116,8 +116,10 @@ fn the_gap_is_the_sum_of_block_gaps() {
 /// A heuristic oracle certifies nothing, however good the numbers look; its dual is a true bound all the same.
 #[test]
 fn heuristic_answers_never_certify() {
-    for (entry, seed) in
-        undemanding_solvers().into_iter().filter(|entry| entry.has_dual).flat_map(|entry| (0..12).map(move |k| (entry, k)))
+    for (entry, seed) in undemanding_solvers()
+        .into_iter()
+        .filter(|entry| entry.has_dual)
+        .flat_map(|entry| (0..12).map(move |k| (entry, k)))
     {
         let problem = small::random(seed);
         let (n, d, lambda) = (problem.blocks(), problem.dim, 0.5);

@@ -95,12 +95,7 @@ impl DualState {
 
     /// Step of example `block` toward `corner`, of the length that `choose` makes of slope and curvature (0 to 1). F falls
     /// where that is too long.
-    pub fn step_by(
-        &mut self,
-        block: usize,
-        corner: PlaneView<'_>,
-        choose: impl FnOnce(f64, f64) -> f64,
-    ) -> Step {
+    pub fn step_by(&mut self, block: usize, corner: PlaneView<'_>, choose: impl FnOnce(f64, f64) -> f64) -> Step {
         let step = self.move_toward(block, corner, choose);
         self.iterate.count(UpdateKind::Exact);
         step
@@ -110,12 +105,7 @@ impl DualState {
         self.move_toward(block, corner, |slope, curvature| linalg::step_length(slope, curvature, 1.0))
     }
 
-    fn move_toward(
-        &mut self,
-        block: usize,
-        corner: PlaneView<'_>,
-        choose: impl FnOnce(f64, f64) -> f64,
-    ) -> Step {
+    fn move_toward(&mut self, block: usize, corner: PlaneView<'_>, choose: impl FnOnce(f64, f64) -> f64) -> Step {
         if corner == PlaneView::ZERO && self.blocks[block].is_zero() {
             return Step::default();
         }

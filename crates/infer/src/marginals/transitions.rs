@@ -83,7 +83,14 @@ impl Transitions {
         rest.chunks_exact_mut(size).for_each(|table| table.copy_from_slice(first));
         rest_back.chunks_exact_mut(size).for_each(|table| table.copy_from_slice(first_back));
         for (t, factors) in factors.chunks_exact(labels * labels).enumerate() {
-            multiply(labels, padded, factors, floor, &mut forward[t * size..][..size], &mut backward[t * size..][..size]);
+            multiply(
+                labels,
+                padded,
+                factors,
+                floor,
+                &mut forward[t * size..][..size],
+                &mut backward[t * size..][..size],
+            );
         }
         self.shared = false;
         let most = self.largest.first().copied().unwrap_or(0.0);

@@ -158,9 +158,9 @@ impl Chain {
             table.resize(labels, 0.0);
             for t in keys[..same].iter().map(|&key| key as u32 as usize) {
                 let row = x.row(t);
-                let value = row.values.map_or(1.0, |values| {
-                    row.indices.binary_search(&feature).map_or(0.0, |place| values[place])
-                });
+                let value = row
+                    .values
+                    .map_or(1.0, |values| row.indices.binary_search(&feature).map_or(0.0, |place| values[place]));
                 linalg::axpy(value, &moved[t * labels..(t + 1) * labels], table);
             }
             out.extend_table(feature * labels as u32, labels as u32, columns, table, scale);

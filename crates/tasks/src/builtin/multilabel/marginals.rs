@@ -161,8 +161,7 @@ impl SetSums {
                 None => sum += gibbs_of(&mut own.clone()),
                 Some((parent, edge)) => {
                     for above in 0..2 {
-                        self.folded[parent as usize][above] +=
-                            gibbs_of(&mut given(own, link, parent, edge, above));
+                        self.folded[parent as usize][above] += gibbs_of(&mut given(own, link, parent, edge, above));
                     }
                 }
             }

@@ -21,7 +21,13 @@ use crate::data::SparseRows;
 
 impl Multilabel {
     /// Scores of absence and presence of every label, with the loss where there is a truth.
-    pub(super) fn score_labels(&self, x: &SparseRows, w: &[f64], truth: Option<&Vec<u32>>, scratch: &mut MultilabelScratch) {
+    pub(super) fn score_labels(
+        &self,
+        x: &SparseRows,
+        w: &[f64],
+        truth: Option<&Vec<u32>>,
+        scratch: &mut MultilabelScratch,
+    ) {
         let MultilabelScratch { rows, unary, .. } = scratch;
         rows.clear();
         rows.resize(self.labels(), 0.0);
