@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
-use crate::oracle::{Capabilities, CodedPlanes, MaxOracle, OracleError, OracleResult, Quality, check_answer};
+use crate::oracle::{
+    Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer,
+};
 use crate::plane::Plane;
 use crate::rng::Rng;
 
@@ -222,6 +224,71 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
+    /// Returns how many numbers the marginals of `block` are. See [`Marginals`](crate::oracle::Marginals).
+    ///
+    /// # Errors
+    ///
+    /// An oracle that has none.
+    pub fn marginals_len(&mut self, block: usize) -> Result<usize, OracleError> {
+        Ok(self.marginals(block)?.len(block))
+    }
+
+    /// Asks for the marginals of `block` at `w` that follow `from`, and for the plane expected under them: one call,
+    /// counted, timed and checked. See [`Marginals::gibbs`](crate::oracle::Marginals::gibbs).
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle, and an answer that is not usable.
+    pub fn gibbs(
+        &mut self,
+        block: usize,
+        w: &[f64],
+        tau: f64,
+        from: &[f64],
+        to: &mut [f64],
+        out: &mut Plane,
+    ) -> Result<(), OracleError> {
+        self.through_capability(1, |oracle| {
+            let marginals = oracle.capabilities().and_then(Capabilities::marginals);
+            let marginals = marginals.ok_or_else(|| lacks(block, SUM))?;
+            marginals.gibbs(block, w, tau, from, to)?;
+            marginals.expected(block, to, out);
+            Ok(())
+        })?;
+        check_marginals(block, to)?;
+        check_answer(block, w, out, Quality::Heuristic)
+    }
+
+    /// Asks for the uniform distribution of `block`, or the one that is all on its truth, and the plane expected under it: no
+    /// scores, so no call, and charged like a plane kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of the oracle, and an answer that is not usable.
+    pub fn begin_marginals(
+        &mut self,
+        block: usize,
+        w: &[f64],
+        uniform: bool,
+        to: &mut [f64],
+        out: &mut Plane,
+    ) -> Result<(), OracleError> {
+        self.charge_planes(1);
+        let marginals = self.marginals(block)?;
+        if uniform {
+            marginals.gibbs(block, w, f64::INFINITY, &[], to)?;
+        } else {
+            marginals.on_truth(block, to);
+        }
+        marginals.expected(block, to, out);
+        check_marginals(block, to)?;
+        check_answer(block, w, out, Quality::Heuristic)
+    }
+
+    fn marginals(&mut self, block: usize) -> Result<&mut dyn Marginals, OracleError> {
+        self.oracle.capabilities().and_then(Capabilities::marginals).ok_or_else(|| lacks(block, SUM))
+    }
+
     /// Makes `calls` calls through a capability: counted, charged, and timed.
     fn through_capability<T>(
         &mut self,
@@ -308,6 +375,20 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
 /// What is said of an oracle that lacks what a solver needs, where nobody has asked before.
 fn lacks(block: usize, what: &str) -> OracleError {
     OracleError { block, reason: format!("this oracle cannot {what}") }
+}
+
+/// What an oracle without marginals cannot do.
+const SUM: &str = "sum over labellings";
+
+/// Refuses marginals that are no probabilities.
+fn check_marginals(block: usize, marginals: &[f64]) -> Result<(), OracleError> {
+    match marginals.iter().position(|p| !(*p >= 0.0 && *p <= 1.0 + 1e-6)) {
+        None => Ok(()),
+        Some(at) => {
+            let reason = format!("marginal {at} is {}, expected a probability", marginals[at]);
+            Err(OracleError { block, reason })
+        }
+    }
 }
 
 /// Planes that the oracle knows by code are no calls of it; everything else goes through the methods above.

@@ -269,8 +269,13 @@ pub trait LabelMarginals<T: Task + ?Sized> {
     /// Returns how many numbers the marginals of this input are.
     fn len(&self, x: &T::Input) -> usize;
 
-    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, scores as in [`decode`](Task::decode), and
-    /// returns `tau log sum_y q(y) exp(score(y) / tau)`.
+    /// Writes into `to` the marginals of the distribution that is all on `y`.
+    fn all_on(&self, x: &T::Input, y: &T::Label, to: &mut [f64]);
+
+    /// Writes into `to` the marginals of `p(y) ~ q(y) exp(score(y) / tau)`, and returns
+    /// `tau log sum_y q(y) exp(score(y) / tau)`; 0 where `tau` is infinite. Scores as in [`decode`](Task::decode), less that
+    /// of the truth where the question has one. What is written is consistent up to the last digits, however large scores
+    /// are: it is the marginals of some distribution, which certificates stand on.
     ///
     /// # Errors
     ///

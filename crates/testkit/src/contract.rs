@@ -11,10 +11,10 @@ use multiplane_core::plane::{Plane, PlaneView};
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Outcome, Run, Stop};
-use multiplane_core::solvers::SolverEntry;
+use multiplane_core::solvers::{SOLVERS, SolverEntry};
 
 use crate::reference;
-use crate::small::{Small, densify, score, weights};
+use crate::small::{self, Small, densify, score, weights};
 
 /// An oracle's answer is a plane of its example, scores as high as any, and owes nothing to earlier calls.
 pub fn check_oracle(problem: &Small, seed: u64) {
@@ -42,6 +42,27 @@ pub fn check_oracle(problem: &Small, seed: u64) {
             assert!(same, "{name}: block {block} gets another answer from a fresh worker");
         }
     }
+}
+
+/// Whether a solver, as its preset is, finds what it needs in an oracle; else sessions refuse it by name.
+pub fn finds_its_needs(entry: &SolverEntry, oracle: &mut dyn MaxOracle) -> bool {
+    let needs = (entry.parse)(&(entry.preset)()).unwrap().needs();
+    needs.is_none_or(|ability| oracle.capabilities().is_some_and(|known| ability.is_had_by(known)))
+}
+
+/// The solvers that can run on an oracle like this one.
+pub fn solvers_on(mut oracle: BoxedOracle) -> Vec<&'static SolverEntry> {
+    SOLVERS.iter().filter(|entry| finds_its_needs(entry, &mut *oracle)).collect()
+}
+
+/// The solvers that can run on the random problems of [`small`](crate::small).
+pub fn solvers() -> Vec<&'static SolverEntry> {
+    solvers_on(small::random(0).oracle())
+}
+
+/// The solvers that need no more of an oracle than answers.
+pub fn undemanding_solvers() -> Vec<&'static SolverEntry> {
+    SOLVERS.iter().filter(|entry| (entry.parse)(&(entry.preset)()).unwrap().needs().is_none()).collect()
 }
 
 /// A run of `solver` on a small problem, with its records as JSON Lines.

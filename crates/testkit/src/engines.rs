@@ -7,9 +7,9 @@ use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Run, Stop};
-use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
+use multiplane_core::solvers::{SolverEntry, find};
 
-use crate::contract::Shared;
+use crate::contract::{Shared, solvers_on};
 use crate::reference::constrained_optimum;
 use crate::small::Small;
 
@@ -40,7 +40,7 @@ pub fn check_bounds(problem: &Small, regularizer: &Regularizer, exact: bool, pas
     let optimum = constrained_optimum(problem, regularizer);
     let most = passes;
     let mut certified = 0;
-    for entry in SOLVERS {
+    for entry in solvers_on(problem.oracle()) {
         for passes in [3.0, if exact { most } else { 30.0 }] {
             let stop = Stop { passes: Some(passes), ..Stop::default() };
             let mut run = fresh(entry, problem, regularizer, &stop, &Shared::default());

@@ -4,6 +4,7 @@
 pub mod contract;
 mod dense;
 pub mod engines;
+pub mod marginals;
 pub mod reference;
 pub mod several;
 pub mod small;

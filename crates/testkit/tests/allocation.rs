@@ -8,10 +8,10 @@ use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::oracle::{BoxedOracle, MaxOracle};
 use multiplane_core::rng::Rng;
-use multiplane_core::solvers::SOLVERS;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
+use multiplane_testkit::contract::solvers_on;
 
 /// Steps after which a run counts as warm: its buffers have met the largest word, its working sets have settled.
 const WARM_STEPS: u64 = 150_000;
@@ -36,7 +36,7 @@ fn oracle() -> BoxedOracle {
 /// have no limit: one allocation is left.
 #[test]
 fn steps_do_not_allocate_when_warm() {
-    for entry in SOLVERS.iter().filter(|entry| entry.name != "n-slack") {
+    for entry in solvers_on(oracle()).into_iter().filter(|entry| entry.name != "n-slack") {
         let mut oracle = oracle();
         let (n, d) = (oracle.blocks(), oracle.dim());
         let mut parameters = (entry.preset)();

@@ -8,11 +8,10 @@ use std::path::Path;
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
 use multiplane_core::run::{Evaluate, Run, Stop};
-use multiplane_core::solvers::SOLVERS;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
-use multiplane_testkit::contract::Shared;
+use multiplane_testkit::contract::{Shared, solvers_on};
 
 /// Twelve passes over forty synthetic words, seed 5.
 #[test]
@@ -22,7 +21,7 @@ fn records_are_as_they_were() {
     let problem = entry.open(&(entry.defaults)(), words(), None).unwrap();
     let (n, d) = (problem.blocks(), problem.dim());
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for solver in SOLVERS {
+    for solver in solvers_on(problem.oracle().unwrap()) {
         let lines = Shared::default();
         let lambda = 1.0 / n as f64;
         let built = solver.build(&(solver.preset)(), n, d, lambda.into()).unwrap();

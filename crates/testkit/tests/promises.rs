@@ -9,7 +9,8 @@ use multiplane_core::path::PathPoint;
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Evaluate, Run, RunError, Stop};
-use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
+use multiplane_core::solvers::{SolverEntry, find};
+use multiplane_testkit::contract::{solvers, undemanding_solvers};
 use multiplane_testkit::small::{self, Small, score};
 use serde_json::json;
 
@@ -69,7 +70,7 @@ fn a_dual_above_the_primal_ends_the_run() {
     let unsaid: Rule = |_, _, best, _| (Some(best), Quality::Heuristic);
     let evaluates = |entry: &SolverEntry| entry.build(&(entry.preset)(), 1, 1, 1.0.into()).unwrap().evaluates();
     let mut ended = 0;
-    for entry in SOLVERS.iter().filter(|entry| entry.has_dual && entry.needs().is_none()) {
+    for entry in undemanding_solvers().into_iter().filter(|entry| entry.has_dual) {
         for seed in 0..6 {
             let mut run = run_of(entry.name, (ruled(seed, BEST), ruled(seed, TRUTH)), 10.0, 30.0);
             match run.to_end() {
@@ -229,7 +230,7 @@ fn a_wide_gap_reaches_nowhere() {
 /// A state is of one regulariser, whatever the solver: another lambda, prior or constraint is refused.
 #[test]
 fn states_of_another_regularizer_are_refused() {
-    for entry in SOLVERS {
+    for entry in solvers() {
         for seed in [1, 2] {
             let problem = small::random(seed);
             let make = |regularizer: Regularizer| {
@@ -254,7 +255,7 @@ fn states_of_another_regularizer_are_refused() {
 /// What is handed over as a start has no bounds: they are made anew, and are those of a run.
 #[test]
 fn a_point_taken_over_brings_no_bounds() {
-    for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
+    for entry in solvers().into_iter().filter(|entry| entry.has_dual) {
         let problem = small::random(4);
         let mut first = run_of(entry.name, (problem.oracle(), problem.oracle()), 0.3, 20.0);
         let before = first.to_end().unwrap().certificate.dual.unwrap();

@@ -5,8 +5,8 @@ use multiplane_core::observe::JsonLines;
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, Run, Stop, StopReason};
-use multiplane_core::solvers::{SOLVERS, SolverEntry, find};
-use multiplane_testkit::contract::Shared;
+use multiplane_core::solvers::{SolverEntry, find};
+use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn passes(passes: f64) -> Stop {
 #[test]
 fn every_solver_resumes_to_the_bit() {
     let each: Vec<u64> = (0..25).collect();
-    for entry in SOLVERS {
+    for entry in solvers() {
         for seed in 0..12 {
             let problem = small::random(seed);
             let mut rng = Rng::new(seed, 5);
@@ -111,7 +111,7 @@ fn every_combination_resumes_to_the_bit() {
 /// the same stop it ends at once. Of gaps that holds where they do not decide when bounds are evaluated.
 #[test]
 fn ended_runs_go_on() {
-    for entry in SOLVERS {
+    for entry in solvers() {
         for seed in 0..6 {
             let problem = small::random(seed);
             let parameters = (entry.preset)();
@@ -152,7 +152,7 @@ fn ended(mut run: Run<BoxedOracle>) -> Vec<u8> {
 /// A run that has reached its gap goes on to a smaller one when it is restored with that, and proves it.
 #[test]
 fn gaps_can_be_narrowed() {
-    for entry in SOLVERS.iter().filter(|entry| entry.has_dual) {
+    for entry in solvers().into_iter().filter(|entry| entry.has_dual) {
         for seed in 0..6 {
             let (problem, parameters) = (small::random(seed), (entry.preset)());
             let gap = |gap: f64| Stop { gap: Some(gap.into()), passes: Some(3000.0), ..Stop::default() };
@@ -176,7 +176,7 @@ fn foreign_and_damaged_states_are_refused() {
         (parameters["gap_check"], parameters["gap_step"]) = (1.into(), "batch".into());
         (entry, parameters)
     };
-    let presets = SOLVERS.iter().map(|entry| (entry, (entry.preset)()));
+    let presets = solvers().into_iter().map(|entry| (entry, (entry.preset)()));
     let stop = passes(5.6); // in the middle of a gap pass where every second one is
     for (entry, parameters) in presets.chain(["bcfw-gap", "bcpfw-gap"].map(batch)) {
         let saved = |seed: u64| {

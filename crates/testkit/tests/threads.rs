@@ -12,12 +12,12 @@ use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Outcome, Run, RunError, Stop, StopReason};
-use multiplane_core::solvers::{SOLVERS, find};
+use multiplane_core::solvers::find;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
-use multiplane_testkit::contract::Shared;
+use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
 
 /// Numbers of workers; 1 is a crew of the asking thread alone.
@@ -76,7 +76,7 @@ fn threads_change_no_bit() {
         Stop { seconds: Some(3e-4), ..Stop::default() },
         Stop { gap: Some(0.05.into()), passes: Some(60.0), ..Stop::default() },
     ];
-    for entry in SOLVERS {
+    for entry in solvers() {
         for seed in 0..6 {
             let problem = small::random(seed);
             let oracle = || problem.oracle();

@@ -93,7 +93,19 @@ impl DualState {
         step
     }
 
+    /// Step of example `block` toward `corner`, of the length that `choose` makes of slope and curvature (0 to 1). F falls
+    /// where that is too long.
+    pub fn step_by(&mut self, block: usize, corner: PlaneView<'_>, choose: impl FnOnce(f64, f64) -> f64) -> Step {
+        let step = self.move_toward(block, corner, choose);
+        self.iterate.count(UpdateKind::Exact);
+        step
+    }
+
     fn frank_wolfe(&mut self, block: usize, corner: PlaneView<'_>) -> Step {
+        self.move_toward(block, corner, |slope, curvature| linalg::step_length(slope, curvature, 1.0))
+    }
+
+    fn move_toward(&mut self, block: usize, corner: PlaneView<'_>, choose: impl FnOnce(f64, f64) -> f64) -> Step {
         if corner == PlaneView::ZERO && self.blocks[block].is_zero() {
             return Step::default();
         }
@@ -104,7 +116,7 @@ impl DualState {
         let slope_circ = corner.circ - here.circ;
         let slope = PlaneView { star: direction, circ: slope_circ }.score(self.iterate.weights());
         let curvature = self.iterate.curvature(direction);
-        let gamma = linalg::step_length(slope, curvature, 1.0);
+        let gamma = choose(slope, curvature);
         if gamma == 0.0 {
             self.forget_untouched(block, touched);
             return Step { gap: slope, gamma, gain: 0.0 };

@@ -5,6 +5,7 @@ pub mod batch_frank_wolfe;
 pub mod block_frank_wolfe;
 pub mod cutting_plane;
 pub(crate) mod entry;
+pub mod partial_linearization;
 pub mod subgradient;
 
 pub use entry::{BoxedSolver, BuildError, ParseSolver, SolverConfig, SolverEntry, values};
@@ -15,6 +16,7 @@ const FAMILIES: &[&[SolverEntry]] = &[
     batch_frank_wolfe::ENTRIES,
     block_frank_wolfe::ENTRIES,
     cutting_plane::ENTRIES,
+    partial_linearization::ENTRIES,
     subgradient::ENTRIES,
 ];
 

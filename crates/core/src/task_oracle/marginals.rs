@@ -11,6 +11,12 @@ impl<T: Task> Marginals for TaskOracle<T> {
         self.task.capabilities().marginals.map_or(0, |marginals| marginals.len(&self.examples.inputs[block]))
     }
 
+    fn on_truth(&mut self, block: usize, to: &mut [f64]) {
+        if let Some(marginals) = self.task.capabilities().marginals {
+            marginals.all_on(&self.examples.inputs[block], &self.examples.labels[block], to);
+        }
+    }
+
     fn gibbs(&mut self, block: usize, w: &[f64], tau: f64, from: &[f64], to: &mut [f64]) -> Result<f64, OracleError> {
         let failed = |reason| OracleError { block, reason };
         let Some(marginals) = self.task.capabilities().marginals else {
@@ -18,11 +24,9 @@ impl<T: Task> Marginals for TaskOracle<T> {
         };
         let example = self.examples.get(block);
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
-        let log_sum = marginals.gibbs(example.augmented(), w, tau, from, work, to).map_err(failed)?;
-        let (of_truth, _) = self.task.score(example.input, example.truth, w, &mut self.truth);
+        let log_sum = marginals.gibbs(example.augmented(), w, tau, from, work, to).map_err(failed);
         self.memories.settle(block);
-        // The truth's score is a constant; without scores there is none to take off.
-        Ok(if tau.is_finite() { log_sum - of_truth } else { log_sum })
+        log_sum
     }
 
     fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane) {

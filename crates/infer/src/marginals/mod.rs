@@ -2,6 +2,7 @@
 //!
 //! * [`ForwardBackward`] for chains with the same labels everywhere, in scores, as [`viterbi`](crate::viterbi) has them:
 //!   dense kernels; the exponentials of the pair scores are computed once for all chains that share them ([`Transitions`]).
+//! * [`TiltedChain`] for chains that follow others, of which marginals are known.
 //! * [`SumProduct`] for any graph without cycles, as a [`Mrf`](crate::Mrf).
 //! * [`enumerate()`] for any small graph.
 //!
@@ -16,10 +17,12 @@ mod enumeration;
 mod forest;
 mod logarithms;
 mod scaled;
+mod tilted;
 mod transitions;
 
 pub use chain::{ChainMarginals, ForwardBackward};
 pub use distribution::Marginals;
 pub use enumeration::enumerate;
 pub use forest::SumProduct;
+pub use tilted::{FLOOR, TiltedChain, chain_size};
 pub use transitions::Transitions;

@@ -56,7 +56,7 @@ pub struct BinarySpec {
 #[derive(Clone, Debug)]
 pub struct Binary {
     features: usize,
-    costs: CostTable,
+    pub(super) costs: CostTable,
 }
 
 impl Binary {
@@ -145,6 +145,7 @@ impl Task for Binary {
             top: Some(self),
             diverse: Some(self),
             max_marginals: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -8,6 +8,7 @@ mod difference;
 pub mod graph;
 pub mod known;
 mod magnitudes;
+mod marginals;
 pub mod mrf;
 pub mod multiclass;
 pub mod multilabel;

@@ -55,8 +55,8 @@ pub struct MulticlassSpec {
 /// The task: classes, features, costs.
 #[derive(Clone, Debug)]
 pub struct Multiclass {
-    features: usize,
-    costs: CostTable,
+    pub(super) features: usize,
+    pub(super) costs: CostTable,
     pub(super) classes: usize,
 }
 
@@ -151,6 +151,7 @@ impl Task for Multiclass {
             top: Some(self),
             diverse: Some(self),
             max_marginals: Some(self),
+            marginals: Some(self),
             ..TaskCapabilities::none()
         }
     }

@@ -6,7 +6,8 @@ mod problems;
 use multiplane_core::clock::ClockKind;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, Stop};
-use multiplane_core::solvers::{SOLVERS, SolverEntry};
+use multiplane_core::solvers::SolverEntry;
+use multiplane_testkit::contract::solvers_on;
 
 use exact::Exact;
 use problems::Problem;
@@ -49,10 +50,10 @@ fn exactly(n: f64, value: f64) -> Exact {
 }
 
 fn sweep(problems: std::ops::Range<u64>) -> Counts {
-    let solvers: Vec<_> = SOLVERS.iter().filter(|entry| entry.has_dual).collect();
     let mut counts = Counts::default();
     for seed in problems {
         let problem = problems::random(seed);
+        let solvers: Vec<_> = solvers_on(problem.oracle()).into_iter().filter(|entry| entry.has_dual).collect();
         let n = problem.blocks() as f64;
         let lambda = [1.0 / n, 1e-3, 1.0, 1e-6][(seed / 5 % 4) as usize];
         let regularizer = problems::regularizer(seed, problem.dim, lambda);

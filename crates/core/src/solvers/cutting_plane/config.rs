@@ -183,11 +183,6 @@ impl Default for Cache {
 }
 
 impl OneSlack {
-    /// Preset `one-slack`.
-    pub fn one_slack() -> Self {
-        OneSlack::default()
-    }
-
     /// Preset `bundle`: passes are made between the master's solution and the best weights so far.
     pub fn bundle() -> Self {
         OneSlack { inward: 0.5, ..OneSlack::default() }

@@ -36,7 +36,7 @@ impl SolverConfig for NSlack {
 
 /// The registry's lines.
 pub const ENTRIES: &[SolverEntry] = &[
-    SolverEntry::new::<OneSlack>("one-slack", || values(&OneSlack::one_slack()))
+    SolverEntry::new::<OneSlack>("one-slack", || values(&OneSlack::default()))
         .summary("1-slack cutting planes: a plane of the sum of all hinges per pass, which is its own certificate")
         .source("Joachims, Finley, Yu 2009")
         .with_dual()

@@ -3,6 +3,7 @@
 
 mod builtin;
 mod layout;
+mod marginals;
 mod several;
 mod spec;
 mod task;

@@ -15,6 +15,7 @@ use multiplane_infer::lattice::Lattice;
 use multiplane_infer::viterbi::Viterbi;
 
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::chain::marginals::ChainSums;
 use crate::builtin::coded::{CodedScratch, Places};
 use crate::builtin::difference::Difference;
 use crate::builtin::magnitudes::sizes;
@@ -30,6 +31,7 @@ pub struct ChainScratch {
     pub(super) best_paths: BestPaths,
     difference: Difference,
     coded: CodedScratch,
+    pub(super) sums: ChainSums,
 }
 
 impl Task for Chain {
@@ -124,7 +126,7 @@ impl Task for Chain {
             top: Some(self),
             diverse: Some(self),
             max_marginals: Some(self),
-            ..TaskCapabilities::none()
+            marginals: Some(self),
         }
     }
 }

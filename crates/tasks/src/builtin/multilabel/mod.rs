@@ -17,6 +17,7 @@ mod costs;
 mod decode;
 mod graph;
 mod layout;
+mod marginals;
 mod measures;
 mod reference;
 mod scores;

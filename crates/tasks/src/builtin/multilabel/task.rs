@@ -14,6 +14,7 @@ use multiplane_core::task::{
 use super::coded::CodedScratch;
 use super::decode::SetDecoder;
 use super::layout::Multilabel;
+use super::marginals::SetSums;
 use super::scores::SetScores;
 use crate::builtin::prices::{self, SetSearch};
 use crate::data::SparseRows;
@@ -53,6 +54,7 @@ pub struct MultilabelScratch {
     pub(super) unary: Vec<[f64; 2]>,
     pub(super) decoder: SetDecoder,
     pub(super) coded: CodedScratch,
+    pub(super) sums: SetSums,
 }
 
 impl Task for Multilabel {
@@ -127,16 +129,17 @@ impl Task for Multilabel {
     }
 
     fn capabilities(&self) -> TaskCapabilities<'_, Self> {
+        let sweeps = self.search() == SetSearch::Sweeps;
         TaskCapabilities {
             codes: Some(self),
             recombination: Some(self),
             coded_planes: Some(self),
             // Bounds that message passing proves are off by more than rounding, and nobody knows by how much.
-            magnitudes: if self.search() == SetSearch::Sweeps { None } else { Some(self) },
+            magnitudes: if sweeps { None } else { Some(self) },
+            marginals: if sweeps { None } else { Some(self) },
             top: Some(self),
             diverse: Some(self),
             max_marginals: Some(self),
-            ..TaskCapabilities::none()
         }
     }
 }

@@ -1,0 +1,44 @@
+//! The registry's lines of partial linearisation.
+
+use super::batch::BatchSolver;
+use super::block::BlockSolver;
+use super::config::PartialLinearization;
+use crate::oracle::Ability;
+use crate::parameter::ParameterError;
+use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+
+impl SolverConfig for PartialLinearization {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.check()
+    }
+    fn needs(&self) -> Option<Ability> {
+        Some(Ability::Marginals)
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        match self.batch {
+            false => Box::new(BlockSolver::new(*self, blocks, dim, regularizer)),
+            true => Box::new(BatchSolver::new(*self, blocks, dim, regularizer)),
+        }
+    }
+}
+
+/// The registry's lines.
+pub const ENTRIES: &[SolverEntry] = &[
+    SolverEntry::new::<PartialLinearization>("bcpl", || values(&PartialLinearization::bcpl()))
+        .summary("block-coordinate partial linearisation: steps toward what is expected under a Gibbs distribution")
+        .source("Mohapatra et al. 2016")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("pl", || values(&PartialLinearization::pl()))
+        .summary("batch partial linearisation: n distributions at one w, then one step")
+        .source("Mohapatra et al. 2016")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("oeg", || values(&PartialLinearization::oeg()))
+        .summary("online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall")
+        .source("Collins et al. 2008")
+        .with_dual(),
+    SolverEntry::new::<PartialLinearization>("eg", || values(&PartialLinearization::eg()))
+        .summary("batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall")
+        .source("Collins et al. 2008")
+        .with_dual(),
+];

@@ -1,0 +1,175 @@
+//! Sums over the labellings of a chain. Marginals: `nodes[position][label]`, then `edges[position][label][next label]`.
+//!
+//! A call costs the scores of all positions and a sum-product; an expected plane touches all labels of every feature that
+//! the input has, and all pairs of labels.
+
+use multiplane_core::linalg;
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, Task, WorkspaceOf};
+use multiplane_infer::marginals::{ChainMarginals, TiltedChain, chain_size};
+
+use crate::builtin::chain::layout::Chain;
+use crate::data::SparseRows;
+
+/// A plane is filled as a whole if it has at most that many cells for each entry that goes into it.
+const CELLS_PER_ENTRY: usize = 4;
+
+/// Working memory of sums.
+#[derive(Debug, Default)]
+pub(super) struct ChainSums {
+    chain: TiltedChain,
+    pair: Vec<f64>,
+    /// What each label of each position has more than in the truth.
+    moved: Vec<f64>,
+    /// Feature in the upper half, position in the lower: one for each entry of the rows.
+    keys: Vec<u64>,
+    table: Vec<f64>,
+    labels: Vec<u32>,
+}
+
+impl LabelMarginals<Chain> for Chain {
+    fn len(&self, x: &SparseRows) -> usize {
+        chain_size(x.len(), self.labels)
+    }
+
+    fn all_on(&self, _: &SparseRows, y: &Vec<u32>, to: &mut [f64]) {
+        let (nodes, edges) = to.split_at_mut(y.len() * self.labels);
+        nodes.fill(0.0);
+        edges.fill(0.0);
+        nodes.chunks_exact_mut(self.labels).zip(y).for_each(|(node, &label)| node[label as usize] = 1.0);
+        for (table, two) in edges.chunks_exact_mut(self.labels * self.labels).zip(y.windows(2)) {
+            table[two[0] as usize * self.labels + two[1] as usize] = 1.0;
+        }
+    }
+
+    fn gibbs(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        tau: f64,
+        from: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        to: &mut [f64],
+    ) -> Result<f64, String> {
+        let (unary, sums) = (&mut work.scratch.unary, &mut work.scratch.sums);
+        self.score_positions(question.input, w, question.truth, unary);
+        let pair = &w[self.pair_start()..self.ends_start()];
+        let of_truth = question.truth.map_or(0.0, |truth| {
+            let nodes: f64 = truth.iter().enumerate().map(|(t, &y)| unary[t * self.labels + y as usize]).sum();
+            nodes + truth.windows(2).map(|two| w[self.pair_index(two[0], two[1]) as usize]).sum::<f64>()
+        });
+        linalg::scale(1.0 / tau, unary);
+        sums.pair.clear();
+        sums.pair.extend(pair.iter().map(|score| score / tau));
+        let log = sums.chain.solve(self.labels, unary, &sums.pair, from, to).map_err(|error| error.to_string())?;
+        Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
+    }
+
+    fn expected(
+        &self,
+        example: ExampleOf<'_, Self>,
+        marginals: &[f64],
+        scale: f64,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Plane,
+    ) {
+        let (x, truth, labels, sums) = (example.input, example.truth, self.labels, &mut work.scratch.sums);
+        let (nodes, edges) = marginals.split_at(truth.len() * labels);
+        out.clear();
+        if truth.is_empty() {
+            return out.seal();
+        }
+        let mut loss = 0.0;
+        sums.moved.clear();
+        sums.moved.extend_from_slice(nodes);
+        for (moved, &right) in sums.moved.chunks_exact_mut(labels).zip(truth) {
+            loss += linalg::dot(self.costs.row(right), moved);
+            moved[right as usize] -= 1.0;
+        }
+        let entries: usize = (0..x.len()).map(|t| x.row(t).indices.len()).sum();
+        if self.dim() <= CELLS_PER_ENTRY * (entries + labels) * labels {
+            self.fill(x, truth, edges, scale, sums, out.dense(self.dim()));
+        } else {
+            self.write_entries(x, truth, edges, scale, sums, out);
+        }
+        out.set_circ(scale * self.costs.factor(truth.len()) * loss);
+        out.seal();
+    }
+
+    fn entropy(&self, _: &SparseRows, marginals: &[f64]) -> f64 {
+        let square = self.labels * self.labels;
+        let len = (marginals.len() + square) / (self.labels + square).max(1);
+        let (nodes, edges) = marginals.split_at(len * self.labels);
+        let chain = ChainMarginals { log_partition: 0.0, nodes: nodes.to_vec(), edges: edges.to_vec() };
+        chain.entropy(self.labels)
+    }
+}
+
+impl Chain {
+    /// Adds the expected plane to all coordinates.
+    fn fill(&self, x: &SparseRows, truth: &[u32], edges: &[f64], scale: f64, sums: &ChainSums, plane: &mut [f64]) {
+        let labels = self.labels;
+        for (t, moved) in sums.moved.chunks_exact(labels).enumerate() {
+            for (feature, value) in x.row(t).iter() {
+                linalg::axpy(scale * value, moved, &mut plane[feature as usize * labels..][..labels]);
+            }
+        }
+        self.add_singles(truth, edges, scale, &sums.moved, &mut plane[self.pair_start()..]);
+    }
+
+    /// Adds what pairs and ends have more than in the truth to their weights.
+    fn add_singles(&self, truth: &[u32], edges: &[f64], scale: f64, moved: &[f64], singles: &mut [f64]) {
+        let labels = self.labels;
+        let (pairs, ends) = singles.split_at_mut(labels * labels);
+        for (table, two) in edges.chunks_exact(labels * labels).zip(truth.windows(2)) {
+            linalg::axpy(scale, table, pairs);
+            pairs[two[0] as usize * labels + two[1] as usize] -= scale;
+        }
+        if self.ends {
+            linalg::axpy(scale, &moved[..labels], &mut ends[..labels]);
+            linalg::axpy(scale, &moved[moved.len() - labels..], &mut ends[labels..2 * labels]);
+        }
+    }
+
+    /// Pushes the entries of the expected plane, feature by feature.
+    fn write_entries(
+        &self,
+        x: &SparseRows,
+        truth: &[u32],
+        edges: &[f64],
+        scale: f64,
+        sums: &mut ChainSums,
+        out: &mut Plane,
+    ) {
+        let ChainSums { moved, keys, table, labels: columns, .. } = sums;
+        let labels = self.labels;
+        columns.clear();
+        columns.extend(0..labels as u32);
+        keys.clear();
+        for t in 0..x.len() {
+            keys.extend(x.row(t).indices.iter().map(|&feature| u64::from(feature) << 32 | t as u64));
+        }
+        keys.sort_unstable(); // no two are equal
+        let mut keys = &keys[..];
+        while let Some(&key) = keys.first() {
+            let feature = (key >> 32) as u32;
+            let same = keys.iter().take_while(|key| (*key >> 32) as u32 == feature).count();
+            table.clear();
+            table.resize(labels, 0.0);
+            for t in keys[..same].iter().map(|&key| key as u32 as usize) {
+                let row = x.row(t);
+                let value = row
+                    .values
+                    .map_or(1.0, |values| row.indices.binary_search(&feature).map_or(0.0, |place| values[place]));
+                linalg::axpy(value, &moved[t * labels..(t + 1) * labels], table);
+            }
+            out.extend_table(feature * labels as u32, labels as u32, columns, table, scale);
+            keys = &keys[same..];
+        }
+        let start = self.pair_start();
+        table.clear();
+        table.resize(self.dim() - start, 0.0);
+        self.add_singles(truth, edges, scale, moved, table);
+        out.extend_table(start as u32, labels as u32, columns, table, 1.0);
+    }
+}

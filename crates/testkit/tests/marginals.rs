@@ -1,0 +1,16 @@
+//! Sums over labellings of every task that has them, against enumeration.
+
+use multiplane_testkit::marginals::check_marginals;
+use multiplane_testkit::small;
+
+/// Chains, classes, two labels.
+#[test]
+fn marginals_equal_enumeration() {
+    (0..150).for_each(|seed| check_marginals(&small::random(seed), seed));
+}
+
+/// Sets of labels, with pairs that make forests and cycles.
+#[test]
+fn marginals_of_sets_equal_enumeration() {
+    (0..80).for_each(|seed| check_marginals(&small::random_sets(seed), seed));
+}
