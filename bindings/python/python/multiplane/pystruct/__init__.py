@@ -16,19 +16,7 @@ from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask
 from multiplane._structured import HeuristicWarning, StructuredSVM
 
-__all__ = ["FrankWolfeSSVM", "PyStructTask", "SubgradientSSVM"]
-
-_MISSING = {"OneSlackSSVM": "one-slack", "NSlackSSVM": "n-slack"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MISSING:
-        raise ImportError(
-            f"{name}: the solver {_MISSING[name]!r} is not built yet; FrankWolfeSSVM solves the same problem, with a "
-            "certified gap"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+__all__ = ["FrankWolfeSSVM", "NSlackSSVM", "OneSlackSSVM", "PyStructTask", "SubgradientSSVM"]
 
 class _Learner(Parameters):
     """What PyStruct's learners share."""
@@ -43,14 +31,14 @@ class _Learner(Parameters):
         for name in self._names():
             setattr(self, name, arguments[name])
 
-    def _fit(self, X: Any, Y: Any, solver: str, gap: float | None) -> Self:
+    def _fit(self, X: Any, Y: Any, solver: str, gap: float | None, params: dict[str, Any] | None = None) -> Self:
         estimator = StructuredSVM(
             PyStructTask(self.model),
             solver=solver,
             lam=f"c:{float(self.C)!r}",
             passes=self.max_iter,
             gap=gap,
-            params={"stop.estimated": True},  # PyStruct's learners take the gap at its word
+            params={"stop.estimated": True, **(params or {})},  # PyStruct's learners take the gap at its word
             seed=_seed(self.random_state),
             progress=bool(self.verbose),
         )
@@ -181,3 +169,103 @@ class SubgradientSSVM(_Learner):
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
         return self._fit(X, Y, "ssg" if self.averaging is None else "ssg-avg", None)
+
+
+class _CuttingPlanes(_Learner):
+    """What PyStruct's learners by cutting planes share."""
+
+    tol: float
+    inactive_window: int
+    negativity_constraint: Any
+
+    def _planes(self, X: Any, Y: Any, solver: str, params: dict[str, Any]) -> Self:
+        if self.negativity_constraint is not None and len(self.negativity_constraint) > 0:
+            raise ValueError(
+                "negativity_constraint: weights are kept at 0 or above here, never below: write the features with the other "
+                "sign and name them in the task's `nonnegative`"
+            )
+        return self._fit(X, Y, solver, self.tol, {"solver.master.max_idle": int(self.inactive_window), **params})
+
+
+class OneSlackSSVM(_CuttingPlanes):
+    """The 1-slack cutting-plane method.
+
+    Args:
+        model: A PyStruct model.
+        max_iter: Passes over the data.
+        C: PyStruct's C.
+        verbose: Shows a progress line.
+        negativity_constraint: Refused where it names a weight.
+        tol: The duality gap to stop at, on this package's scale: of the mean hinge, as PyStruct's.
+        inference_cache: Planes kept per example; 0 leaves this package's default, as they change no result.
+        inactive_window: Solutions of the master after which an unused plane is dropped.
+        Others are accepted for compatibility and have no effect.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        max_iter: int = 10000,
+        C: float = 1.0,
+        check_constraints: bool = False,
+        verbose: int = 0,
+        negativity_constraint: Any = None,
+        n_jobs: int = 1,
+        break_on_bad: bool = False,
+        show_loss_every: int = 0,
+        tol: float = 1e-3,
+        inference_cache: int = 0,
+        inactive_threshold: float = 1e-5,
+        inactive_window: int = 50,
+        logger: Any = None,
+        cache_tol: Any = "auto",
+        switch_to: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self._keep(locals())
+
+    inference_cache: int
+
+    def fit(self, X: Any, Y: Any, constraints: Any = None, warm_start: bool = False, initialize: bool = True) -> Self:
+        """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
+        kept = {"solver.cache.max_planes": int(self.inference_cache)} if self.inference_cache else {}
+        return self._planes(X, Y, "one-slack", kept)
+
+
+class NSlackSSVM(_CuttingPlanes):
+    """The n-slack cutting-plane method.
+
+    Args:
+        model: A PyStruct model.
+        max_iter: Passes over the data.
+        C: PyStruct's C.
+        verbose: Shows a progress line.
+        negativity_constraint: Refused where it names a weight.
+        tol: The duality gap to stop at, on this package's scale: of the mean hinge.
+        inactive_window: Solutions of the master after which an unused plane is dropped.
+        Others are accepted for compatibility and have no effect.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        max_iter: int = 100,
+        C: float = 1.0,
+        check_constraints: bool = True,
+        verbose: int = 0,
+        negativity_constraint: Any = None,
+        n_jobs: int = 1,
+        show_loss_every: int = 0,
+        batch_size: int = 100,
+        tol: float = 1e-3,
+        inactive_threshold: float = 1e-5,
+        inactive_window: int = 50,
+        logger: Any = None,
+        switch_to: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self._keep(locals())
+
+    def fit(self, X: Any, Y: Any, constraints: Any = None, warm_start: bool = False, initialize: bool = True) -> Self:
+        """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
+        return self._planes(X, Y, "n-slack", {})

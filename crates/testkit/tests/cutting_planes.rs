@@ -1,0 +1,106 @@
+//! Cutting planes: what passes are worth as evaluations, what one labelling makes of several, and what is used of planes
+//! kept.
+
+use multiplane_core::run::{Stop, StopReason};
+use multiplane_core::solvers::find;
+use multiplane_testkit::contract::run;
+use multiplane_testkit::reference;
+use multiplane_testkit::small;
+use serde_json::json;
+
+fn gap(gap: f64) -> Stop {
+    Stop { gap: Some(gap.into()), passes: Some(5000.0), ..Stop::default() }
+}
+
+/// They come to the optimum itself, and pay for no evaluation.
+#[test]
+fn passes_are_evaluations() {
+    for name in ["one-slack", "n-slack", "bundle", "div-m-best"] {
+        let entry = find(name).unwrap();
+        for seed in 0..40 {
+            let (problem, lambda) = (small::random(seed), [1.0, 0.1][(seed % 2) as usize]);
+            let (optimum, doubt) = reference::optimum(&problem, lambda);
+            let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, gap(1e-6));
+            let (found, name) = (outcome.certificate, format!("{name} on {}", problem.name));
+            assert_eq!(outcome.stop_reason, StopReason::Gap, "{name}: {found:?}");
+            assert!(found.certified && found.gap.unwrap() <= 1e-6, "{name}");
+            assert!((found.primal - optimum).abs() <= 1e-6 + doubt, "{name}: {} for {optimum}", found.primal);
+            assert_eq!(outcome.cost.evaluation_calls, 0, "{name}");
+            // Stopped in the middle of its second pass, it answers with what the first has proven.
+            let stop = Stop { passes: Some(1.5), ..Stop::default() };
+            let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, stop);
+            let truth = problem.primal(&outcome.w, lambda);
+            assert!((outcome.certificate.primal - truth).abs() <= 1e-10 * (1.0 + truth), "{name}");
+        }
+    }
+}
+
+/// One labelling per example is `one-slack`, bit for bit, whatever the others would have been.
+#[test]
+fn one_labelling_is_one_slack() {
+    let (one, several) = (find("one-slack").unwrap(), find("div-m-best").unwrap());
+    for seed in 0..20 {
+        let problem = small::random(seed);
+        let (expected, lines) = run(one, (one.preset)(), &problem, 0.1, seed, gap(1e-4));
+        for solutions in [
+            json!({"name": "map"}),
+            json!({"name": "diverse", "planes": 1}),
+            json!({"name": "m-best", "planes": 1, "combine": "dop1"}),
+            json!({"name": "rand", "planes": 1}),
+        ] {
+            let mut parameters = (several.preset)();
+            parameters["solutions"] = solutions;
+            let (outcome, other) = run(several, parameters, &problem, 0.1, seed, gap(1e-4));
+            assert!(outcome.w == expected.w && other == lines, "seed {seed}");
+        }
+    }
+}
+
+/// Every way to further labellings, however they are put together, comes to the same optimum.
+#[test]
+fn further_labellings_change_no_optimum() {
+    let entry = find("div-m-best").unwrap();
+    for seed in 0..24 {
+        let problem = small::random(seed);
+        let (optimum, doubt) = reference::optimum(&problem, 0.1);
+        for name in ["diverse", "m-best", "rand"] {
+            for combine in ["ordering", "dop1"] {
+                let mut parameters = (entry.preset)();
+                parameters["solutions"] = json!({"name": name, "planes": 3, "combine": combine});
+                if name == "diverse" {
+                    parameters["solutions"]["anneal"] = (seed % 3).into();
+                }
+                parameters["cache"]["max_planes"] = ((seed % 2) * 20).into();
+                let (outcome, _) = run(entry, parameters, &problem, 0.1, seed, gap(1e-5));
+                let found = outcome.certificate;
+                let right = (found.primal - optimum).abs() <= 1e-5 + doubt && found.gap.unwrap() <= 1e-5;
+                assert!(right, "{name}, {combine} on {}: {found:?}, optimum {optimum}", problem.name);
+            }
+        }
+    }
+}
+
+/// Planes kept save calls: with them, a synthetic chain problem takes at most half of the passes.
+#[test]
+fn planes_kept_save_passes() {
+    use multiplane_core::clock::ClockKind;
+    use multiplane_core::run::Run;
+    use multiplane_tasks::dataset::Dataset;
+    use multiplane_tasks::registry;
+    use multiplane_tasks::synth::synthetic_words;
+    let task = registry::find("chain").unwrap();
+    let problem = task.open(&(task.defaults)(), Dataset::new(synthetic_words(60, 1)), None).unwrap();
+    let passes = |planes: u32| {
+        let entry = find("one-slack").unwrap();
+        let mut parameters = (entry.preset)();
+        parameters["cache"] = json!({"max_planes": planes, "share": 0.1});
+        let solver = entry.build(&parameters, problem.blocks(), problem.dim(), (1.0 / 60.0).into()).unwrap();
+        let oracle = || problem.oracle().unwrap();
+        let mut run = Run::new(oracle(), oracle(), solver, 1.0 / 60.0, gap(0.05)).with_clock(ClockKind::Work);
+        let outcome = run.to_end().unwrap();
+        assert_eq!(outcome.stop_reason, StopReason::Gap);
+        outcome.cost.passes
+    };
+    let (with, without) = (passes(20), passes(0));
+    assert!(2.0 * with <= without, "{with} passes with planes kept, {without} without");
+}
