@@ -30,11 +30,13 @@ WIDTH = 120
 
 
 def annotation(param: dict[str, Any]) -> str:
-    """The type of a parameter; a choice is a name, or a dict with the fields of that choice."""
+    """The type of a parameter; a choice is a name, or a dict with the fields of that choice; a table is a dict."""
     kind = param["kind"]
     if "choices" in kind:
         names = ", ".join(json.dumps(choice["name"]) for choice in kind["choices"])
         return f"Literal[{names}] | dict[str, Any]"
+    if "params" in kind:
+        return "dict[str, Any]"
     return TYPES.get(kind["type"], "Any")
 
 

@@ -61,6 +61,7 @@ def _documented(params: list[dict[str, Any]], indent: str) -> list[str]:
     for param in params:
         default = f" (default {json.dumps(param['default'])})" if param["default"] is not None else ""
         lines.append(f"{indent}{param['name']}: {param['doc']}{default}")
+        lines.extend(_documented(param["kind"].get("params", []), indent + "    "))
         for choice in param["kind"].get("choices", []):
             lines.append(f"{indent}    ``{choice['name']}``: {choice['doc']}")
             lines.extend(_documented(choice["params"], indent + "        "))

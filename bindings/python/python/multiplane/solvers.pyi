@@ -9,7 +9,8 @@ from multiplane._solvers import made as made
 
 __all__ = [
     "Solver", "Auto", "FW", "BCFW", "BCFWAvg", "MPBCFW", "MPBCFWAvg", "BCFWGap", "BCFWCache", "BCFWGapCache", "BCPFW",
-    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "SSG", "SSGAvg",
+    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "ONESLACK", "NSLACK", "BUNDLE", "DIVMBEST", "BCPL", "PL", "OEG", "EG",
+    "SSG", "SSGAvg",
 ]
 
 class Auto(Solver):
@@ -375,6 +376,178 @@ class BCPFWGapCache(Solver):
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         planes: Literal["none", "multi-plane", "gap-cache"] | dict[str, Any] = ...,
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
+    ) -> None: ...
+
+class ONESLACK(Solver):
+    """1-slack cutting planes: a plane of the sum of all hinges per pass, which is its own certificate.
+
+    Args:
+        cache: Planes of every example from which cutting planes are made between passes.
+        inward: How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1:
+            0 makes it at the solution itself.
+        master: The master problem.
+        solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: dict[str, Any] = ...,
+        inward: float = 0.0,
+        master: dict[str, Any] = ...,
+        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+    ) -> None: ...
+
+class NSLACK(Solver):
+    """N-slack cutting planes: a plane of every example per pass, then a QP over all of them.
+
+    Args:
+        master: The master problem.
+        violation: An answer is kept where it exceeds the planes kept of its example by more than this share of the mean
+            gap of the last pass.
+    """
+
+    def __init__(
+        self,
+        *,
+        master: dict[str, Any] = ...,
+        violation: float = 0.0,
+    ) -> None: ...
+
+class BUNDLE(Solver):
+    """One-slack with passes between the master's solution and the best weights so far.
+
+    Args:
+        cache: Planes of every example from which cutting planes are made between passes.
+        inward: How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1:
+            0 makes it at the solution itself.
+        master: The master problem.
+        solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: dict[str, Any] = ...,
+        inward: float = 0.5,
+        master: dict[str, Any] = ...,
+        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+    ) -> None: ...
+
+class DIVMBEST(Solver):
+    """One-slack with several diverse labellings of every example in a pass, a plane from each.
+
+    Args:
+        cache: Planes of every example from which cutting planes are made between passes.
+        inward: How far the weights of a pass are drawn from the master's solution toward the best ones so far, below 1:
+            0 makes it at the solution itself.
+        master: The master problem.
+        solutions: The labellings of every example that a pass asks for: each further one gives a further plane.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: dict[str, Any] = ...,
+        inward: float = 0.0,
+        master: dict[str, Any] = ...,
+        solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
+    ) -> None: ...
+
+class BCPL(Solver):
+    """Block-coordinate partial linearisation: steps toward what is expected under a Gibbs distribution.
+
+    Args:
+        batch: Whether all blocks step at one w, by one length; else one after the other.
+        length: How far a step goes: `line-search` or `full`.
+        order: Which block is next, where they step one after the other.
+        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
+        start: Where the distributions begin: `uniform` or `truth`.
+        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
+            steps are those of Frank-Wolfe.
+    """
+
+    def __init__(
+        self,
+        *,
+        batch: bool = False,
+        length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        tau: float = 0.01,
+    ) -> None: ...
+
+class PL(Solver):
+    """Batch partial linearisation: n distributions at one w, then one step.
+
+    Args:
+        batch: Whether all blocks step at one w, by one length; else one after the other.
+        length: How far a step goes: `line-search` or `full`.
+        order: Which block is next, where they step one after the other.
+        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
+        start: Where the distributions begin: `uniform` or `truth`.
+        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
+            steps are those of Frank-Wolfe.
+    """
+
+    def __init__(
+        self,
+        *,
+        batch: bool = True,
+        length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        tau: float = 0.01,
+    ) -> None: ...
+
+class OEG(Solver):
+    """Online exponentiated gradient: bcpl with full steps, at rates that are halved until F does not fall.
+
+    Args:
+        batch: Whether all blocks step at one w, by one length; else one after the other.
+        length: How far a step goes: `line-search` or `full`.
+        order: Which block is next, where they step one after the other.
+        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
+        start: Where the distributions begin: `uniform` or `truth`.
+        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
+            steps are those of Frank-Wolfe.
+    """
+
+    def __init__(
+        self,
+        *,
+        batch: bool = False,
+        length: Literal["line-search", "full"] | dict[str, Any] = 'full',
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        tau: float = 0.01,
+    ) -> None: ...
+
+class EG(Solver):
+    """Batch exponentiated gradient: pl with full steps, at a rate that is halved until F does not fall.
+
+    Args:
+        batch: Whether all blocks step at one w, by one length; else one after the other.
+        length: How far a step goes: `line-search` or `full`.
+        order: Which block is next, where they step one after the other.
+        rate: Whether the rate 1/tau of full steps is `fixed` or `halving`.
+        start: Where the distributions begin: `uniform` or `truth`.
+        tau: Temperature, in units of the loss: labellings that score lower by this count less by a factor e. Near 0
+            steps are those of Frank-Wolfe.
+    """
+
+    def __init__(
+        self,
+        *,
+        batch: bool = True,
+        length: Literal["line-search", "full"] | dict[str, Any] = 'full',
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        tau: float = 0.01,
     ) -> None: ...
 
 class SSG(Solver):
