@@ -26,7 +26,7 @@ fn passes_are_evaluations() {
             assert!(found.certified && found.gap.unwrap() <= 1e-6, "{name}");
             assert!((found.primal - optimum).abs() <= 1e-6 + doubt, "{name}: {} for {optimum}", found.primal);
             assert_eq!(outcome.cost.evaluation_calls, 0, "{name}");
-            // Stopped in the middle of its second pass, it answers with what the first has proven.
+            // Stopped in the middle of its second pass, it answers with what is proven of its weights.
             let stop = Stop { passes: Some(1.5), ..Stop::default() };
             let (outcome, _) = run(entry, (entry.preset)(), &problem, lambda, seed, stop);
             let truth = problem.primal(&outcome.w, lambda);

@@ -34,8 +34,7 @@ impl<O: MaxOracle> Run<O> {
     fn seconds_to_pay(&self, budget: f64) -> f64 {
         let told = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
         let known = told || self.clock.kind() == ClockKind::Work;
-        let owes_none = self.evaluated_at == Some(self.steps) || self.has_own_value();
-        if self.evaluate == Evaluate::Pass || !known || owes_none {
+        if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
             return self.seconds_paid();
         }
         let last = self.seconds_of_evaluation().unwrap_or(0.0);

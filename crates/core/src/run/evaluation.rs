@@ -55,11 +55,6 @@ impl<O: MaxOracle> Run<O> {
         Ok(true)
     }
 
-    /// Whether there is a primal value that the solver's own calls have found, so that another evaluation is not owed.
-    pub(super) fn has_own_value(&self) -> bool {
-        self.evaluate == Evaluate::Auto && self.solver.evaluates() && self.best.is_some()
-    }
-
     /// Tells of what a look at the bounds has found, once no attempt is under way: after an outer iteration, where `tells`,
     /// and whatever was evaluated.
     fn end_look(&mut self, tells: bool) -> Result<(), RunError> {
@@ -267,7 +262,7 @@ impl<O: MaxOracle> Run<O> {
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
         self.forget_ahead();
-        if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap && !self.has_own_value() {
+        if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
                 Evaluate::Pass => self.evaluate_aside()?,
                 Evaluate::Auto if self.has_room_for_evaluation(stop_reason) => {
