@@ -224,7 +224,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         check_answer(block, w, out, Quality::Heuristic)
     }
 
-    /// Returns how many numbers the marginals of `block` are. See [`Marginals`](crate::oracle::Marginals).
+    /// Returns how many numbers the marginals of `block` are. See [`Marginals`].
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
     }
 
     /// Asks for the marginals of `block` at `w` that follow `from`, and for the plane expected under them: one call,
-    /// counted, timed and checked. See [`Marginals::gibbs`](crate::oracle::Marginals::gibbs).
+    /// counted, timed and checked. See [`Marginals::gibbs`].
     ///
     /// # Errors
     ///

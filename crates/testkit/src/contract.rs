@@ -55,7 +55,7 @@ pub fn solvers_on(mut oracle: BoxedOracle) -> Vec<&'static SolverEntry> {
     SOLVERS.iter().filter(|entry| finds_its_needs(entry, &mut *oracle)).collect()
 }
 
-/// The solvers that can run on the random problems of [`small`](crate::small).
+/// The solvers that can run on the random problems of [`small`].
 pub fn solvers() -> Vec<&'static SolverEntry> {
     solvers_on(small::random(0).oracle())
 }
