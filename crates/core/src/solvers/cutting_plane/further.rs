@@ -110,8 +110,7 @@ impl Further {
                 }
                 Solutions::Rand(Rand { diversity, .. }) => {
                     let changes = (diversity * len as f64).round().max(1.0) as usize;
-                    let code = self.codes[..len].to_vec();
-                    ctx.relabelled(block, w, &code, changes, plane)?;
+                    ctx.relabelled(block, w, &self.codes[..len], changes, plane)?;
                 }
                 Solutions::MBest(_) | Solutions::Map => {}
             }

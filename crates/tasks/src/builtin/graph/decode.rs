@@ -102,10 +102,8 @@ impl GraphTask {
         }
         self.score_nodes(x, w, truth, part, unary);
         if !apart.is_empty() {
-            let mut places = vec![usize::MAX; x.nodes()];
-            part.nodes.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place);
             apart.each(x.nodes(), |node, label, penalty| {
-                unary[places[node] * self.labels + label as usize] -= penalty;
+                unary[part.place(node) * self.labels + label as usize] -= penalty;
             });
         }
         let model = self.energies(x, w, part, unary).map_err(|error| error.to_string())?;
@@ -126,7 +124,7 @@ impl GraphTask {
 
     /// Returns the energy of the truth, which the hinge is above; infinite where its labels are not all known.
     pub(super) fn energy_of_truth(&self, model: &Mrf, truth: &Labelling, part: &Part) -> f64 {
-        let labels: Vec<u32> = part.nodes.iter().map(|&node| truth.labels[node as usize]).collect();
+        let labels = part.labels_of(&truth.labels);
         let known = labels.iter().all(|&label| (label as usize) < self.labels);
         if known { model.energy(&labels) } else { f64::INFINITY }
     }

@@ -48,14 +48,9 @@ impl TopLabels<GraphTask> for GraphTask {
             return Ok((1, quality));
         }
         let (model, lister) = self.model(asked, scratch)?;
-        let base = out[0].clone();
-        let nodes = &scratch.part.nodes;
-        let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
+        let labels = scratch.part.labels_of(&out[0].labels);
         let (list, quality) = lister.list(&model, (labels, quality), out.len()).map_err(|error| error.to_string())?;
-        for (out, labels) in out.iter_mut().zip(&list) {
-            out.clone_from(&base);
-            nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
-        }
+        scratch.part.write_list(&list, out);
         Ok((list.len(), quality))
     }
 }

@@ -56,9 +56,7 @@ impl MrfTask {
         if !apart.is_empty() {
             let mut costs: Vec<Vec<f64>> =
                 (0..part.nodes.len()).map(|place| model.unary(place as u32).to_vec()).collect();
-            let mut places = vec![usize::MAX; x.nodes()];
-            part.nodes.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place);
-            apart.each(x.nodes(), |node, label, penalty| costs[places[node]][label as usize] += penalty);
+            apart.each(x.nodes(), |node, label, penalty| costs[part.place(node)][label as usize] += penalty);
             for (place, costs) in (0..).zip(&costs) {
                 model.set_unary(place, costs).map_err(|error| error.to_string())?;
             }

@@ -42,15 +42,10 @@ impl TopLabels<MrfTask> for MrfTask {
             return Ok((1, quality));
         }
         let (model, way) = self.model(asked, scratch)?;
-        let base = out[0].clone();
-        let nodes = &scratch.part.nodes;
-        let labels = nodes.iter().map(|&node| base.labels[node as usize]).collect();
+        let labels = scratch.part.labels_of(&out[0].labels);
         let list = Lister::of(way, &model, self.max_iterations).list(&model, (labels, quality), out.len());
         let (list, quality) = list.map_err(|error| error.to_string())?;
-        for (out, labels) in out.iter_mut().zip(&list) {
-            out.clone_from(&base);
-            nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
-        }
+        scratch.part.write_list(&list, out);
         Ok((list.len(), quality))
     }
 }

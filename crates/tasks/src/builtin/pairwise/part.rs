@@ -1,6 +1,6 @@
 //! The nodes and edges that a question is about.
 
-use super::labelling::UNLABELLED;
+use super::labelling::{Labelling, UNLABELLED};
 
 /// An edge between nodes of a [`Part`].
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,25 @@ impl Part {
             if tail != UNLABELLED && head != UNLABELLED {
                 self.edges.push(PartEdge { tail, head, edge });
             }
+        }
+    }
+
+    /// Returns the place of a node of the graph among the nodes of the part, which it must be one of.
+    pub(in crate::builtin) fn place(&self, node: usize) -> usize {
+        self.places[node] as usize
+    }
+
+    /// Returns the labels of its nodes, of labels by node of the graph.
+    pub(in crate::builtin) fn labels_of(&self, labels: &[u32]) -> Vec<u32> {
+        self.nodes.iter().map(|&node| labels[node as usize]).collect()
+    }
+
+    /// Writes labellings of its nodes into `out`, the other nodes as in the first of `out`.
+    pub(in crate::builtin) fn write_list(&self, list: &[Vec<u32>], out: &mut [Labelling]) {
+        let base = out[0].clone();
+        for (out, labels) in out.iter_mut().zip(list) {
+            out.clone_from(&base);
+            self.nodes.iter().zip(labels).for_each(|(&node, &label)| out.labels[node as usize] = label);
         }
     }
 
