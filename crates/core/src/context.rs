@@ -366,6 +366,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         }
     }
 
+    /// Training seconds so far, as reports show them: they decide nothing.
+    pub fn shown(&self) -> f64 {
+        self.clock.now()
+    }
+
     /// Training seconds so far, as decisions go by them.
     pub fn now(&self) -> f64 {
         self.clock.pace()
