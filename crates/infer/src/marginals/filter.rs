@@ -39,8 +39,9 @@ impl Filter {
         let (len, padded) = (unary.len() / labels, labels.next_multiple_of(REGISTER));
         let (nodes, edges) = factors.split_at(len * labels);
         self.padded = padded;
-        self.terms.resize((len - 1) * labels * padded, 0.0);
-        self.sums.resize((len - 1) * padded, 0.0);
+        let (terms, sums) = ((len - 1) * labels * padded, (len - 1) * padded);
+        self.terms.resize(self.terms.len().max(terms), 0.0);
+        self.sums.resize(self.sums.len().max(sums), 0.0);
         self.prefixes.resize(padded, 0.0);
         self.most.resize(padded, 0.0);
         self.logs.clear();
@@ -79,7 +80,7 @@ impl Filter {
     /// Writes the marginals, after a forward pass.
     pub(super) fn backward(&mut self, labels: usize, to: &mut [f64]) {
         let padded = self.padded;
-        let len = 1 + self.sums.len() / padded;
+        let len = (to.len() + labels * labels) / (labels + labels * labels);
         let (nodes, edges) = to.split_at_mut(len * labels);
         let share = 1.0 / total(&self.prefixes);
         let last = &mut nodes[(len - 1) * labels..];
@@ -125,48 +126,31 @@ fn columns(labels: usize, padded: usize, pair: &[f64], pairs: &mut Vec<f64>, mos
 /// Replaces pair scores by their exponentials; beyond the labels they are 0.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn exponentiate(pairs: &mut [f64], labels: usize, padded: usize) {
-    for row in pairs.chunks_exact_mut(padded) {
-        for chunk in row.as_chunks_mut::<REGISTER>().0 {
-            chunk.iter_mut().for_each(|value| *value = exp(*value));
-        }
-        row[labels..].fill(0.0);
-    }
+    pairs.iter_mut().for_each(|value| *value = exp(*value));
+    pairs.chunks_exact_mut(padded).for_each(|row| row[labels..].fill(0.0));
 }
 
-/// Subtracts the largest of some logarithms from all, writes their exponentials, and returns it.
+/// Subtracts the largest of some logarithms from all, writes their exponentials, and returns it; NaN where one is NaN.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn shift(logs: &mut [f64], exps: &mut [f64]) -> f64 {
     let most = largest(logs);
-    let (logs, exps) = (logs.as_chunks_mut::<REGISTER>().0, exps.as_chunks_mut::<REGISTER>().0);
-    let mut faults = [0.0; REGISTER];
-    for (logs, exps) in logs.iter_mut().zip(exps) {
-        for lane in 0..REGISTER {
-            logs[lane] -= most;
-            faults[lane] += if logs[lane] <= 0.0 { 0.0 } else { f64::NAN };
-            exps[lane] = exp(logs[lane]);
-        }
+    for (log, value) in logs.iter_mut().zip(&mut *exps) {
+        *log -= most;
+        *value = if *log <= 0.0 { exp(*log) } else { f64::NAN };
     }
-    most + total(&faults)
+    most
 }
 
 /// Adds to logarithms those of the sums, without what positions have in the factors of two pairs, and unary scores.
 /// `room` is as long as the logarithms, and free to write to.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn follow(logs: &mut [f64], sums: &[f64], unary: &[f64], (shared, floor): (&[f64], f64), room: &mut [f64]) {
-    room.fill(1.0);
+    room.copy_from_slice(sums);
     for (room, p) in room.iter_mut().zip(shared) {
-        *room = if *p > floor { *p } else { floor };
+        *room /= if *p > floor { *p } else { floor };
     }
-    for ((logs, sums), room) in logs
-        .as_chunks_mut::<REGISTER>()
-        .0
-        .iter_mut()
-        .zip(sums.as_chunks::<REGISTER>().0)
-        .zip(room.as_chunks::<REGISTER>().0)
-    {
-        for lane in 0..REGISTER {
-            logs[lane] += ln(sums[lane] / room[lane]);
-        }
+    for (log, room) in logs.iter_mut().zip(&*room) {
+        *log += ln(*room);
     }
     for (log, unary) in logs.iter_mut().zip(unary) {
         *log += unary;
@@ -201,33 +185,40 @@ fn some_products<const N: usize>(
 ) {
     let labels = prefixes.len();
     let mut sums = [0.0; N];
-    let rows = pairs.chunks_exact(padded).zip(terms.chunks_exact_mut(padded));
-    for (x, (&prefix, (pairs, terms))) in prefixes.iter().zip(rows).enumerate() {
-        let pairs: &[f64; N] = pairs[start..].first_chunk().expect("tables are padded");
-        let terms: &mut [f64; N] = terms[start..].first_chunk_mut().expect("tables are padded");
-        let mut short = [0.0; N];
-        let factors = row_of(factors, x * labels + start, &mut short);
-        for k in 0..N {
-            let factor = if factors[k] > floor { factors[k] } else { floor };
-            terms[k] = prefix * (factor * pairs[k]);
-            sums[k] += terms[k];
-        }
+    let mut last = [0.0; N];
+    for (x, &prefix) in prefixes.iter().enumerate() {
+        let place = x * padded + start;
+        let pairs: &[f64; N] = pairs[place..].first_chunk().expect("tables are padded");
+        let terms: &mut [f64; N] = terms[place..].first_chunk_mut().expect("tables are padded");
+        // Rows of factors are not padded: what is read of the next row is multiplied by 0, and after the last there is none.
+        let rest = &factors[x * labels + start..];
+        let factors = match rest.first_chunk() {
+            Some(row) => row,
+            None => {
+                last[..rest.len()].copy_from_slice(rest);
+                &last
+            }
+        };
+        sums = add_terms(sums, prefix, (factors, floor), pairs, terms);
     }
     out.copy_from_slice(&sums);
 }
 
-/// Returns `N` numbers from a place on, or of the last row what there is: rows are not padded, and what of the next row is
-/// read as well is multiplied by 0.
+/// One row of it. Sums by value, so that they stay in registers.
 #[inline(always)]
-fn row_of<'a, const N: usize>(table: &'a [f64], start: usize, short: &'a mut [f64; N]) -> &'a [f64; N] {
-    let rest = &table[start..];
-    match rest.first_chunk() {
-        Some(row) => row,
-        None => {
-            short[..rest.len()].copy_from_slice(rest);
-            short
-        }
+fn add_terms<const N: usize>(
+    mut sums: [f64; N],
+    prefix: f64,
+    (factors, floor): (&[f64; N], f64),
+    pairs: &[f64; N],
+    terms: &mut [f64; N],
+) -> [f64; N] {
+    for k in 0..N {
+        let factor = if factors[k] > floor { factors[k] } else { floor };
+        terms[k] = prefix * (factor * pairs[k]);
+        sums[k] += terms[k];
     }
+    sums
 }
 
 /// Writes the terms `factor[x][y] * e^(log[x] + pair[x][y] - most[y])` and their sums over x, where most is the largest of the
@@ -243,14 +234,16 @@ fn exponentials(
 ) {
     let padded = logs.len();
     sums.fill(f64::NEG_INFINITY);
-    for (pairs, log) in pairs.chunks_exact(padded).zip(&*logs) {
+    for (x, pairs) in pairs.chunks_exact(padded).enumerate() {
         for (most, pair) in sums.iter_mut().zip(pairs) {
-            let sum = log + pair;
+            let sum = logs[x] + pair;
             *most = if *most > sum { *most } else { sum };
         }
     }
-    for (x, (pairs, terms)) in pairs.chunks_exact(padded).zip(terms.chunks_exact_mut(padded)).enumerate() {
-        for ((term, pair), most) in terms.iter_mut().zip(pairs).zip(&*sums) {
+    let most = &*sums;
+    for (x, terms) in terms.chunks_exact_mut(padded).enumerate() {
+        let pairs = &pairs[x * padded..(x + 1) * padded];
+        for ((term, pair), most) in terms.iter_mut().zip(pairs).zip(most) {
             *term = exp(logs[x] + pair - most);
         }
         for (term, factor) in terms.iter_mut().zip(&factors[x * labels..(x + 1) * labels]) {
@@ -271,26 +264,45 @@ fn exponentials(
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn divide(after: &[f64], terms: &[f64], sums: &mut [f64], before: &mut [f64], edges: &mut [f64]) {
     let (labels, padded) = (after.len(), sums.len());
-    for (sum, p) in sums.iter_mut().zip(after) {
-        *sum = p / *sum;
+    for k in 0..labels {
+        sums[k] = after[k] / sums[k];
     }
     sums[labels..].fill(0.0);
-    for (x, (terms, before)) in terms.chunks_exact(padded).zip(before).enumerate() {
-        let mut mass = [0.0; REGISTER];
-        let chunks = terms.as_chunks::<REGISTER>().0.iter().zip(sums.as_chunks::<REGISTER>().0);
-        for (k, (terms, shares)) in chunks.enumerate() {
-            let mut row = [0.0; REGISTER];
-            for lane in 0..REGISTER {
-                row[lane] = terms[lane] * shares[lane];
-                mass[lane] += row[lane];
-            }
-            // What is beyond the row's end is 0, and the next row is written over it; after the last there is none.
-            let rest = &mut edges[x * labels + k * REGISTER..];
-            match rest.first_chunk_mut::<REGISTER>() {
-                Some(out) => *out = row,
-                None => rest.copy_from_slice(&row[..rest.len()]),
-            }
+    before.fill(0.0);
+    // The last columns first: what they write beyond a row's end is written over.
+    for (block, shares) in sums.chunks(WIDTH).enumerate().rev() {
+        let start = block * WIDTH;
+        match shares.len() / REGISTER {
+            1 => divide_some::<8>(shares, terms, (padded, start), before, edges),
+            2 => divide_some::<16>(shares, terms, (padded, start), before, edges),
+            3 => divide_some::<24>(shares, terms, (padded, start), before, edges),
+            _ => divide_some::<WIDTH>(shares, terms, (padded, start), before, edges),
         }
-        *before = total(&mass);
+    }
+}
+
+/// The same for the `N` labels y from `start` on.
+#[inline(always)]
+fn divide_some<const N: usize>(
+    shares: &[f64],
+    terms: &[f64],
+    (padded, start): (usize, usize),
+    before: &mut [f64],
+    edges: &mut [f64],
+) {
+    let labels = before.len();
+    let shares: &[f64; N] = shares.first_chunk().expect("rows are padded");
+    for (x, before) in before.iter_mut().enumerate() {
+        let terms: &[f64; N] = terms[x * padded + start..].first_chunk().expect("tables are padded");
+        let mut row = [0.0; N];
+        for k in 0..N {
+            row[k] = terms[k] * shares[k];
+        }
+        let rest = &mut edges[x * labels + start..];
+        match rest.first_chunk_mut() {
+            Some(out) => *out = row,
+            None => rest.copy_from_slice(&row[..rest.len()]),
+        }
+        *before += total(&row);
     }
 }
