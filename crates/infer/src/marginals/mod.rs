@@ -14,6 +14,7 @@
 mod chain;
 mod distribution;
 mod enumeration;
+mod filter;
 mod forest;
 mod logarithms;
 mod scaled;
