@@ -5,13 +5,10 @@ pub mod batch_frank_wolfe;
 pub mod block_frank_wolfe;
 pub mod cutting_plane;
 pub(crate) mod entry;
-mod labellings;
 pub mod partial_linearization;
-mod solutions;
 pub mod subgradient;
 
 pub use entry::{BoxedSolver, BuildError, ParseSolver, SolverConfig, SolverEntry, values};
-pub use solutions::{Combine, Diverse, MBest, Rand, Solutions};
 
 /// The lines of all families, in the order in which they are listed to users.
 const FAMILIES: &[&[SolverEntry]] = &[

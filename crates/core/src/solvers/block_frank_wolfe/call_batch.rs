@@ -21,11 +21,6 @@ impl CallBatch {
         (self.calls > 0).then_some(self.calls)
     }
 
-    /// Returns where its calls are made; the present weights `now` outside of batches.
-    pub(super) fn at<'a>(&'a self, now: &'a [f64]) -> &'a [f64] {
-        if self.calls == 0 { now } else { &self.w }
-    }
-
     /// Begins a batch of so many calls at `w`.
     pub(super) fn begin(&mut self, calls: usize, w: &[f64]) {
         self.w.clear();

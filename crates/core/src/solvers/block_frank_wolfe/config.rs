@@ -6,12 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::average::{Averaging, Recent};
 use crate::cache::{GapCache, Interleave, MultiPlane, Planes, Recombine};
 use crate::dual::{Solve, StepRule};
-use crate::oracle::Ability;
 use crate::order::{GapSampling, Order, Shrinking, Uniform};
 use crate::parameter::{ParameterError, not_negative, require};
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig};
-use crate::solvers::solutions::Solutions;
 
 /// What a gap pass does beside measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -49,11 +47,6 @@ pub struct BlockFrankWolfe {
     /// Whether planes that an evaluation of bounds finds are kept, where the evaluation does not end the run: as calls
     /// that the next exact pass need not make. Plays no part with `evaluate=pass`.
     pub keep_evaluations: bool,
-    /// The labellings that a call of an exact pass asks for: the planes of further ones go into the example's working set.
-    /// How labellings of several examples are combined plays no part.
-    pub solutions: Solutions,
-    /// How far calls are made from the weights toward the moving average, below 1: 0 makes them at the weights themselves.
-    pub inward: f64,
 }
 
 impl Default for BlockFrankWolfe {
@@ -67,8 +60,6 @@ impl Default for BlockFrankWolfe {
             gap_check_below: 0.0,
             gap_step: GapStep::default(),
             keep_evaluations: false,
-            solutions: Solutions::Map,
-            inward: 0.0,
         }
     }
 }
@@ -150,14 +141,6 @@ impl SolverConfig for BlockFrankWolfe {
         not_negative("gap_check_below", self.gap_check_below)?;
         let keeps = !self.keep_evaluations || self.keeps_planes();
         require(keeps, "keep_evaluations", true, "must come with planes that are kept (multi-plane or gap-cache)")?;
-        self.solutions.check().map_err(|error| error.under("solutions"))?;
-        let places = self.solutions.planes() == 1 || self.keeps_planes();
-        require(
-            places,
-            "solutions.planes",
-            self.solutions.planes(),
-            "must come with planes that are kept (multi-plane or gap-cache)",
-        )?;
         require(
             self.gap_step != GapStep::Batch || self.makes_gap_passes(),
             "gap_step",
@@ -165,10 +148,6 @@ impl SolverConfig for BlockFrankWolfe {
             "must come with gap passes, which take gap_check or gap_check_below above 0 and either planes gap-cache or \
              an order that is gap, max-gap or lipschitz",
         )
-    }
-
-    fn needs(&self) -> Option<Ability> {
-        self.solutions.needs()
     }
 
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {

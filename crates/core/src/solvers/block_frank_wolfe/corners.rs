@@ -12,31 +12,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
     pub(super) fn call<O: MaxOracle + ?Sized>(&mut self, block: usize, ctx: &mut Ctx<'_, O>) -> OracleResult {
         let others = self.order.settled().iter().map(|&other| other as usize).take(self.length - self.visited - 1);
         let others = others.filter(|&other| !self.given.has(other, self.iterations));
-        self.at.clear();
-        let now = self.dual.weights();
-        if self.batch.calls().is_none() && !self.centre.is_empty() {
-            let inward = self.config.inward;
-            self.at.extend(now.iter().zip(&self.centre).map(|(w, c)| w + inward * (c - w)));
-        }
-        let at = if self.at.is_empty() { now } else { &self.at };
-        self.batch.call(block, others, at, ctx, &mut self.corner)
-    }
-
-    /// Asks for further labellings of `block`, whose best one is the corner, where the call just was made, and keeps their
-    /// planes.
-    pub(super) fn call_further<O: MaxOracle + ?Sized>(
-        &mut self,
-        block: usize,
-        ctx: &mut Ctx<'_, O>,
-    ) -> Result<(), OracleError> {
-        let Some(labellings) = &mut self.labellings else { return Ok(()) };
-        let at = if self.at.is_empty() { self.batch.at(self.dual.weights()) } else { &self.at };
-        labellings.ask(block, at, &self.corner, self.dual.iterate().regularizer(), ctx)?;
-        for m in 0..labellings.used() {
-            ctx.charge_planes(self.dual.sets().len(block));
-            self.dual.insert(block, labellings.plane(m), self.iterations as u32, ctx);
-        }
-        Ok(())
+        self.batch.call(block, others, self.dual.weights(), ctx, &mut self.corner)
     }
 
     /// Begins the next batch of the exact pass in hand, if it has one: its calls are made at the present weights, so that
@@ -47,12 +23,8 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         if calls > 0 {
             let blocks = self.order.settled().iter().map(|&block| block as usize).take(calls);
             let blocks = blocks.filter(|&block| !self.given.has(block, self.iterations));
-            let inward = self.config.inward;
-            let now = self.dual.weights();
-            let mixed: Vec<f64> = now.iter().zip(&self.centre).map(|(w, c)| w + inward * (c - w)).collect();
-            let at = if mixed.is_empty() { now } else { &mixed };
-            ctx.ask_ahead(blocks, at);
-            self.batch.begin(calls, at);
+            ctx.ask_ahead(blocks, self.dual.weights());
+            self.batch.begin(calls, self.dual.weights());
         }
     }
 

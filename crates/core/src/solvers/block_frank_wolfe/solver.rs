@@ -16,7 +16,6 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting};
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
-use crate::solvers::labellings::Labellings;
 use crate::state::{StateError, ensure};
 
 /// Passes (exact and approximate) after which w and F are recomputed from the blocks.
@@ -61,14 +60,8 @@ pub struct BlockFrankWolfeSolver<D> {
     pub(super) approximate_passes: u64,
     /// Answers that an evaluation has brought.
     pub(super) given: Given,
-    /// How calls ask for further labellings; `None` where the best one is all.
-    pub(super) labellings: Option<Labellings>,
     #[serde(skip)]
     pub(super) corner: Plane,
-    /// Where a call was made.
-    #[serde(skip)]
-    pub(super) at: Vec<f64>,
-    pub(super) centre: Vec<f64>,
 }
 
 impl<D: BlockDual> BlockFrankWolfeSolver<D> {
@@ -93,10 +86,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             iterations: 0,
             approximate_passes: 0,
             given: Given::default(),
-            labellings: Labellings::new(config.solutions),
             corner: Plane::new(),
-            at: Vec::new(),
-            centre: Vec::new(),
             config,
         }
     }
@@ -123,7 +113,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
                 self.prefetch(pass, ctx);
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     self.call(block, ctx)?;
-                    self.call_further(block, ctx)?;
                     self.dual.iterate().regularizer().fold_frozen(&mut self.corner);
                     ctx.charge_planes(2 * self.dual.sets().len(block) + 1); // keeping its plane, and the step
                     let keep = self.config.keeps_planes();
@@ -165,9 +154,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pass = self.pass_after(pass, ctx);
         if self.pass.is_none() && self.calls_left == 0 {
             self.dual.iterate_mut().end_pass();
-            if self.config.inward > 0.0 {
-                self.dual.iterate().alternative(&mut self.centre);
-            }
         }
         Ok(self.pass.is_none()) // line 7: end repeat
     }
@@ -178,12 +164,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.pace.begin_calls(ctx.now(), self.dual.value());
         if self.calls_left == 0 {
             self.iterations += 1;
-            if let Some(labellings) = &mut self.labellings {
-                if self.iterations > 1 {
-                    labellings.end();
-                }
-                labellings.begin(self.iterations);
-            }
             self.begin_pass(Visiting::Calls, ctx);
             self.calls_left = self.length;
             self.pace.begin_exact_pass(self.length);
@@ -371,9 +351,6 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.order.check(n)?;
         ensure(batch, "the corners of a gap pass")?;
         ensure(of_batch && self.batch.is_sound(dim), "the calls at one w")?;
-        ensure(self.given.is_sound(n), "the answers that an evaluation brought")?;
-        let labellings = self.labellings.as_ref().zip(fresh.labellings.as_ref());
-        ensure(self.labellings.is_some() == fresh.labellings.is_some(), "the labellings per example")?;
-        labellings.map_or(Ok(()), |(labellings, fresh)| labellings.check(fresh))
+        ensure(self.given.is_sound(n), "the answers that an evaluation brought")
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::config::{Combine, Diverse, MBest, Rand, Solutions};
 use super::gain::Gain;
 use crate::cache::WorkingSets;
 use crate::context::Ctx;
@@ -9,38 +10,69 @@ use crate::oracle::{MaxOracle, NoCapabilities, OracleError};
 use crate::plane::{Plane, PlaneView};
 use crate::plane_sum::PlaneSum;
 use crate::regularizer::Regularizer;
-use crate::solvers::labellings::Labellings;
-use crate::solvers::solutions::{Combine, Solutions};
 use crate::state::{StateError, ensure};
+
+/// Factor by which a penalty follows the diversity that is wanted, from pass to pass.
+const FOLLOW: f64 = 1.3;
+
+/// Penalties stay within these: no diversity at all may be had where all labels but one are impossible.
+const PENALTIES: (f64, f64) = (1e-9, 1e9);
 
 /// What a pass knows of labellings beside the best ones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Further {
-    labellings: Labellings,
+    #[serde(with = "crate::state::json")]
+    solutions: Solutions,
     /// Sums of the planes of the second, third, .. labellings.
     sums: Vec<PlaneSum>,
+    /// How many of these are in use: fewer as a run is annealed.
+    used: usize,
+    /// Penalties on labels of the first, second, .. labellings.
+    penalties: Vec<f64>,
+    /// Variables in which the j-th labellings differ from the next, over the pass, and all variables.
+    differing: Vec<u64>,
+    variables: u64,
     /// Where planes are put together of any labellings: all of the pass, and which are whose.
     seen: Option<WorkingSets>,
     choices: Vec<Vec<Option<u32>>>,
+    /// The labellings of the example in hand.
+    #[serde(skip)]
+    codes: Vec<u32>,
+    #[serde(skip)]
+    planes: Vec<Plane>,
 }
 
 impl Further {
     /// Returns what passes over `blocks` examples in `dim` dimensions know; `None` where one labelling is all.
     pub(super) fn new(solutions: Solutions, blocks: usize, dim: usize) -> Option<Self> {
-        let labellings = Labellings::new(solutions)?;
-        let (more, any) = (labellings.used(), solutions.combine() == Combine::Dop1);
-        Some(Further {
-            labellings,
+        let more = solutions.planes() as usize - 1;
+        let penalty = if let Solutions::Diverse(diverse) = solutions { diverse.penalty } else { 0.0 };
+        let any = solutions.combine() == Combine::Dop1;
+        (more > 0).then(|| Further {
+            solutions,
             sums: vec![PlaneSum::new(dim); more],
+            used: more,
+            penalties: vec![penalty; more],
+            differing: vec![0; more],
+            variables: 0,
             seen: any.then(|| WorkingSets::new(blocks)),
             choices: if any { vec![Vec::new(); more] } else { Vec::new() },
+            codes: Vec::new(),
+            planes: Vec::new(),
         })
     }
 
     /// Begins pass number `pass`, from 1.
     pub(super) fn begin(&mut self, pass: u64, blocks: usize) {
-        self.labellings.begin(pass);
+        if let Solutions::Diverse(Diverse { anneal, .. }) = self.solutions
+            && anneal > 0
+        {
+            let share = 0.5f64.powi(((pass - 1) / u64::from(anneal)).min(60) as i32);
+            self.used = (self.sums.len() as f64 * share).round() as usize;
+        }
         self.sums.iter_mut().for_each(PlaneSum::clear);
+        self.differing.fill(0);
+        self.variables = 0;
         self.seen = self.seen.take().map(|_| WorkingSets::new(blocks));
         self.choices.iter_mut().for_each(Vec::clear);
     }
@@ -56,36 +88,64 @@ impl Further {
         ctx: &mut Ctx<'_, O>,
         mut keep: impl FnMut(&Plane, &mut Ctx<'_, O>),
     ) -> Result<(), OracleError> {
-        let Further { labellings, sums, seen, choices } = self;
-        if let Some(seen) = seen {
+        let len = first.code().len();
+        self.codes.clear();
+        self.codes.extend_from_slice(first.code());
+        self.variables += len as u64;
+        let mut planes = std::mem::take(&mut self.planes);
+        planes.resize_with(self.sums.len() + 1, Plane::new);
+        let mut found = self.used + 1;
+        if let Solutions::MBest(MBest { .. }) = self.solutions {
+            found = ctx.top(block, w, self.used as u64, &mut planes)?;
+        }
+        if let Some(seen) = &mut self.seen {
             seen.insert(block, first, 0, None, &mut NoCapabilities);
         }
-        labellings.ask(block, w, first, regularizer, ctx)?;
-        for m in 0..labellings.used() {
-            let plane = labellings.plane(m);
-            sums[m].add(1.0, plane.view());
-            if let Some(seen) = seen {
+        for m in 0..self.used {
+            let plane = &mut planes[(m + 1).min(found.max(1) - 1)];
+            let before = &self.codes[self.codes.len() - len..];
+            match self.solutions {
+                Solutions::Diverse(_) => {
+                    ctx.apart(block, w, &self.codes, &self.penalties[..=m], plane)?;
+                }
+                Solutions::Rand(Rand { diversity, .. }) => {
+                    let changes = (diversity * len as f64).round().max(1.0) as usize;
+                    ctx.relabelled(block, w, &self.codes[..len], changes, plane)?;
+                }
+                Solutions::MBest(_) | Solutions::Map => {}
+            }
+            self.differing[m] += before.iter().zip(plane.code()).filter(|(a, b)| a != b).count() as u64;
+            self.codes.extend_from_slice(plane.code());
+            regularizer.fold_frozen(plane);
+            self.sums[m].add(1.0, plane.view());
+            if let Some(seen) = &mut self.seen {
                 let at = seen.insert(block, plane, 0, None, &mut NoCapabilities);
-                choices[m].push(at.map(|k| k as u32));
+                self.choices[m].push(at.map(|k| k as u32));
             }
             keep(plane, ctx);
         }
+        self.planes = planes;
         Ok(())
     }
 
     /// Ends a pass: penalties follow the diversity that it had.
     pub(super) fn end(&mut self) {
-        self.labellings.end();
+        let Solutions::Diverse(Diverse { diversity, .. }) = self.solutions else { return };
+        let share = self.used as f64 / self.sums.len() as f64;
+        for (penalty, differing) in self.penalties.iter_mut().zip(&self.differing).take(self.used) {
+            let reached = *differing as f64 / self.variables.max(1) as f64;
+            let factor = if reached < diversity * share { FOLLOW } else { 1.0 / FOLLOW };
+            *penalty = (*penalty * factor).clamp(PENALTIES.0, PENALTIES.1);
+        }
     }
 
     /// Returns the planes beside the first, chosen by what the dual gains where any labellings may go together.
     pub(super) fn planes(&mut self, gain: impl FnOnce() -> Gain) -> &[PlaneSum] {
-        let used = self.labellings.used();
         if let Some(seen) = &self.seen
-            && used > 0
+            && self.used > 0
         {
             let mut gain = gain();
-            for (sum, choices) in self.sums.iter_mut().zip(&mut self.choices).take(used) {
+            for (sum, choices) in self.sums.iter_mut().zip(&mut self.choices).take(self.used) {
                 gain.begin(sum);
                 for (block, choice) in choices.iter_mut().enumerate() {
                     let view = |choice: Option<u32>| choice.map_or(PlaneView::ZERO, |k| seen.plane(block, k as usize));
@@ -95,14 +155,16 @@ impl Further {
                 gain.write(sum);
             }
         }
-        &self.sums[..used]
+        &self.sums[..self.used]
     }
 
     /// Refuses what was restored and does not fit.
     pub(super) fn check(&self, fresh: &Self, blocks: usize, dim: usize) -> Result<(), StateError> {
-        self.labellings.check(&fresh.labellings)?;
-        ensure(self.sums.len() == fresh.sums.len(), "the labellings per example")?;
+        let more = fresh.sums.len();
+        let lengths = [self.sums.len(), self.penalties.len(), self.differing.len()] == [more; 3] && self.used <= more;
+        ensure(self.solutions == fresh.solutions && lengths, "the labellings per example")?;
         self.sums.iter().try_for_each(|sum| sum.check(dim))?;
+        ensure(self.penalties.iter().all(|penalty| penalty.is_finite() && *penalty >= 0.0), "the penalties")?;
         ensure(self.choices.len() == fresh.choices.len(), "the labellings of a pass")?;
         ensure(self.seen.is_some() == fresh.seen.is_some(), "the planes of a pass")?;
         let Some(seen) = &self.seen else { return Ok(()) };

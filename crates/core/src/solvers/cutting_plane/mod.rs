@@ -19,7 +19,7 @@ mod pace;
 mod presets;
 mod sweep;
 
-pub use config::{Cache, Master, NSlack, OneSlack};
+pub use config::{Cache, Combine, Diverse, MBest, Master, NSlack, OneSlack, Rand, Solutions};
 pub use n_slack::NSlackSolver;
 pub use one_slack::OneSlackSolver;
 pub use presets::ENTRIES;

@@ -1,6 +1,6 @@
 //! The registry's lines of cutting-plane methods.
 
-use super::config::{NSlack, OneSlack};
+use super::config::{NSlack, OneSlack, Solutions};
 use super::n_slack::NSlackSolver;
 use super::one_slack::OneSlackSolver;
 use crate::oracle::Ability;
@@ -13,7 +13,12 @@ impl SolverConfig for OneSlack {
         self.check()
     }
     fn needs(&self) -> Option<Ability> {
-        self.solutions.needs()
+        match self.solutions {
+            _ if self.solutions.planes() == 1 => None,
+            Solutions::Map => None,
+            Solutions::Diverse(_) | Solutions::Rand(_) => Some(Ability::Diverse),
+            Solutions::MBest(_) => Some(Ability::Top),
+        }
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(OneSlackSolver::new(*self, blocks, dim, regularizer))
