@@ -222,6 +222,22 @@ fn not_a_number_is_not_nothing() {
     }
 }
 
+/// A solver that needs more of a task than answers is refused with the tasks that can and the solvers that do without.
+#[test]
+fn what_a_solver_needs_of_a_task_is_told() {
+    let scratch = folder();
+    let rows: Vec<String> = (0..20).map(|k| format!("{},{} 1:{k}\n", k % 17, (k + 1) % 17)).collect();
+    scratch.write("sets.svm", &rows.concat()); // more labels than are enumerated, with weights for all pairs
+    let train = "train --task multilabel --data sets.svm --solver bcpl --out out";
+    for told in [
+        "solver `bcpl` needs a task that can sum over labellings: task `multilabel` cannot, as it is set up. Tasks that can: \
+         binary, multiclass, chain, ",
+        ", multilabel; solvers that do without: auto, ",
+    ] {
+        assert_refused(&scratch, train, told);
+    }
+}
+
 /// What a command cannot do without is asked for.
 #[test]
 fn missing_arguments_are_named() {

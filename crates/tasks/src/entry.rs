@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use multiplane_core::oracle::Ability;
 use multiplane_core::parameter::{ParameterError, read};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub struct TaskEntry {
     pub local: &'static [&'static str],
     /// Whether its best labellings can be listed, and how sure their labels are.
     pub several: bool,
+    /// Whether its labellings can be summed over, unless its parameters say otherwise.
+    pub marginals: bool,
     /// What the task is opened on where no data is named; `None` where it needs data.
     pub without_data: Option<fn() -> Dataset>,
     /// Returns the parameters at their defaults.
@@ -92,6 +95,7 @@ impl TaskEntry {
             layout: "",
             local: &[],
             several: false,
+            marginals: false,
             without_data: None,
             defaults: || S::default().value(),
             schema: || schemars::schema_for!(S),
@@ -145,6 +149,20 @@ impl TaskEntry {
     pub const fn lists_several(mut self) -> Self {
         self.several = true;
         self
+    }
+
+    /// Says that its labellings can be summed over.
+    pub const fn sums(mut self) -> Self {
+        self.marginals = true;
+        self
+    }
+
+    /// Returns whether the task has an ability, unless its parameters say otherwise.
+    pub fn has(&self, ability: Ability) -> bool {
+        match ability {
+            Ability::Top | Ability::Diverse => self.several,
+            Ability::Marginals => self.marginals,
+        }
     }
 
     /// Says what the task is opened on where no data is named.

@@ -1,8 +1,9 @@
 //! What every built-in task knows beside its best labellings, against enumeration on random small problems.
 
+use multiplane_core::oracle::{Ability, MaxOracle};
 use multiplane_tasks::builtin::graph::{self, GraphSpec, Pairwise};
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
-use multiplane_tasks::registry::{TASKS, need_several};
+use multiplane_tasks::registry::{TASKS, find, need_several};
 use multiplane_testkit::several::Looked;
 use multiplane_testkit::small;
 
@@ -81,4 +82,17 @@ fn every_task_that_lists_is_held_against_enumeration() {
         refused.starts_with("--top: task `external`") && names.iter().all(|name| refused.contains(name)),
         "{refused}"
     );
+}
+
+/// What the registry says of sums over labellings is what oracles of the tasks can do.
+#[test]
+fn the_registry_knows_which_tasks_sum_over_labellings() {
+    let graph = small::graph(1, &GraphSpec::default()).0;
+    let mut held: Vec<_> = (0..3).map(small::random).collect();
+    held.extend([small::random_sets(1), small::mrf(1, &MrfSpec::default()), small::tree(1), graph]);
+    for problem in held {
+        let task = problem.name.split(',').next().unwrap();
+        let sums = problem.oracle().capabilities().is_some_and(|known| Ability::Marginals.is_had_by(known));
+        assert_eq!(find(task).unwrap().has(Ability::Marginals), sums, "{}", problem.name);
+    }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
-use super::prior;
+use super::{needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance};
 use crate::spec::RunSpec;
@@ -108,16 +108,7 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
-        if let Some(ability) = spec.solver.config.needs() {
-            let mut oracle = problem.oracle()?;
-            if !oracle.capabilities().is_some_and(|known| ability.is_had_by(known)) {
-                return Err(Error::input(format!(
-                    "solver `{name}` needs a task that can {}: task `{}` cannot, as it is set up",
-                    ability.name(),
-                    problem.task()
-                )));
-            }
-        }
+        needs::check(&spec.solver, &*problem)?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         let ledger = problem.ledger();
         Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })

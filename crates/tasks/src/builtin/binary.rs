@@ -34,7 +34,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<BinarySpec>("binary")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[feature]")
     .oracle("the other label")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -34,7 +34,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MulticlassSpec>("multiclass")
     .reads(&[&libsvm::FORMAT, &csv::FORMAT])
     .layout("[class][feature]")
     .oracle("enumeration")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

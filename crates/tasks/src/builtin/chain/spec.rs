@@ -19,7 +19,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT])
     .layout("unary[label][feature], pair[from][to], start, end")
     .oracle("Viterbi")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

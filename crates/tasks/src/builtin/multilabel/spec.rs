@@ -23,7 +23,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<MultilabelSpec>("multilabel")
     .layout("unary[label][feature], pair[j<k][4]")
     .bounded()
     .oracle("enumeration, messages on trees, cuts, or TRW-S with a bound for many labels")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

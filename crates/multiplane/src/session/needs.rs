@@ -1,0 +1,37 @@
+//! What a solver needs of a task beside answers, asked before training.
+
+use multiplane_core::oracle::Ability;
+use multiplane_core::solvers::SOLVERS;
+use multiplane_tasks::problem::Problem;
+use multiplane_tasks::registry::TASKS;
+
+use crate::error::Error;
+use crate::spec::SolverChoice;
+
+/// Refuses a solver that needs what the task, as it is set up, cannot do; names the tasks that can, and the solvers that do
+/// without.
+///
+/// # Errors
+///
+/// [`Error::Input`] where it cannot, and those of an oracle that does not begin.
+pub(super) fn check(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), Error> {
+    let Some(ability) = solver.config.needs() else { return Ok(()) };
+    let mut oracle = problem.oracle()?;
+    if oracle.capabilities().is_some_and(|known| ability.is_had_by(known)) {
+        return Ok(());
+    }
+    Err(Error::input(refusal(solver, ability, problem.task())))
+}
+
+fn refusal(solver: &SolverChoice, ability: Ability, task: &str) -> String {
+    let (name, what) = (solver.entry.name, ability.name());
+    let by_preset = if solver.entry.needs().is_some() { "" } else { " with these parameters" };
+    let able = TASKS.iter().filter(|entry| entry.has(ability)).map(|entry| entry.name);
+    let undemanding = SOLVERS.iter().filter(|entry| entry.needs().is_none()).map(|entry| entry.name);
+    format!(
+        "solver `{name}`{by_preset} needs a task that can {what}: task `{task}` cannot, as it is set up. Tasks that can: {}; \
+         solvers that do without: {}",
+        able.collect::<Vec<_>>().join(", "),
+        undemanding.collect::<Vec<_>>().join(", ")
+    )
+}
