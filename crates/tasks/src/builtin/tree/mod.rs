@@ -4,9 +4,11 @@
 mod builtin;
 mod input;
 mod layout;
+mod marginals;
 mod reading;
 mod recombine;
 mod reference;
+mod several;
 mod spec;
 mod task;
 

@@ -17,7 +17,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
     .summary("labelling the nodes of trees")
     .reads(&[&trees::FORMAT])
     .layout("unary[label][feature], pair[type][from][to]")
-    .oracle("max-product");
+    .oracle("max-product")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
