@@ -203,6 +203,7 @@ mod tests {
             cached_steps: 0,
             seconds: 1.0,
             oracle_seconds: 0.5,
+            split: None,
             certificate: Certificate::new(1.0, Some(1.0 - gap), true),
             forecast: Some(GapForecast { gap_estimate: Some(estimate), ..GapForecast::default() }),
             planes: None,

@@ -18,7 +18,7 @@ const RECORD: &str = "pass iterations approximate_passes oracle_calls cached_ste
 const FORECAST: &str = "gap_estimate evaluation_calls evaluation_seconds";
 
 /// Solvers with a dual value.
-const CERTIFYING: [&str; 6] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg", "auto"];
+const CERTIFYING: [&str; 8] = ["fw", "bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg", "auto", "one-slack", "n-slack"];
 
 fn words() -> Scratch {
     Scratch::new().with("letter.data", samples::letters(60, 128)).with("test.data", samples::letters(25, 128))
@@ -76,10 +76,15 @@ fn records_are_sound() {
             let more = match (solver, record.contains_key("answer")) {
                 ("auto", true) => "answer decisions",
                 ("auto", false) => "decisions",
+                ("one-slack" | "n-slack", _) => "feature_seconds master_seconds",
                 _ => "",
             };
             assert_keys(record, &format!("{RECORD} {FORECAST} {more}"));
             let of = |key| number(record, key);
+            if record.contains_key("master_seconds") {
+                assert!(of("master_seconds") <= of("seconds"), "{solver}: {record:?}");
+                assert!(of("feature_seconds") <= of("oracle_seconds"), "{solver}: {record:?}");
+            }
             assert!(of("primal") >= best_dual, "{solver}: {record:?}");
             assert!((of("gap") - (of("primal") - of("dual"))).abs() <= 1e-9, "{solver}: {record:?}");
             assert_eq!(of("pass"), of("oracle_calls") / 60.0);

@@ -366,6 +366,11 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         }
     }
 
+    /// Training seconds so far, as reports show them: they decide nothing.
+    pub fn shown(&self) -> f64 {
+        self.clock.now()
+    }
+
     /// Training seconds so far, as decisions go by them.
     pub fn now(&self) -> f64 {
         self.clock.pace()
@@ -382,7 +387,12 @@ const SUM: &str = "sum over labellings";
 
 /// Refuses marginals that are no probabilities.
 fn check_marginals(block: usize, marginals: &[f64]) -> Result<(), OracleError> {
-    match marginals.iter().position(|p| !(*p >= 0.0 && *p <= 1.0 + 1e-6)) {
+    let is_one = |p: f64| (0.0..=1.0 + 1e-6).contains(&p);
+    // All are looked at first, without a way out: registers as a whole.
+    if marginals.iter().fold(true, |all, &p| all & is_one(p)) {
+        return Ok(());
+    }
+    match marginals.iter().position(|&p| !is_one(p)) {
         None => Ok(()),
         Some(at) => {
             let reason = format!("marginal {at} is {}, expected a probability", marginals[at]);

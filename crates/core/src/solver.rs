@@ -31,6 +31,8 @@ pub struct Progress {
     /// Sum of the block gaps, each as it was when the oracle was last asked: an estimate of the gap at hand that costs
     /// nothing, and no bound, as w has moved since. `None` before every block was seen.
     pub gap_seen: Option<f64>,
+    /// Training seconds that went into master problems; `None` for solvers without one.
+    pub master_seconds: Option<f64>,
     /// What a solver that chooses has measured and decided.
     pub decisions: Option<Decisions>,
 }

@@ -9,7 +9,9 @@ use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, HeadScores, Ma
 use multiplane_infer::chain::ChainView;
 use multiplane_infer::distance::{Spring, Transform};
 use multiplane_infer::engine::unwatched;
-use multiplane_infer::marginals::{ChainMarginals, ForwardBackward, Marginals, SumProduct, Transitions};
+use multiplane_infer::marginals::{
+    ChainMarginals, ForwardBackward, Marginals, SumProduct, TiltedChain, Transitions, chain_size,
+};
 use multiplane_infer::score_tree::{ROOT, ScoreTree, TreeShape, TreeView};
 use multiplane_infer::several::{self, SeveralMemory};
 use multiplane_infer::tree::Tree;
@@ -21,6 +23,7 @@ type Measured<'a> = (&'static str, Box<dyn FnMut(usize) + 'a>);
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1000);
     words(rounds);
+    tilted_words(rounds);
     trees(rounds);
     tree_marginals(rounds);
     sentences(rounds);
@@ -99,6 +102,40 @@ fn words(rounds: usize) {
                 Box::new(|_| {
                     let mut fresh = Transitions::default();
                     fresh.set_shared(labels, &pair).expect("scores are finite");
+                }),
+            ),
+        ];
+        report(what, rounds, 10, &mut measured);
+    }
+}
+
+/// Words that follow others, as in partial linearisation: pair scores are prepared in each call.
+fn tilted_words(rounds: usize) {
+    let (len, labels, count) = (8, 26, 100);
+    for (what, size) in [("tilted word", 30.0), ("of wide pair scores", 250.0), ("of wider ones", 3000.0)] {
+        let mut random = Random(8);
+        let pair = random.table(labels * labels, size);
+        let unaries: Vec<Vec<f64>> = (0..count).map(|_| random.table(len * labels, 2.0 * size)).collect();
+        let (mut viterbi, mut path, mut chain) = (Viterbi::default(), Vec::new(), TiltedChain::default());
+        let mut to = vec![0.0; chain_size(len, labels)];
+        let mut before = |unary: &Vec<f64>| {
+            let mut from = to.clone();
+            let cool: Vec<f64> = unary.iter().map(|score| 3.0 * score / size).collect();
+            TiltedChain::default().solve(labels, &cool, &[0.0; 26 * 26], &[], &mut from).expect("finite");
+            from
+        };
+        let froms: Vec<Vec<f64>> = unaries.iter().rev().map(&mut before).collect();
+        let mut measured: [Measured; 2] = [
+            (
+                "viterbi",
+                Box::new(|k| {
+                    viterbi.solve(ChainView { labels, unary: &unaries[k % count], pair: &pair }, &mut path);
+                }),
+            ),
+            (
+                "tilted",
+                Box::new(|k| {
+                    chain.solve(labels, &unaries[k % count], &pair, &froms[k % count], &mut to).expect("finite");
                 }),
             ),
         ];

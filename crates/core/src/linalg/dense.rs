@@ -42,6 +42,16 @@ pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// `y = (1 - alpha) y + alpha x` for vectors of equal length.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub fn mix(alpha: f64, x: &[f64], y: &mut [f64]) {
+    assert_eq!(x.len(), y.len());
+    let rest = 1.0 - alpha;
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = rest * *y + alpha * x;
+    }
+}
+
 /// `y *= alpha`.
 pub fn scale(alpha: f64, y: &mut [f64]) {
     for y in y {

@@ -13,7 +13,7 @@ mod widened;
 use multiversion::multiversion;
 
 pub use columns::{add_to_rows, column_sums};
-pub use dense::{axpy, dot, scale, sum_squares};
+pub use dense::{axpy, dot, mix, scale, sum_squares};
 pub use rows::add_rows;
 pub use sparse::{add_sparse_row, scatter_axpy, some_row_scores, sparse_dot, sparse_row_score, sparse_row_scores};
 pub use widened::{widened_axpy, widened_row_scores};

@@ -47,6 +47,12 @@ pub trait Capabilities {
         None
     }
 
+    /// Returns the mean seconds of a call in which the labelling found is made a plane: what is left is inference. `None`
+    /// where nobody knows.
+    fn plane_seconds(&self) -> Option<f64> {
+        None
+    }
+
     /// Expected planes under a Gibbs distribution over labellings.
     fn marginals(&mut self) -> Option<&mut dyn Marginals> {
         None
@@ -112,6 +118,9 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
         (**self).magnitudes()
+    }
+    fn plane_seconds(&self) -> Option<f64> {
+        (**self).plane_seconds()
     }
     fn marginals(&mut self) -> Option<&mut dyn Marginals> {
         (**self).marginals()

@@ -7,12 +7,12 @@ use super::outcome::{Best, LossMeter, Outcome, RunError};
 use super::still::Standing;
 use super::stop::{Stop, StopReason};
 use super::under_way::{Attempt, Latency};
-use crate::clock::Clock;
+use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
 use crate::lookahead::Lookahead;
-use crate::observe::{Observer, RunCost, Tick};
-use crate::oracle::MaxOracle;
+use crate::observe::{Observer, RunCost, Tick, TimeSplit};
+use crate::oracle::{Capabilities, MaxOracle};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::rng::Rng;
@@ -240,6 +240,18 @@ impl<O: MaxOracle> Run<O> {
             // Sampled times can overshoot; more than all the time there was cannot be true.
             oracle_seconds: self.counts.oracle_seconds.min(self.clock.now()),
         }
+    }
+
+    /// Returns what training seconds went into, where the solver keeps books of it.
+    pub(super) fn split(&mut self) -> Option<TimeSplit> {
+        let master_seconds = self.solver.progress().master_seconds?;
+        let of_a_call = match self.clock.kind() {
+            ClockKind::Work => None,
+            ClockKind::Wall => self.oracle.capabilities().and_then(|known| known.plane_seconds()),
+        };
+        let RunCost { oracle_calls, oracle_seconds, .. } = self.cost();
+        let feature_seconds = of_a_call.map(|seconds| (seconds * oracle_calls as f64).min(oracle_seconds));
+        Some(TimeSplit { feature_seconds, master_seconds })
     }
 
     /// Returns the planes kept, mean per example.

@@ -211,7 +211,7 @@ impl<O: MaxOracle> Run<O> {
         answer: Option<&'static str>,
     ) -> Result<(), RunError> {
         let progress = self.solver.progress();
-        let cost = self.cost();
+        let (cost, split) = (self.cost(), self.split());
         let record = Record {
             pass: cost.passes,
             iterations: progress.iterations,
@@ -220,6 +220,7 @@ impl<O: MaxOracle> Run<O> {
             cached_steps: cost.cached_steps,
             seconds: cost.train_seconds,
             oracle_seconds: cost.oracle_seconds,
+            split,
             certificate,
             forecast: (self.evaluate == Evaluate::Auto).then_some(GapForecast {
                 gap_estimate: self.estimate,

@@ -2,6 +2,7 @@
 
 mod marginals;
 mod oracle;
+mod sampled;
 mod several;
 
 pub use oracle::{MEMORY_LIMIT, TaskOracle};

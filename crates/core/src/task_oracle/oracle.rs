@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::sampled::Sampled;
 use crate::example::{Example, Examples, Memories, Workspace};
 use crate::linalg;
 use crate::oracle::{
@@ -30,6 +31,7 @@ pub struct TaskOracle<T: Task> {
     pub(super) answer: T::Label,
     pub(super) truth: Plane,
     prices: Prices,
+    planes: Sampled,
 }
 
 impl<T: Task> TaskOracle<T> {
@@ -44,7 +46,7 @@ impl<T: Task> TaskOracle<T> {
         let memories = Memories::new(examples.labels.len(), bytes);
         let prices = Prices::mean(examples.inputs.iter().map(|x| task.prices(x)));
         let (scratch, truth) = (T::Scratch::default(), Plane::new());
-        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices })
+        Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices, planes: Sampled::default() })
     }
 
     /// The factor 1/n of planes.
@@ -55,12 +57,14 @@ impl<T: Task> TaskOracle<T> {
     /// Writes the plane of the answer, with its code.
     pub(super) fn write_plane(&mut self, block: usize, out: &mut Plane) {
         let scale = self.scale();
+        let stopwatch = self.planes.begin();
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
         if let Some(codes) = self.task.capabilities().codes {
             codes.encode(&self.answer, out.code_mut());
         }
         self.memories.settle(block);
+        self.planes.end(stopwatch);
     }
 
     /// Returns a decoder's bound in the scale of planes: the truth's score is taken off. Where the two cancel, what is
@@ -119,6 +123,9 @@ impl<T: Task> Capabilities for TaskOracle<T> {
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         let has = self.task.capabilities();
         (has.codes.is_some() && has.recombination.is_some()).then_some(self as _)
+    }
+    fn plane_seconds(&self) -> Option<f64> {
+        self.planes.mean()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
         Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples))

@@ -79,11 +79,6 @@ impl ForwardBackward {
         Ok(log)
     }
 
-    /// Returns whether exponentials keep all digits.
-    pub(super) fn is_safe(&mut self, unary: &[f64], transitions: &Transitions) -> bool {
-        transitions.labels > 0 && self.scaled.take(unary, transitions)
-    }
-
     /// Returns whether exponentials were used.
     fn forward(&mut self, unary: &[f64], transitions: &Transitions, log: &mut f64) -> Result<bool, Error> {
         *log = 0.0;
@@ -102,9 +97,6 @@ impl ForwardBackward {
         let is_scaled = self.scaled.take(unary, transitions);
         if !is_scaled {
             check(unary, labels)?;
-        }
-        if !is_scaled && !transitions.has_scores() {
-            return Err(Error::invalid("found scores beyond the range of exponentials, expected smaller ones"));
         }
         *log = match is_scaled {
             true => self.scaled.forward(transitions),

@@ -15,6 +15,7 @@
 mod chain;
 mod distribution;
 mod enumeration;
+mod filter;
 mod forest;
 mod logarithms;
 mod scaled;

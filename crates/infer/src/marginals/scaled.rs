@@ -9,7 +9,7 @@ use crate::logs::{REGISTER, exp, largest, total};
 use crate::sum::Sum;
 
 /// Differences of scores up to which exponentials keep all digits: `e^-600` is far from the least normal number.
-pub(super) const RANGE: f64 = 600.0;
+const RANGE: f64 = 600.0;
 
 /// Labels treated at once: four registers of AVX-512.
 const WIDTH: usize = 32;

@@ -1,30 +1,20 @@
 //! Chains that follow other chains: `p(y) ~ q(y) e^score(y)`, where q is the chain with given marginals (partial
 //! linearisation: Mohapatra et al. 2016).
 //!
-//! `q(y)` is the product of the marginals of all pairs over that of all positions that two pairs share. It is the factors
-//! that are multiplied, not their logarithms that are added, where ranges allow: O(len * labels^2) without a logarithm.
+//! `q(y)` is the product of the marginals of all pairs over that of all positions that two pairs share: factors, of which
+//! no logarithm is taken. O(len * labels^2).
 
-use super::chain::{ChainMarginals, ForwardBackward};
-use super::scaled::RANGE;
-use super::transitions::Transitions;
+use super::filter::Filter;
 use crate::error::Error;
-use crate::logs::total;
-use multiversion::multiversion;
 
 /// Marginals count as at least this much in q: else what has none never gets any again.
 pub const FLOOR: f64 = 1e-12;
 
-/// A share of `e^-NOTHING` is no more than rounding.
-const NOTHING: f64 = 45.0;
-
 /// Sum-product on chains that follow others, with its working memory.
 #[derive(Clone, Debug, Default)]
 pub struct TiltedChain {
-    engine: ForwardBackward,
-    transitions: Transitions,
-    unary: Vec<f64>,
-    tables: Vec<f64>,
-    found: ChainMarginals,
+    filter: Filter,
+    ones: Vec<f64>,
 }
 
 /// Returns how many numbers the marginals of a chain are: `nodes[len][labels]`, then `edges[len - 1][labels][labels]`.
@@ -41,7 +31,7 @@ impl TiltedChain {
     /// What is written is consistent to the last digits, however large scores are: pairs sum to their positions.
     ///
     /// # Errors
-    /// Sizes that do not fit, a score that is not finite.
+    /// Sizes that do not fit, a score that is not finite, scores whose sum is not.
     ///
     /// ```
     /// use multiplane_infer::marginals::{TiltedChain, chain_size};
@@ -65,81 +55,41 @@ impl TiltedChain {
         }
         let len = unary.len() / labels.max(1);
         let size = chain_size(len, labels);
-        if unary.len() != len * labels || to.len() != size || !(from.is_empty() || from.len() == size) {
-            let (scores, from, to) = (unary.len(), from.len(), to.len());
+        let squares = labels > 0 && unary.len() == len * labels && pair.len() == labels * labels;
+        if !squares || to.len() != size || !(from.is_empty() || from.len() == size) {
+            let (scores, pairs, from, to) = (unary.len(), pair.len(), from.len(), to.len());
             return Err(Error::invalid(format!(
-                "found {scores} unary scores and {from} and {to} marginals for {labels} labels"
+                "found {scores} unary and {pairs} pair scores, {from} and {to} marginals for {labels} labels"
             )));
         }
-        self.unary.clear();
-        self.unary.extend_from_slice(unary);
-        if from.is_empty() {
-            self.transitions.set_shared(labels, pair)?;
+        let from = if from.is_empty() {
+            self.ones.resize(self.ones.len().max(size), 1.0);
+            &self.ones[..size]
         } else {
-            let (nodes, edges) = from.split_at(len * labels);
-            if len == 1 {
-                add(&mut self.unary, 1.0, nodes);
-            } else {
-                let inner = labels..(len - 1) * labels;
-                add(&mut self.unary[inner.clone()], -1.0, &nodes[inner]);
-            }
-            self.transitions.set_products(labels, pair, edges, FLOOR)?;
-            let room = RANGE - self.transitions.range;
-            if room >= 2.0 * self.transitions.range + NOTHING {
-                narrow(labels, &mut self.unary, room);
-            }
-            if !self.engine.is_safe(&self.unary, &self.transitions) {
-                self.tables.clear();
-                let tables = edges.chunks_exact((labels * labels).max(1));
-                tables.for_each(|_| self.tables.extend_from_slice(pair));
-                add(&mut self.tables, 1.0, edges);
-                self.transitions.set_each(labels, &self.tables)?;
-            }
+            from
+        };
+        let log = self.filter.forward(labels, unary, pair, from, FLOOR);
+        if !log.is_finite() {
+            return Err(refusal(labels, unary, pair));
         }
-        self.engine.solve(&self.unary, &self.transitions, &mut self.found)?;
-        let (nodes, edges) = to.split_at_mut(len * labels);
-        nodes.copy_from_slice(&self.found.nodes);
-        edges.copy_from_slice(&self.found.edges);
-        make_consistent(labels, nodes, edges);
-        Ok(self.found.log_partition)
+        self.filter.backward(labels, to);
+        Ok(log)
     }
 }
 
-/// Lifts scores that are more than `room` below their position's highest to that. Such a label is at least `room` less twice
-/// the range of pairs below the best, whatever its neighbours: what it gets is nothing before and after.
-fn narrow(labels: usize, unary: &mut [f64], room: f64) {
-    for scores in unary.chunks_exact_mut(labels) {
-        let least = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max) - 0.999 * room;
-        scores.iter_mut().for_each(|score| *score = if *score < least { least } else { *score });
-    }
-}
-
-/// Adds `sign` times the logarithms of marginals.
-fn add(scores: &mut [f64], sign: f64, marginals: &[f64]) {
-    scores.iter_mut().zip(marginals).for_each(|(score, p)| *score += sign * p.max(FLOOR).ln());
-}
-
-/// Makes the marginals those of a chain: the first position's, and the distribution of each label given the one before it.
-/// Where scores are as large as 1e6 they miss that by as much as 1e-10.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn make_consistent(labels: usize, nodes: &mut [f64], edges: &mut [f64]) {
-    let share = 1.0 / total(&nodes[..labels]);
-    nodes[..labels].iter_mut().for_each(|p| *p *= share);
-    for (t, table) in edges.chunks_exact_mut(labels * labels).enumerate() {
-        let (before, after) = nodes[t * labels..(t + 2) * labels].split_at_mut(labels);
-        after.fill(0.0);
-        for (row, &mass) in table.chunks_exact_mut(labels).zip(&*before) {
-            let sum = total(row);
-            if sum > 0.0 {
-                let share = mass / sum;
-                for (p, after) in row.iter_mut().zip(&mut *after) {
-                    *p *= share;
-                    *after += *p;
-                }
-            } else {
-                row.fill(mass / labels as f64); // next to nothing
-                after.iter_mut().for_each(|p| *p += mass / labels as f64);
-            }
+/// Says which score is none; where all are, their sums are too large.
+fn refusal(labels: usize, unary: &[f64], pair: &[f64]) -> Error {
+    let odd = |scores: &[f64]| scores.iter().position(|score| !score.is_finite());
+    let message = match (odd(unary), odd(pair)) {
+        (Some(at), _) => {
+            let (score, label, position) = (unary[at], at % labels, at / labels);
+            format!("found {score} as score of label {label} at position {position}, expected a finite number")
         }
-    }
+        (None, Some(at)) => {
+            let (score, first, second) = (pair[at], at / labels, at % labels);
+            format!("found {score} as pair score of labels {first} and {second}, expected a finite number")
+        }
+        (None, None) => "found scores whose sum is beyond the range of numbers, expected smaller ones".to_owned(),
+    };
+    Error::invalid(message)
 }

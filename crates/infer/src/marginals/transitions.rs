@@ -58,55 +58,6 @@ impl Transitions {
         self.set(labels, pairs)
     }
 
-    /// Takes the scores `pair[from][to] + ln factors[position][from][to]` as exponentials alone, each factor at least
-    /// `floor > 0` and at most about 1. Whether they can be worked with is for [`ForwardBackward::is_safe`] to say.
-    ///
-    /// # Errors
-    /// As of [`set_shared`](Transitions::set_shared).
-    ///
-    /// [`ForwardBackward::is_safe`]: super::ForwardBackward
-    pub(super) fn set_products(
-        &mut self,
-        labels: usize,
-        pair: &[f64],
-        factors: &[f64],
-        floor: f64,
-    ) -> Result<(), Error> {
-        self.set_shared(labels, pair)?;
-        let (padded, size) = (self.padded, labels * self.padded);
-        let tables = factors.len() / (labels * labels);
-        let (forward, backward) = (&mut self.forward_exps, &mut self.backward_exps);
-        forward.resize(tables.max(1) * size, 0.0);
-        backward.resize(tables.max(1) * size, 0.0);
-        let (first, rest) = forward.split_at_mut(size);
-        let (first_back, rest_back) = backward.split_at_mut(size);
-        rest.chunks_exact_mut(size).for_each(|table| table.copy_from_slice(first));
-        rest_back.chunks_exact_mut(size).for_each(|table| table.copy_from_slice(first_back));
-        for (t, factors) in factors.chunks_exact(labels * labels).enumerate() {
-            multiply(
-                labels,
-                padded,
-                factors,
-                floor,
-                &mut forward[t * size..][..size],
-                &mut backward[t * size..][..size],
-            );
-        }
-        self.shared = false;
-        let most = self.largest.first().copied().unwrap_or(0.0);
-        self.largest.clear();
-        self.largest.resize(tables, most);
-        self.forward.clear();
-        self.backward.clear();
-        self.range += -floor.ln();
-        Ok(())
-    }
-
-    /// Returns whether there are scores beside their exponentials.
-    pub(super) fn has_scores(&self) -> bool {
-        self.forward.len() == self.forward_exps.len()
-    }
-
     fn set(&mut self, labels: usize, pairs: &[f64]) -> Result<(), Error> {
         if let Some(at) = pairs.iter().position(|score| score.is_nan() || *score == f64::INFINITY) {
             let (table, entry) = (at / (labels * labels), at % (labels * labels));
@@ -204,17 +155,4 @@ fn exps(scores: &[f64], out: &mut Vec<f64>) {
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn exponentiate(values: &mut [f64]) {
     values.iter_mut().for_each(|value| *value = exp(*value));
-}
-
-/// Multiplies a table and its transpose by factors.
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn multiply(labels: usize, padded: usize, factors: &[f64], floor: f64, table: &mut [f64], transpose: &mut [f64]) {
-    for (from, (row, factors)) in table.chunks_exact_mut(padded).zip(factors.chunks_exact(labels)).enumerate() {
-        for (value, factor) in row.iter_mut().zip(factors) {
-            *value *= if *factor > floor { *factor } else { floor };
-        }
-        for (to, value) in row[..labels].iter().enumerate() {
-            transpose[to * padded + from] = *value;
-        }
-    }
 }

@@ -75,6 +75,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
             planes: Some(self.dual.sets().planes() as f64 / self.gaps.blocks() as f64),
             dual: Some(self.dual.value()),
             gap_seen: self.gaps.seen(),
+            ..Progress::default()
         }
     }
 

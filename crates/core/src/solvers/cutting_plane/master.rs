@@ -25,6 +25,8 @@ pub(super) struct MasterState {
     left: f64,
     /// Solutions so far: the time by which planes age.
     solved: u32,
+    /// Training seconds that went into solutions.
+    seconds: f64,
 }
 
 impl MasterState {
@@ -46,6 +48,16 @@ impl MasterState {
     /// Returns the solutions so far.
     pub(super) fn solved(&self) -> u32 {
         self.solved
+    }
+
+    /// Counts training seconds of a solution.
+    pub(super) fn spend(&mut self, seconds: f64) {
+        self.seconds += seconds;
+    }
+
+    /// Returns the training seconds of all solutions.
+    pub(super) fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// Counts a part of the solution in hand; returns whether it has had all that it may.

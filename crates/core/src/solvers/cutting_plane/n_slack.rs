@@ -166,10 +166,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
         let mut report = StepReport::default();
         if self.solves {
+            let since = ctx.shown();
             report.part_ended = self.cycle(ctx);
             if report.part_ended {
                 self.end_master(ctx);
             }
+            self.master.spend(ctx.shown() - since);
         } else {
             report.iteration_ended = self.call(ctx)?;
             if report.iteration_ended {
@@ -211,6 +213,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
             planes: Some(self.dual.sets().planes() as f64 / self.blocks as f64),
             dual: Some(self.dual.value()),
             gap_seen: self.gap,
+            master_seconds: Some(self.master.seconds()),
             decisions: None,
         }
     }

@@ -243,7 +243,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
                     self.end_pass();
                 }
             }
-            Phase::Master => report.part_ended = self.solve(ctx),
+            Phase::Master => {
+                let since = ctx.shown();
+                report.part_ended = self.solve(ctx);
+                self.master.spend(ctx.shown() - since);
+            }
             Phase::Kept => self.use_kept(ctx),
         }
         Ok(report)
@@ -282,6 +286,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
             planes: Some((self.dual.sets().len(0) + kept) as f64 / self.blocks as f64),
             dual: Some(self.dual.value()),
             gap_seen: self.gap,
+            master_seconds: Some(self.master.seconds()),
             decisions: None,
         }
     }

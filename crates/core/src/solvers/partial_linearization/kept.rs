@@ -113,7 +113,6 @@ fn mix(own: &mut [f64], gamma: f64, toward: &[f64]) {
     if gamma >= 1.0 {
         own.copy_from_slice(toward);
     } else if gamma > 0.0 {
-        linalg::scale(1.0 - gamma, own);
-        linalg::axpy(gamma, toward, own);
+        linalg::mix(gamma, toward, own);
     }
 }
