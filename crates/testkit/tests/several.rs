@@ -19,6 +19,17 @@ fn rows_chains_sets_and_trees() {
     assert!(looked.lists > 10_000 && looked.apart > 3_000 && looked.margins > 3_000, "{looked:?}");
 }
 
+/// Sentences whose trees are to be found.
+#[test]
+fn arborescences() {
+    let mut looked = Looked::default();
+    for seed in 0..120 {
+        looked += small::arborescence(seed, 4).check_several(seed);
+    }
+    assert_eq!(looked.unproven, 0, "{looked:?}");
+    assert!(looked.lists > 5_000 && looked.apart > 1_500 && looked.margins > 1_500, "{looked:?}");
+}
+
 /// Graphs by every engine, with fixed costs and without, tables, nodes without a label: exact where the engine is, and
 /// honest where it is not.
 #[test]
