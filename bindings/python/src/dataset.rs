@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use multiplane::data::trees::Trees;
 use multiplane::data::{Classified, Columns, LabelSets, SparseRows, Strings, Tagged, Words};
 use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
@@ -154,6 +155,10 @@ impl Dataset {
 
     /// Rows as CSR parts (offsets i64, indices i64, values f64), number of columns, where sequences end, labels.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
+        if let Some(trees) = self.data.get::<Trees>() {
+            let ends = (0..trees.len()).map(|tree| trees.range(tree).end).collect();
+            return Ok(csr(py, &trees.rows, ends, Vec::new()));
+        }
         if let Some(data) = self.data.get::<Classified>() {
             let labels = data.labels.iter().map(i64::to_string).collect();
             return Ok(csr(py, &data.rows, Vec::new(), labels));

@@ -51,7 +51,7 @@ mod _core {
     #[pymodule_export]
     use crate::train::{path, train};
     #[pymodule_export]
-    use crate::trees::trees;
+    use crate::trees::{tree_parts, trees};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

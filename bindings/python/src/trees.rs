@@ -2,6 +2,7 @@
 
 use multiplane::data::trees::{NodeFeatures, TreeParts, Trees};
 use multiplane::dataset::Dataset as Parsed;
+use multiplane::infer::score_tree::ROOT;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -51,4 +52,25 @@ fn rows(matrix: &Matrix, what: &str) -> PyResult<Vec<Option<NodeFeatures>>> {
         rows.push(Some(NodeFeatures::Sparse(matrix.columns, indices.to_vec(), values.to_vec())));
     })?;
     Ok(rows)
+}
+
+/// Labels or types, node by node.
+type NodeNames = Vec<Option<String>>;
+
+/// What trees are beside the numbers of their features.
+type TreesOut = (Option<Vec<String>>, Vec<Option<Vec<i64>>>, NodeNames, NodeNames);
+
+/// The names of the features, where they have any; of every tree the parents of its nodes, -1 at roots, where they are known;
+/// types of edges and labels, node by node.
+#[pyfunction]
+pub(crate) fn tree_parts(data: &Dataset) -> PyResult<TreesOut> {
+    let Some(trees) = data.data.get::<Trees>() else { return Err(value_error("these are no trees")) };
+    let columns = trees.is_named().then(|| trees.columns.iter().map(str::to_owned).collect());
+    let parent = |&parent: &u32| if parent == ROOT { -1 } else { i64::from(parent) };
+    let parents = |tree: usize| trees.parents[trees.range(tree)].iter().map(parent).collect();
+    let parents = (0..trees.len()).map(|tree| trees.has_parents(tree).then(|| parents(tree))).collect();
+    let name = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    let types = trees.types.iter().map(|&number| name(trees.type_names.get(number))).collect();
+    let label = |&label: &u32| (label != Trees::NO_LABEL).then(|| trees.names.get(label).to_owned());
+    Ok((columns, parents, types, trees.labels.iter().map(label).collect()))
 }

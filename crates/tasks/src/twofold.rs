@@ -4,7 +4,7 @@
 //! double-word arithmetic, 2017).
 
 use std::iter::Sum;
-use std::ops::{Add, Neg, Sub};
+use std::ops::{Add, Mul, Neg, Sub};
 
 /// Splits a double into halves of its digits.
 const SPLITTER: f64 = 134_217_729.0;
@@ -86,6 +86,15 @@ impl Sub for Twofold {
 
     fn sub(self, other: Twofold) -> Twofold {
         self + -other
+    }
+}
+
+impl Mul<f64> for Twofold {
+    type Output = Twofold;
+
+    /// Off by a few `u^2` of the result.
+    fn mul(self, factor: f64) -> Twofold {
+        Twofold::product(self.high, factor) + Twofold::from(self.low * factor)
     }
 }
 

@@ -32,6 +32,15 @@ impl std::ops::AddAssign for Looked {
     }
 }
 
+/// What labels the variables of a labelling take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variables {
+    /// Any of their own, whatever the others have.
+    Free,
+    /// Heads of a tree: of v variables each has labels from 0 to v, and not all labels go together.
+    Heads,
+}
+
 /// A task, examples, all labellings of each, and whether predictions are among these.
 pub(crate) struct Enumerated<'a, T: Task> {
     pub(crate) name: &'a str,
@@ -39,6 +48,7 @@ pub(crate) struct Enumerated<'a, T: Task> {
     pub(crate) examples: &'a Examples<T::Input, T::Label>,
     pub(crate) all: &'a [Vec<T::Label>],
     pub(crate) predicts: bool,
+    pub(crate) variables: Variables,
 }
 
 /// One question with everything that is known of it.
@@ -114,7 +124,7 @@ impl<T: Task> Asked<'_, T> {
         }
         looked.apart += usize::from(self.check_apart(&capabilities, &decoded, rng));
         self.check_relabelled(&capabilities, problem, block, rng);
-        looked.margins += usize::from(self.check_max_marginals(&capabilities));
+        looked.margins += usize::from(self.check_max_marginals(&capabilities, problem.variables));
         looked
     }
 
@@ -209,7 +219,7 @@ impl<T: Task> Asked<'_, T> {
         quality == Quality::Exact
     }
 
-    /// As many variables change as are asked for, or all that can.
+    /// As many variables change as are asked for, or all that can; where they are not free, some.
     fn check_relabelled(
         &self,
         capabilities: &TaskCapabilities<'_, T>,
@@ -225,11 +235,16 @@ impl<T: Task> Asked<'_, T> {
         diverse.relabel(problem.examples.get(block), code, changes, rng, &mut y);
         let found = &self.codes[self.place(&y)];
         let changed = code.iter().zip(found).filter(|(a, b)| a != b).count();
-        assert_eq!(changed, changes.min(free), "{}: {changes} changes of {code:?} gave {found:?}", self.name);
+        let right = match problem.variables {
+            Variables::Free => changed == changes.min(free),
+            // One may take others along, and not all can change at once.
+            Variables::Heads => (changed == 0) == (changes.min(free) == 0),
+        };
+        assert!(right, "{}: {changes} changes of {code:?} gave {found:?}", self.name);
     }
 
     /// The table is that of enumeration, or there is none where nothing exact applies. Returns whether there is one.
-    fn check_max_marginals(&self, capabilities: &TaskCapabilities<'_, T>) -> bool {
+    fn check_max_marginals(&self, capabilities: &TaskCapabilities<'_, T>, variables: Variables) -> bool {
         let (name, margins) = (&self.name, capabilities.max_marginals.expect("max-marginals"));
         let mut out = Vec::new();
         if let Err(reason) = self.with_scratch(|question, work| margins.max_marginals(question, self.w, work, &mut out))
@@ -243,10 +258,13 @@ impl<T: Task> Asked<'_, T> {
                 let with = self.codes.iter().zip(&self.scores).filter(|(code, _)| code[v] == label);
                 with.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max)
             };
-            // A node that is unlabelled has a number that is no label, and no run.
-            expected.extend((0..).map(of).take_while(|best| *best > f64::NEG_INFINITY));
+            match variables {
+                // A node that is unlabelled has a number that is no label, and no run.
+                Variables::Free => expected.extend((0..).map(of).take_while(|best| *best > f64::NEG_INFINITY)),
+                Variables::Heads => expected.extend((0..=self.codes[0].len() as u32).map(of)),
+            }
         }
-        let near = out.iter().zip(&expected).all(|(a, b)| self.near(*a, *b));
+        let near = out.iter().zip(&expected).all(|(a, b)| a == b || self.near(*a, *b));
         assert!(near && out.len() == expected.len(), "{name}: {out:?}, expected {expected:?}");
         true
     }

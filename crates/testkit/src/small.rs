@@ -17,6 +17,7 @@ use multiplane_tasks::builtin::graph::{GraphInput, GraphSpec, GraphTask, Labelli
 use multiplane_tasks::builtin::mrf::{self, MrfSpec};
 use multiplane_tasks::builtin::multiclass::Multiclass;
 use multiplane_tasks::builtin::multilabel::{LabelGraph, Multilabel, SetCosts};
+use multiplane_tasks::builtin::tree::arborescence::{ArborescenceTask, Sentence};
 use multiplane_tasks::builtin::tree::{TreeInput, TreeTask};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::data::container::Matrix;
@@ -26,7 +27,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::losses::{CostTable, LossSpec};
 
 pub use crate::dense::{DensePlane, densify, score, weights};
-use crate::several::{Enumerated, Looked};
+use crate::several::{Enumerated, Looked, Variables};
 
 /// A problem with all its planes.
 pub struct Small {
@@ -85,8 +86,7 @@ where
     T::Label: Send + Sync,
     T::Scratch: Send,
 {
-    let predicts = |_: &T::Label| true;
-    small_of(name, task, examples, all, predicts)
+    small_of(name, task, examples, all, |_| true, Variables::Free)
 }
 
 /// The same where only truths that `predicts` says have predictions among their labellings.
@@ -96,6 +96,7 @@ fn small_of<T>(
     examples: Examples<T::Input, T::Label>,
     all: impl Fn(&T::Label) -> Vec<T::Label>,
     predicts: impl Fn(&T::Label) -> bool,
+    variables: Variables,
 ) -> Small
 where
     T: Task + Send + Sync + 'static,
@@ -122,7 +123,7 @@ where
     let (of_task, of_examples, of_name) = (task.clone(), examples.clone(), name.clone());
     let several = move |seed: u64| {
         let (task, examples) = (&*of_task, &*of_examples);
-        Enumerated { name: &of_name, task, examples, all: &all, predicts }.check(seed)
+        Enumerated { name: &of_name, task, examples, all: &all, predicts, variables }.check(seed)
     };
     let make = move || -> BoxedOracle { Box::new(TaskOracle::new(task.clone(), examples.clone()).unwrap()) };
     Small { name, dim, planes, make: Box::new(make), several: Box::new(several) }
@@ -218,7 +219,7 @@ pub fn graph_of(seed: u64, spec: &GraphSpec, unlabelled: u64) -> (Small, Vec<Ran
     };
     let predicts = |truth: &Labelling| !truth.labels.contains(&UNLABELLED);
     let examples = Examples { inputs, labels: truths };
-    (small_of(format!("graph, seed {seed}, {spec:?}"), task, examples, all, predicts), nonnegative)
+    (small_of(format!("graph, seed {seed}, {spec:?}"), task, examples, all, predicts, Variables::Free), nonnegative)
 }
 
 /// A random problem of two or three pairwise models of three or four nodes with one to three labels each; nodes and edges
@@ -322,6 +323,38 @@ pub fn tree(seed: u64) -> Small {
     }
     let task = TreeTask::new(labels, features, types as usize, costs(&mut rng, labels));
     small(format!("tree, seed {seed}"), task, examples, move |truth: &Vec<u32>| sequences(truth.len(), labels))
+}
+
+/// A random problem of sentences of up to `most` words whose trees are to be found, with one child of the root or any.
+pub fn arborescence(seed: u64, most: u64) -> Small {
+    let mut rng = Rng::new(seed, 14);
+    let (n, features) = (1 + rng.below(4) as usize, 1 + rng.below(3) as usize);
+    let single_root = rng.below(2) == 0;
+    let distances = [vec![], vec![1], vec![1, 2]][rng.below(3) as usize].clone();
+    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    for _ in 0..n {
+        let words = 1 + rng.below(most) as usize;
+        let mut x = SparseRows::new(features);
+        (0..words).for_each(|_| push_row(&mut rng, &mut x, features));
+        let trees = arborescences(words, single_root);
+        examples.inputs.push(Sentence::new(x));
+        examples.labels.push(trees[rng.below(trees.len() as u64) as usize].clone());
+    }
+    let task = ArborescenceTask::new(features, distances, single_root, rng.below(2) == 0);
+    let all = move |truth: &Vec<u32>| arborescences(truth.len(), single_root);
+    small_of(format!("arborescence, seed {seed}"), task, examples, all, |_| true, Variables::Heads)
+}
+
+/// The heads of all trees of so many words: walks up end at the root.
+fn arborescences(words: usize, single_root: bool) -> Vec<Vec<u32>> {
+    let ends = |heads: &[u32], word: usize| {
+        let up = |at: u32, _| if at == 0 { 0 } else { heads[at as usize - 1] };
+        (0..words).fold(heads[word], up) == 0
+    };
+    let mut all = sequences(words, words + 1);
+    all.retain(|heads| (0..words).all(|word| ends(heads, word)));
+    all.retain(|heads| !single_root || heads.iter().filter(|head| **head == 0).count() == 1);
+    all
 }
 
 /// All label sequences of a length.

@@ -18,11 +18,12 @@ fn passes(passes: f64) -> Stop {
     Stop { passes: Some(passes), ..Stop::default() }
 }
 
-/// On 200 random problems the brackets of all solvers with a dual share a point: the optimum of an independent solver.
+/// On 200 random problems, and on trees, the brackets of all solvers with a dual share a point: the optimum of an independent solver.
 #[test]
 fn brackets_of_all_presets_overlap() {
-    for seed in 0..200 {
-        let (problem, lambda) = (small::random(seed), [1.0, 0.3, 0.1, 0.02][(seed / 3 % 4) as usize]);
+    let trees = (0..20).flat_map(|seed| [(seed, small::tree(seed)), (seed, small::arborescence(seed, 3))]);
+    for (seed, problem) in (0..200).map(|seed| (seed, small::random(seed))).chain(trees) {
+        let lambda = [1.0, 0.3, 0.1, 0.02][(seed / 3 % 4) as usize];
         let (optimum, doubt) = reference::optimum(&problem, lambda);
         for budget in [2.0, 12.0] {
             let (mut highest, mut lowest) = ((f64::NEG_INFINITY, ""), (f64::INFINITY, ""));

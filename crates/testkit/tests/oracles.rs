@@ -13,3 +13,10 @@ fn oracles_equal_enumeration() {
         check_oracle(&small::tree(seed), seed);
     }
 }
+
+/// Sentences of up to six words, whose trees are all written down.
+#[test]
+fn arborescences_equal_enumeration() {
+    (0..300).for_each(|seed| check_oracle(&small::arborescence(seed, 4), seed));
+    (0..4).for_each(|seed| check_oracle(&small::arborescence(seed, 6), seed));
+}

@@ -7,16 +7,28 @@ use multiplane_tasks::registry::{TASKS, find, need_several};
 use multiplane_testkit::several::Looked;
 use multiplane_testkit::small;
 
-/// Chains, classes and sets: all is exact.
+/// Chains, classes, sets and trees: all is exact.
 #[test]
-fn rows_chains_and_sets() {
+fn rows_chains_sets_and_trees() {
     let mut looked = Looked::default();
     for seed in 0..300 {
         looked += small::random(seed).check_several(seed);
         looked += small::random_sets(seed).check_several(seed);
+        looked += small::tree(seed).check_several(seed);
     }
     assert_eq!(looked.unproven, 0, "{looked:?}");
     assert!(looked.lists > 10_000 && looked.apart > 3_000 && looked.margins > 3_000, "{looked:?}");
+}
+
+/// Sentences whose trees are to be found.
+#[test]
+fn arborescences() {
+    let mut looked = Looked::default();
+    for seed in 0..120 {
+        looked += small::arborescence(seed, 4).check_several(seed);
+    }
+    assert_eq!(looked.unproven, 0, "{looked:?}");
+    assert!(looked.lists > 5_000 && looked.apart > 1_500 && looked.margins > 1_500, "{looked:?}");
 }
 
 /// Graphs by every engine, with fixed costs and without, tables, nodes without a label: exact where the engine is, and
@@ -70,7 +82,7 @@ fn pairwise_models() {
 fn every_task_that_lists_is_held_against_enumeration() {
     let graph = small::graph(1, &GraphSpec::default()).0;
     let mut held: Vec<_> = (0..3).map(small::random).collect();
-    held.extend([small::random_sets(1), small::mrf(1, &MrfSpec::default()), graph]);
+    held.extend([small::random_sets(1), small::tree(1), small::mrf(1, &MrfSpec::default()), graph]);
     let mut names: Vec<&str> = held.iter().filter_map(|problem| problem.name.split(',').next()).collect();
     let mut told: Vec<&str> = TASKS.iter().filter(|entry| entry.several).map(|entry| entry.name).collect();
     names.sort_unstable();

@@ -4,8 +4,8 @@ A model predicts whole objects: a sequence, a matching, a tree. Training asks a 
 again and again; multiplane keeps each answer, reuses it, and stops with a certificate: ``primal_``, ``dual_`` and
 ``gap_`` of a fitted estimator bracket the optimum.
 
-- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``TreeSSVM``, ``GraphSSVM``,
-  ``MrfSSVM``: built-in tasks.
+- ``BinarySSVM``, ``MulticlassSSVM``, ``MultiLabelSSVM``, ``ChainSSVM``, ``TreeSSVM``,
+  ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
@@ -13,12 +13,21 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 """
 
 from multiplane import solvers
+from multiplane._arborescence import ArborescenceSSVM
 from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError
 from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
-from multiplane._files import load_conll, load_csv, load_hmm, load_letters, load_libsvm, load_multilabel
+from multiplane._files import (
+    load_conll,
+    load_csv,
+    load_hmm,
+    load_letters,
+    load_libsvm,
+    load_multilabel,
+    load_trees,
+)
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
 from multiplane._infer import Inference, PairwiseModel, infer
@@ -33,6 +42,7 @@ from multiplane._tasks import Bounded, Pooled, Task
 from multiplane._tree import TreeSSVM
 
 __all__ = [
+    "ArborescenceSSVM",
     "BinarySSVM",
     "Bounded",
     "BrokenPromiseWarning",
@@ -65,5 +75,6 @@ __all__ = [
     "load_letters",
     "load_libsvm",
     "load_multilabel",
+    "load_trees",
     "solvers",
 ]

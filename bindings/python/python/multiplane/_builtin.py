@@ -17,7 +17,7 @@ from multiplane._check import Findings, diagnosed
 from multiplane._path import PathResult
 from multiplane._solvers import DEFINITIONS
 
-_TASKS: dict[str, type[BuiltIn]] = {}
+_TASKS: dict[str, list[type[BuiltIn]]] = {}
 """The package's estimators by the names of their tasks."""
 
 
@@ -34,7 +34,12 @@ class BuiltIn(Estimator):
         """Notes the package's own estimators, so that their model files are read."""
         super().__init_subclass__(**options)
         if "_task" in vars(cls) and cls.__module__.startswith("multiplane."):
-            _TASKS[cls._task] = cls
+            _TASKS.setdefault(cls._task, []).append(cls)
+
+    @classmethod
+    def _reads(cls, task: dict[str, Any]) -> bool:
+        """Whether a model of this task, with these parameters, is one of this estimator's."""
+        return True
 
     def _is_timed(self) -> bool:
         """Whether measured time decides when a fit ends; all other decisions go by prices."""
@@ -138,7 +143,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)}: a user's task: StructuredSVM.load(path, task) reads it")
     if task not in _TASKS:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
-    estimator = _TASKS[task](**_params(info["spec"]))
+    kind = next(kind for kind in _TASKS[task] if kind._reads(info["spec"]["task"]))
+    estimator = kind(**_params(info["spec"]))
     if model is None:
         return PathResult(saved, {**info, "breakpoints": []}, estimator)
     estimator._from_model(model)

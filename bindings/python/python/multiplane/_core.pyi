@@ -23,6 +23,7 @@ __all__ = [
     "mrfs",
     "path",
     "train",
+    "tree_parts",
     "trees",
     "__version__",
 ]
@@ -203,3 +204,6 @@ def trees(
     types: list[list[str | None]],
     labels: list[list[str | None]] | None = None,
 ) -> Dataset: ...
+def tree_parts(
+    data: Dataset,
+) -> tuple[list[str] | None, list[list[int] | None], list[str | None], list[str | None]]: ...

@@ -179,3 +179,37 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
     sentences = _core.Dataset.read(path, "conll").tokens()
     x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
     return x, [[token[-1] for token in sentence] for sentence in sentences]
+
+
+def load_trees(path: str | os.PathLike[str]) -> tuple[list[tuple[Any, Any, list[str | None]]], list[list[str | None]]]:
+    """Reads trees, an object of JSON a line (plain or gzip).
+
+    Returns:
+        ``X``, a list of ``(features, parents, types)`` as :class:`TreeSSVM` takes them: an array ``[nodes, features]`` or a
+        list of dicts, an array of parents with -1 at roots (None where they are not given), the types of the edges to the
+        parents; and ``y``, a list of lists of labels. None stands for a label or type that is not there.
+        :class:`ArborescenceSSVM` is trained on the features and the parents alone. Raises ValueError with file, line and
+        column for bad lines.
+    """
+    dataset = _core.Dataset.read(path, "tree")
+    offsets, indices, values, columns, ends, _ = _csr(dataset)
+    names, parents, types, labels = _core.tree_parts(dataset)
+    x: list[tuple[Any, Any, list[str | None]]] = []
+    y: list[list[str | None]] = []
+    start = 0
+    for tree, end in enumerate(ends):
+        first, last = offsets[start], offsets[end]
+        rows = offsets[start : end + 1] - first, indices[first:last], values[first:last]
+        features: Any = _dense(*rows, columns)
+        if names is not None:
+            features = _named(*rows, names)
+        found = parents[tree]
+        x.append((features, None if found is None else np.array(found, dtype=np.int64), types[start:end]))
+        y.append(labels[start:end])
+        start = end
+    return x, y
+
+
+def _named(offsets: Any, indices: Any, values: Any, names: list[str]) -> list[dict[str, float]]:
+    entries = [(names[index], value) for index, value in zip(indices.tolist(), values.tolist(), strict=True)]
+    return [dict(entries[first:last]) for first, last in zip(offsets[:-1], offsets[1:], strict=True)]

@@ -86,7 +86,7 @@ class PartLabeller(Several):
         if not x:
             return None, []
         self._refuse_others(x)
-        return self._dataset(x, None, filler=self._model.labels()[0]), [self._parts(example) for example in x]
+        return self._dataset(x, None, filler=next(iter(self._model.labels()), "")), [self._parts(example) for example in x]
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
         return self.classes_[numbers]
@@ -98,7 +98,7 @@ class PartLabeller(Several):
         if data is None:
             return []
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return [self.classes_[part] for part in np.split(numbers, np.cumsum(parts)[:-1])]
+        return [self._labelling(part) for part in np.split(numbers, np.cumsum(parts)[:-1])]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences."""

@@ -12,7 +12,7 @@ from multiplane._labeller import PartLabeller, listed
 from multiplane._validation import canonical
 
 
-def _features(x: Any, what: str) -> Any:
+def node_features(x: Any, what: str) -> Any:
     """Rows, dense or sparse, or a list of lists of names with numbers."""
     if hasattr(x, "tocsr"):
         return canonical(x)
@@ -27,7 +27,7 @@ def _features(x: Any, what: str) -> Any:
     return x
 
 
-def _parents(x: Any, what: str) -> list[int | None] | None:
+def node_parents(x: Any, what: str) -> list[int | None] | None:
     """Parents, none at the root."""
     if x is None:
         return None
@@ -44,7 +44,7 @@ def _example(item: Any, i: int) -> tuple[Any, list[int | None] | None, list[str 
     what = f"X[{i}]"
     if not isinstance(item, (tuple, list)) or len(item) not in (2, 3):
         raise ValueError(f"{what} is a {type(item).__name__}: expected (features, parents) or (features, parents, types)")
-    features, parents = _features(item[0], f"{what}[0]"), _parents(item[1], f"{what}[1]")
+    features, parents = node_features(item[0], f"{what}[0]"), node_parents(item[1], f"{what}[1]")
     nodes = features.shape[0] if hasattr(features, "shape") else len(features)
     if len(item) == 2 or item[2] is None:
         return features, parents, [None] * nodes
@@ -63,6 +63,16 @@ class TreeSSVM(PartLabeller):
     """
 
     _task = "tree"
+
+    @classmethod
+    def _reads(cls, task: dict[str, Any]) -> bool:
+        return bool(task.get("structure", {}).get("name") != "arborescence")
+
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        if not self._reads(tree["task"]):
+            raise ValueError("params: task.structure = 'arborescence': ArborescenceSSVM finds trees")
+        return tree
 
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         examples = [_example(item, i) for i, item in enumerate(listed(x, "X"))]

@@ -3,6 +3,7 @@
 //! * [`ForwardBackward`] for chains with the same labels everywhere, in scores, as [`viterbi`](crate::viterbi) has them:
 //!   dense kernels; the exponentials of the pair scores are computed once for all chains that share them ([`Transitions`]).
 //! * [`TiltedChain`] for chains that follow others, of which marginals are known.
+//! * [`TiltedTree`] for trees whose nodes have the same labels, alone or following others.
 //! * [`SumProduct`] for any graph without cycles, as a [`Mrf`](crate::Mrf).
 //! * [`enumerate()`] for any small graph.
 //!
@@ -19,6 +20,7 @@ mod forest;
 mod logarithms;
 mod scaled;
 mod tilted;
+mod tilted_tree;
 mod transitions;
 
 pub use chain::{ChainMarginals, ForwardBackward};
@@ -26,4 +28,5 @@ pub use distribution::Marginals;
 pub use enumeration::enumerate;
 pub use forest::SumProduct;
 pub use tilted::{FLOOR, TiltedChain, chain_size};
+pub use tilted_tree::{TiltedTree, tree_entropy, tree_size};
 pub use transitions::Transitions;

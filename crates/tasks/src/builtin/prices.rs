@@ -33,6 +33,10 @@ const LABEL_SET: f64 = 1.5e-9;
 const PAIR: f64 = 1e-8;
 const PAIR_SEARCHED: f64 = 4e-5;
 
+/// A pair of entries in the score of an arc, and an arc in the search for the best tree.
+const PAIR_ENTRY: f64 = 1e-9;
+const ARC: f64 = 1.2e-8;
+
 /// A plane kept that is known by its labelling, more for each position that the labelling has, and for each entry of a
 /// single row.
 const CODED_PLANE: f64 = 2e-7;
@@ -64,6 +68,15 @@ pub(crate) fn of_chain(x: &SparseRows, labels: usize, dim: usize) -> Prices {
     let positions = x.len() as f64;
     let call = CALL + scores(x, labels, dim) + TRANSITION * positions * (labels * labels) as f64;
     Prices::of_sizes(call, CODED_PLANE + CODED_POSITION * positions)
+}
+
+/// A sentence whose words have features from `columns` ones: scores of all arcs, and the best tree.
+pub(crate) fn of_arborescence(x: &SparseRows, columns: usize, dim: usize) -> Prices {
+    let (words, nonzeros) = (x.len() as f64, x.nonzeros() as f64);
+    let far = if dim > NEAR_WEIGHTS { ENTRY_FAR / 4.0 } else { 0.0 };
+    let pairs = nonzeros * (2 * columns) as f64 * (PAIR_ENTRY + far) + nonzeros * words * PAIR_ENTRY;
+    let call = CALL + pairs + ARC * words * words;
+    Prices::of_sizes(call, CODED_PLANE + words * (CODED_POSITION + CODED_ENTRY * nonzeros / words.max(1.0)))
 }
 
 /// How the best set of labels is found.

@@ -9,22 +9,15 @@ use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, Task, Workspa
 use multiplane_infer::marginals::{ChainMarginals, TiltedChain, chain_size};
 
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::marginals::ExpectedRows;
 use crate::data::SparseRows;
-
-/// A plane is filled as a whole if it has at most that many cells for each entry that goes into it.
-const CELLS_PER_ENTRY: usize = 4;
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
 pub(super) struct ChainSums {
     chain: TiltedChain,
     pair: Vec<f64>,
-    /// What each label of each position has more than in the truth.
-    moved: Vec<f64>,
-    /// Feature in the upper half, position in the lower: one for each entry of the rows.
-    keys: Vec<u64>,
-    table: Vec<f64>,
-    labels: Vec<u32>,
+    rows: ExpectedRows,
 }
 
 impl LabelMarginals<Chain> for Chain {
@@ -79,19 +72,10 @@ impl LabelMarginals<Chain> for Chain {
         if truth.is_empty() {
             return out.seal();
         }
-        let mut loss = 0.0;
-        sums.moved.clear();
-        sums.moved.extend_from_slice(nodes);
-        for (moved, &right) in sums.moved.chunks_exact_mut(labels).zip(truth) {
-            loss += linalg::dot(self.costs.row(right), moved);
-            moved[right as usize] -= 1.0;
-        }
-        let entries: usize = (0..x.len()).map(|t| x.row(t).indices.len()).sum();
-        if self.dim() <= CELLS_PER_ENTRY * (entries + labels) * labels {
-            self.fill(x, truth, edges, scale, sums, out.dense(self.dim()));
-        } else {
-            self.write_entries(x, truth, edges, scale, sums, out);
-        }
+        let loss = sums.rows.take(nodes, truth, labels, &self.costs);
+        sums.rows.write(x, scale, (self.pair_start(), self.dim()), out, |rows, singles| {
+            self.add_singles(truth, edges, scale, rows.moved(), singles);
+        });
         out.set_circ(scale * self.costs.factor(truth.len()) * loss);
         out.seal();
     }
@@ -106,17 +90,6 @@ impl LabelMarginals<Chain> for Chain {
 }
 
 impl Chain {
-    /// Adds the expected plane to all coordinates.
-    fn fill(&self, x: &SparseRows, truth: &[u32], edges: &[f64], scale: f64, sums: &ChainSums, plane: &mut [f64]) {
-        let labels = self.labels;
-        for (t, moved) in sums.moved.chunks_exact(labels).enumerate() {
-            for (feature, value) in x.row(t).iter() {
-                linalg::axpy(scale * value, moved, &mut plane[feature as usize * labels..][..labels]);
-            }
-        }
-        self.add_singles(truth, edges, scale, &sums.moved, &mut plane[self.pair_start()..]);
-    }
-
     /// Adds what pairs and ends have more than in the truth to their weights.
     fn add_singles(&self, truth: &[u32], edges: &[f64], scale: f64, moved: &[f64], singles: &mut [f64]) {
         let labels = self.labels;
@@ -129,47 +102,5 @@ impl Chain {
             linalg::axpy(scale, &moved[..labels], &mut ends[..labels]);
             linalg::axpy(scale, &moved[moved.len() - labels..], &mut ends[labels..2 * labels]);
         }
-    }
-
-    /// Pushes the entries of the expected plane, feature by feature.
-    fn write_entries(
-        &self,
-        x: &SparseRows,
-        truth: &[u32],
-        edges: &[f64],
-        scale: f64,
-        sums: &mut ChainSums,
-        out: &mut Plane,
-    ) {
-        let ChainSums { moved, keys, table, labels: columns, .. } = sums;
-        let labels = self.labels;
-        columns.clear();
-        columns.extend(0..labels as u32);
-        keys.clear();
-        for t in 0..x.len() {
-            keys.extend(x.row(t).indices.iter().map(|&feature| u64::from(feature) << 32 | t as u64));
-        }
-        keys.sort_unstable(); // no two are equal
-        let mut keys = &keys[..];
-        while let Some(&key) = keys.first() {
-            let feature = (key >> 32) as u32;
-            let same = keys.iter().take_while(|key| (*key >> 32) as u32 == feature).count();
-            table.clear();
-            table.resize(labels, 0.0);
-            for t in keys[..same].iter().map(|&key| key as u32 as usize) {
-                let row = x.row(t);
-                let value = row
-                    .values
-                    .map_or(1.0, |values| row.indices.binary_search(&feature).map_or(0.0, |place| values[place]));
-                linalg::axpy(value, &moved[t * labels..(t + 1) * labels], table);
-            }
-            out.extend_table(feature * labels as u32, labels as u32, columns, table, scale);
-            keys = &keys[same..];
-        }
-        let start = self.pair_start();
-        table.clear();
-        table.resize(self.dim() - start, 0.0);
-        self.add_singles(truth, edges, scale, moved, table);
-        out.extend_table(start as u32, labels as u32, columns, table, 1.0);
     }
 }

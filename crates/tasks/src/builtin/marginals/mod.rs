@@ -2,7 +2,9 @@
 //! [`chain`](crate::builtin::chain).
 
 mod binary;
+mod expected;
 mod listed;
 mod multiclass;
 
+pub(in crate::builtin) use expected::ExpectedRows;
 pub(in crate::builtin) use listed::{entropy, gibbs, gibbs_of};

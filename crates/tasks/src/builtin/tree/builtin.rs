@@ -65,6 +65,10 @@ impl BuiltinTask for TreeTask {
         Some(y)
     }
 
+    fn label_count(&self, _: &TreeInput, _: usize) -> usize {
+        self.labels
+    }
+
     fn neighbours(&self, _: &TreeInput, y: &Vec<u32>, most: usize, rng: &mut Rng) -> Vec<Vec<u32>> {
         one_changed(y, |_| self.labels, most, rng)
     }

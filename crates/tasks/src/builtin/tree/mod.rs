@@ -1,12 +1,15 @@
 //! Labelling the nodes of trees: features of nodes as rows, one weight per pair of labels of an edge for each type of edges.
-//! The oracle is max-product.
+//! The oracle is max-product. Trees that are to be found: [`arborescence`].
 
+pub mod arborescence;
 mod builtin;
 mod input;
 mod layout;
+mod marginals;
 mod reading;
 mod recombine;
 mod reference;
+mod several;
 mod spec;
 mod task;
 
@@ -16,5 +19,5 @@ mod tests;
 pub use input::TreeInput;
 pub use layout::TreeTask;
 pub use reading::TreeVocabulary;
-pub use spec::{ENTRY, TreeSpec};
+pub use spec::{ENTRY, StructureSpec, TreeSpec};
 pub use task::TreeScratch;

@@ -10,6 +10,7 @@ use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{MAX_LABEL_BYTES, numbers, sorted};
+use crate::data::trees::{TreeFault, TreePlace};
 use crate::data::{DataError, SparseRows, Strings, Trees};
 use crate::dataset::Dataset;
 use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
@@ -79,8 +80,13 @@ impl ReadTrees {
         let trees = trees_of(data)?;
         if let Some(tree) = (0..trees.len()).find(|&tree| !trees.has_parents(tree)) {
             let nodes = trees.range(tree).len();
-            return Err(fault(trees, tree, format!("found {nodes} nodes without any parent, expected a tree")));
+            return Err(fault(
+                trees,
+                tree,
+                &TreeFault::tree(format!("found {nodes} nodes without any parent, expected a tree")),
+            ));
         }
+        one_root(trees)?;
         let names: Vec<String> = trees.names.iter().map(str::to_owned).collect();
         let known = match vocabulary {
             Some(vocabulary) => known_vocabulary(vocabulary)?,
@@ -111,11 +117,23 @@ pub(super) fn trees_of(data: &Dataset) -> Result<&Trees, OpenError> {
 }
 
 /// The error about a tree, with its place.
-pub(super) fn fault(trees: &Trees, tree: usize, message: String) -> OpenError {
-    match trees.origin(tree) {
-        Some((file, line)) => DataError::at(file, line, 1, message).into(),
-        None => OpenError::new(format!("X[{tree}]: {message}")),
+pub(super) fn fault(trees: &Trees, tree: usize, fault: &TreeFault) -> OpenError {
+    let node = if let TreePlace::Node(node) = fault.place { Some(node) } else { None };
+    match trees.origin(tree, node.unwrap_or_default()) {
+        Some((file, line, column)) => DataError::at(file, line, node.map_or(1, |_| column), fault.to_string()).into(),
+        None => OpenError::new(format!("X[{tree}]: {fault}")),
     }
+}
+
+/// Refuses trees of several roots.
+pub(super) fn one_root(trees: &Trees) -> Result<(), OpenError> {
+    for tree in (0..trees.len()).filter(|&tree| trees.has_parents(tree)) {
+        let mut roots = trees.roots(tree);
+        if let (Some(first), Some(second)) = (roots.next(), roots.next()) {
+            return Err(fault(trees, tree, &TreeFault::second_root(first, second)));
+        }
+    }
+    Ok(())
 }
 
 /// Rows with their trees. Edges of unknown types are left out: they would add nothing to any score; how many there are is
@@ -153,8 +171,8 @@ fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
     for tree in 0..trees.len() {
         let labels = &trees.labels[trees.range(tree)];
         if let Some(node) = labels.iter().position(|&label| label == Trees::NO_LABEL) {
-            let rule = "expected one at every node of training data";
-            return Err(fault(trees, tree, format!("node {node}: found no label, {rule}")));
+            let message = "found no label, expected one at every node of training data";
+            return Err(fault(trees, tree, &TreeFault::node(node, message)));
         }
     }
     let distinct = |numbers: &mut dyn Iterator<Item = u32>, names: &Strings| {

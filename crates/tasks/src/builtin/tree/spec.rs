@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::arborescence::{self, ArborescenceSpec};
 use super::layout::TreeTask;
 use super::reading::ReadTrees;
 use crate::builtin::scaling::ScaleSpec;
@@ -14,15 +15,22 @@ use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
-    .summary("labelling the nodes of trees")
+    .summary("labelling the nodes of trees; or finding the trees (dependency parsing)")
     .reads(&[&trees::FORMAT])
-    .layout("unary[label][feature], pair[type][from][to]")
-    .oracle("max-product");
+    .layout(
+        "unary[label][feature], pair[type][from][to]; of task.structure=arborescence root[feature], \
+         distance[direction][bucket][feature], pair[head's feature][direction][feature]",
+    )
+    .oracle("max-product; of task.structure=arborescence Chu-Liu/Edmonds")
+    .lists_several();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSpec {
+    /// What is to be found: `labels` of the nodes of given trees, or the trees themselves, `arborescence`. The latter has
+    /// `task.structure.root` (`single` or `any`: how many nodes may hang on the root) and `task.structure.distances`.
+    pub structure: StructureSpec,
     /// Adds a feature that is always 1, after the others.
     pub bias: bool,
     /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
@@ -35,8 +43,22 @@ pub struct TreeSpec {
     pub class_weights: Option<Vec<f64>>,
 }
 
+/// What is to be found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum StructureSpec {
+    /// A label for every node of a given tree.
+    #[default]
+    Labels,
+    /// The tree itself: a parent for every node, by arcs that are scored by the features of their two ends.
+    Arborescence(ArborescenceSpec),
+}
+
 impl TaskSpec for TreeSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
+        if let StructureSpec::Arborescence(own) = &self.structure {
+            return arborescence::open(self, own, &data, vocabulary);
+        }
         let trees = ReadTrees::read(&data, (self.bias, self.scale), vocabulary)?;
         let labels = trees.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;

@@ -13,6 +13,7 @@ use multiplane_infer::score_tree::{ScoreTree, TreeView};
 
 use super::input::TreeInput;
 use super::layout::TreeTask;
+use super::marginals::TreeSums;
 use super::recombine::Candidates;
 use crate::builtin::coded::{CodedScratch, Places};
 use crate::builtin::difference::Difference;
@@ -23,8 +24,9 @@ use crate::data::Trees;
 /// Working memory of the decoder and of planes.
 #[derive(Debug, Default)]
 pub struct TreeScratch {
-    unary: Vec<f64>,
+    pub(super) unary: Vec<f64>,
     engine: ScoreTree,
+    pub(super) sums: TreeSums,
     candidates: Candidates,
     difference: Difference,
     coded: CodedScratch,
@@ -78,9 +80,7 @@ impl Task for TreeTask {
     ) -> Result<Quality, String> {
         let (x, scratch) = (question.input, work.scratch);
         self.score_nodes(x, w, question.truth, &mut scratch.unary);
-        let pair = &w[self.pair_start()..];
-        let view = TreeView { labels: self.labels, unary: &scratch.unary, pair, types: x.types() };
-        scratch.engine.solve(view, x.shape(), out);
+        self.solve(x, w, scratch, out);
         Ok(Quality::Exact)
     }
 
@@ -121,8 +121,20 @@ impl Task for TreeTask {
             recombination: Some(self),
             coded_planes: Some(self),
             magnitudes: Some(self),
-            ..TaskCapabilities::none()
+            top: Some(self),
+            diverse: Some(self),
+            marginals: Some(self),
+            max_marginals: Some(self),
         }
+    }
+}
+
+impl TreeTask {
+    /// Writes the best labelling under the scores of nodes that stand in the scratch.
+    pub(super) fn solve(&self, x: &TreeInput, w: &[f64], scratch: &mut TreeScratch, out: &mut Vec<u32>) {
+        let pair = &w[self.pair_start()..];
+        let view = TreeView { labels: self.labels, unary: &scratch.unary, pair, types: x.types() };
+        scratch.engine.solve(view, x.shape(), out);
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::fault::TreeFault;
 use super::kind::{NodeFeatures, TreeParts};
 use super::shape::{self, Edge};
 
@@ -12,11 +14,14 @@ use super::shape::{self, Edge};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TreeLine {
-    nodes: Vec<NodeLine>,
+    nodes: Vec<Node>,
     edges: Option<Vec<EdgeLine>>,
 }
 
-/// A node.
+/// A node: an object, and not the list of values that would do for a struct.
+struct Node(NodeLine);
+
+/// What a node has.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeLine {
@@ -35,15 +40,21 @@ impl TreeLine {
     ///
     /// # Errors
     ///
-    /// Edges that make no tree, or stand beside parents.
-    pub(super) fn parts(self) -> Result<TreeParts, String> {
+    /// Edges that make no tree, or stand beside parents; several nodes without a parent, unless all of them say `null`.
+    pub(super) fn parts(self) -> Result<TreeParts, TreeFault> {
         let TreeLine { nodes, edges } = self;
+        let nodes: Vec<NodeLine> = nodes.into_iter().map(|Node(node)| node).collect();
         let has_parents = nodes.iter().position(|node| node.parent.is_some());
         let has_types = nodes.iter().position(|node| node.r#type.is_some());
         if let (Some(node), Some(_)) = (has_parents.or(has_types), &edges) {
-            return Err(format!(
-                "node {node}: found a parent or type beside the list `edges`, expected one of the two"
-            ));
+            let message = "found a parent or type beside the list `edges`, expected one of the two";
+            return Err(TreeFault::node(node, message));
+        }
+        let roots = || (0..nodes.len()).filter(|&node| nodes[node].parent.flatten().is_none());
+        if has_parents.is_some() && roots().any(|node| nodes[node].parent.is_none()) {
+            if let (Some(first), Some(second)) = (roots().next(), roots().nth(1)) {
+                return Err(TreeFault::second_root(first, second));
+            }
         }
         let mut parts = TreeParts::default();
         let count = nodes.len();
@@ -68,6 +79,22 @@ impl TreeLine {
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
     Option::<i64>::deserialize(deserializer).map(Some)
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Node;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a node `{\"features\": ..., ...}`")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
+                NodeLine::deserialize(MapAccessDeserializer::new(map)).map(Node)
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
 }
 
 impl<'de> Deserialize<'de> for EdgeLine {

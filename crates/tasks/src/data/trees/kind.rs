@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use multiplane_infer::score_tree::ROOT;
 use sha2::{Digest, Sha256};
 
+use super::fault::TreeFault;
 use super::shape;
 use crate::data::{MAX_FEATURES, SparseRows, Strings};
 use crate::dataset::{Data, Dataset};
@@ -32,9 +33,11 @@ pub struct TreeParts {
     pub parents: Option<Vec<Option<i64>>>,
     /// The types of the edges to the parents; no type is the type without a name.
     pub types: Vec<Option<String>>,
+    /// The columns at which the nodes stand in their line, from 1, where they come from a file; else empty.
+    pub columns: Vec<u32>,
 }
 
-/// Trees, checked.
+/// Trees, checked; there may be several roots in one.
 #[derive(Clone, Debug, Default)]
 pub struct Trees {
     /// Where each tree ends, in nodes; it begins where the one before ends.
@@ -43,8 +46,10 @@ pub struct Trees {
     pub rows: SparseRows,
     /// The names of the columns, where features come by name.
     pub columns: Strings,
-    /// The parent of each node, numbered within its tree; [`ROOT`] of the root, and of all where the tree is not known.
+    /// The parent of each node, numbered within its tree; [`ROOT`] of roots, and of all where the tree is not known.
     pub parents: Vec<u32>,
+    /// Whether the parents of each tree's nodes are known.
+    known: Vec<bool>,
     /// The label of each node: its number in `names`, or [`Trees::NO_LABEL`].
     pub labels: Vec<u32>,
     /// The distinct labels, in the order of first appearance.
@@ -53,8 +58,24 @@ pub struct Trees {
     pub types: Vec<u32>,
     /// The distinct types, in the order of first appearance.
     pub type_names: Strings,
-    /// The file, and the line of each tree.
-    origin: Option<(PathBuf, Vec<u64>)>,
+    /// Where the trees come from, if that is a file.
+    origin: Option<Origin>,
+}
+
+/// Where trees stand in a file.
+#[derive(Clone, Debug)]
+struct Origin {
+    file: PathBuf,
+    /// By tree.
+    lines: Vec<u64>,
+    /// By node.
+    columns: Vec<u32>,
+}
+
+impl Origin {
+    fn new(file: PathBuf) -> Self {
+        Origin { file, lines: Vec::new(), columns: Vec::new() }
+    }
 }
 
 impl Trees {
@@ -63,19 +84,19 @@ impl Trees {
 
     /// Begins with no trees yet; `file` is where they come from, if it is a file.
     pub fn new(file: Option<PathBuf>) -> Self {
-        Trees { origin: file.map(|file| (file, Vec::new())), ..Trees::default() }
+        Trees { origin: file.map(Origin::new), ..Trees::default() }
     }
 
     /// Adds a tree, which stands on that line of the file.
     ///
     /// # Errors
     ///
-    /// No node, parents that make no tree, features that are not finite, twice there, or not like those before; the node
-    /// is named.
-    pub fn push(&mut self, tree: TreeParts, line: u64) -> Result<(), String> {
+    /// No node, parents that are no nodes or make a cycle, features that are not finite, twice there, or not like those
+    /// before; the node is named.
+    pub fn push(&mut self, tree: TreeParts, line: u64) -> Result<(), TreeFault> {
         let nodes = tree.features.len();
         if nodes == 0 {
-            return Err("found a tree without nodes, expected at least one".into());
+            return Err(TreeFault::tree("found a tree without nodes, expected at least one"));
         }
         let parents = match &tree.parents {
             Some(parents) => shape::of_parents(parents)?,
@@ -83,7 +104,7 @@ impl Trees {
         };
         let mut rows = Vec::with_capacity(nodes);
         for (node, features) in tree.features.into_iter().enumerate() {
-            rows.push(self.row(features).map_err(|fault| format!("node {node}: {fault}"))?);
+            rows.push(self.row(features).map_err(|fault| TreeFault::node(node, fault))?);
         }
         rows.into_iter().for_each(|(indices, values)| self.rows.push(&indices, &values));
         self.parents.extend(parents);
@@ -94,8 +115,10 @@ impl Trees {
             self.types.push(self.type_names.intern(name.as_deref().unwrap_or_default()));
         }
         self.ends.push(self.parents.len());
-        if let Some((_, lines)) = &mut self.origin {
-            lines.push(line);
+        self.known.push(tree.parents.is_some() || nodes == 1);
+        if let Some(origin) = &mut self.origin {
+            origin.lines.push(line);
+            origin.columns.extend((0..nodes).map(|node| tree.columns.get(node).copied().unwrap_or(1)));
         }
         Ok(())
     }
@@ -181,15 +204,20 @@ impl Trees {
         start..self.ends[tree]
     }
 
-    /// Whether the parents of a tree's nodes are given.
+    /// Whether the parents of a tree's nodes are known; those of a single node are.
     pub fn has_parents(&self, tree: usize) -> bool {
-        let range = self.range(tree);
-        range.len() == 1 || self.parents[range].iter().any(|&parent| parent != ROOT)
+        self.known[tree]
     }
 
-    /// Returns the file and the line of a tree, where it comes from a file.
-    pub fn origin(&self, tree: usize) -> Option<(&Path, u64)> {
-        self.origin.as_ref().map(|(file, lines)| (file.as_path(), lines[tree]))
+    /// Returns the roots of a tree, numbered within it; all nodes where the tree is not known.
+    pub fn roots(&self, tree: usize) -> impl Iterator<Item = usize> {
+        self.parents[self.range(tree)].iter().enumerate().filter(|(_, parent)| **parent == ROOT).map(|(node, _)| node)
+    }
+
+    /// Returns the file and the line of a tree, where it comes from a file, and the column at which `node` begins.
+    pub fn origin(&self, tree: usize, node: usize) -> Option<(&Path, u64, u64)> {
+        let column = |origin: &Origin| u64::from(origin.columns[self.range(tree).start + node]);
+        self.origin.as_ref().map(|origin| (origin.file.as_path(), origin.lines[tree], column(origin)))
     }
 
     /// Whether features come by name.
@@ -209,7 +237,7 @@ impl Data for Trees {
             names: self.names.clone(),
             type_names: self.type_names.clone(),
             rows: SparseRows::new(self.rows.columns()),
-            origin: self.origin.as_ref().map(|(file, _)| (file.clone(), Vec::new())),
+            origin: self.origin.as_ref().map(|origin| Origin::new(origin.file.clone())),
             ..Trees::default()
         };
         for &tree in examples {
@@ -217,10 +245,12 @@ impl Data for Trees {
             chosen.rows.append(&self.rows, range.clone());
             chosen.parents.extend_from_slice(&self.parents[range.clone()]);
             chosen.labels.extend_from_slice(&self.labels[range.clone()]);
-            chosen.types.extend_from_slice(&self.types[range]);
+            chosen.types.extend_from_slice(&self.types[range.clone()]);
             chosen.ends.push(chosen.parents.len());
-            if let (Some((_, lines)), Some((_, all))) = (&mut chosen.origin, &self.origin) {
-                lines.push(all[tree]);
+            chosen.known.push(self.known[tree]);
+            if let (Some(origin), Some(all)) = (&mut chosen.origin, &self.origin) {
+                origin.lines.push(all.lines[tree]);
+                origin.columns.extend_from_slice(&all.columns[range]);
             }
         }
         Dataset::new(chosen)
@@ -240,6 +270,12 @@ impl Data for Trees {
         sha.update((self.ends.len() as u64).to_le_bytes());
         self.ends.iter().for_each(|&end| sha.update((end as u64).to_le_bytes()));
         self.parents.iter().for_each(|parent| sha.update(parent.to_le_bytes()));
+        // That all nodes are roots is something else than that nothing is known.
+        let all_roots = |tree: &usize| self.known[*tree] && self.range(*tree).len() == self.roots(*tree).count();
+        for tree in (0..self.len()).filter(|&tree| self.range(tree).len() > 1).filter(all_roots) {
+            sha.update(b"roots");
+            sha.update((tree as u64).to_le_bytes());
+        }
         for &label in &self.labels {
             sha.update([u8::from(label == Trees::NO_LABEL)]);
             word(sha, if label == Trees::NO_LABEL { "" } else { self.names.get(label) });

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
+use super::fault::{TreeFault, TreePlace, elements};
 use super::json::TreeLine;
-use super::kind::Trees;
+use super::kind::{TreeParts, Trees};
 use crate::data::format::{FirstLine, FormatEntry};
 use crate::data::text::{Line, Lines};
 use crate::dataset::Dataset;
@@ -46,9 +47,34 @@ pub(in crate::data) fn parse(mut lines: Lines) -> Result<Trees, DataError> {
             return Err(line.bad(0, line.text, "tree", "an object `{\"nodes\": [...]}`"));
         }
         let tree: TreeLine = serde_json::from_str(line.text).map_err(|error| complaint(&line, &error))?;
-        tree.parts().and_then(|parts| data.push(parts, line.number)).map_err(|fault| line.error(0, fault))?;
+        let columns = columns(line.text, &elements(line.text, "nodes"));
+        let parts = tree.parts().map(|parts| TreeParts { columns, ..parts });
+        parts
+            .and_then(|parts| data.push(parts, line.number))
+            .map_err(|fault| line.error(place(&line, &fault), fault.to_string()))?;
     }
     if data.is_empty() { Err(lines.nothing("a line `{\"nodes\": [...]}` for each tree")) } else { Ok(data) }
+}
+
+/// The columns, in characters from 1, of bytes of a line in ascending order.
+fn columns(text: &str, bytes: &[usize]) -> Vec<u32> {
+    let (mut before, mut column) = (0, 1);
+    let next = |&at: &usize| {
+        column += text[before..at].chars().count() as u32;
+        before = at;
+        column
+    };
+    bytes.iter().map(next).collect()
+}
+
+/// The byte at which what is wrong with a tree begins.
+fn place(line: &Line<'_>, fault: &TreeFault) -> usize {
+    let (key, number) = match fault.place {
+        TreePlace::Tree => return 0,
+        TreePlace::Node(node) => ("nodes", node),
+        TreePlace::Edge(edge) => ("edges", edge),
+    };
+    elements(line.text, key).get(number).copied().unwrap_or_default()
 }
 
 /// An error of the parser at its place in the line, in the words of the other formats.
@@ -105,7 +131,8 @@ mod tests {
             (&[1, ROOT, 1, ROOT][..], &[0, 1, Trees::NO_LABEL, u32::MAX][..])
         );
         assert_eq!(one.type_names.get(one.types[0]), "t");
-        assert_eq!([0, 1].map(|tree| one.origin(tree).unwrap()), [(Path::new("f"), 2), (Path::new("f"), 4)]);
+        assert_eq!([0, 1].map(|tree| one.origin(tree, 0).unwrap()), [(Path::new("f"), 2, 12), (Path::new("f"), 4, 12)]);
+        assert_eq!(other.origin(0, 1).unwrap(), (Path::new("f"), 1, 92));
         let dense = parsed(br#"{"nodes": [{"features": [1, 0, -2.5e-3], "label": "\"\u00e9"}]}"#);
         for data in [one, dense] {
             let mut file = Vec::new();
@@ -120,6 +147,20 @@ mod tests {
         let data = parsed(b"{\"nodes\": [{}, {}]}\n{\"nodes\": [{}]}\n{\"nodes\": [{}, {\"parent\": 0}]}\n");
         assert_eq!([0, 1, 2].map(|tree| data.has_parents(tree)), [false, true, true]);
         assert_eq!(Data::len(&data), 3);
+    }
+
+    /// Several roots are read where every one of them says so; what is written is read back, and is not the same as
+    /// nothing known.
+    #[test]
+    fn several_roots_say_so() {
+        let data = parsed(b"{\"nodes\": [{\"parent\": null}, {\"parent\": null}]}");
+        assert!(data.has_parents(0) && data.roots(0).eq([0, 1]));
+        let hash = |data: &Trees| Dataset::new(data.clone()).fingerprint();
+        assert_ne!(hash(&data), hash(&parsed(b"{\"nodes\": [{}, {}]}")));
+        let mut file = Vec::new();
+        write(&data, &mut file).unwrap();
+        assert_eq!(hash(&parsed(&file)), hash(&data));
+        assert_eq!(Dataset::new(data.clone()).subset(&[0]).fingerprint(), hash(&data));
     }
 
     /// Each fault is told with its place and the rule that it breaks.
@@ -155,35 +196,35 @@ mod tests {
                 ),
                 (
                     b"{\"nodes\": [{\"features\": {\"a\": 1, \"a\": 2}}]}",
-                    "f:1:1: node 0: found feature `a` twice, expected it once",
+                    "f:1:12: node 0: found feature `a` twice, expected it once",
                 ),
                 (
                     b"{\"nodes\": [{\"features\": [1, 2]}]}\n{\"nodes\": [{\"features\": [1]}]}",
-                    "f:2:1: node 0: found a list of 1 features, expected 2 as before",
+                    "f:2:12: node 0: found a list of 1 features, expected 2 as before",
                 ),
                 (
                     b"{\"nodes\": [{\"features\": [1]}, {\"features\": {\"a\": 1}, \"parent\": 0}]}",
-                    "f:1:1: node 1: found features by name, expected a list of numbers as before",
+                    "f:1:31: node 1: found features by name, expected a list of numbers as before",
                 ),
                 (
                     b"{\"nodes\": [{\"features\": {\"a\": 1}}, {\"features\": [1], \"parent\": 0}]}",
-                    "f:1:1: node 1: found a list of features, expected names with numbers as before",
+                    "f:1:36: node 1: found a list of features, expected names with numbers as before",
                 ),
                 (
                     b"{\"nodes\": [{\"parent\": 1}, {\"parent\": 2}, {\"parent\": 1}]}",
-                    "f:1:1: node 1: found the cycle 1 -> 2 -> 1 of parents, expected a tree",
+                    "f:1:27: node 1: found the cycle 1 -> 2 -> 1 of parents, expected a tree",
                 ),
                 (
                     b"{\"nodes\": [{\"parent\": null}, {}]}",
-                    "f:1:1: node 1: found a second root after node 0, expected one node without a parent",
+                    "f:1:30: node 1: found a second root after node 0, expected one node without a parent",
                 ),
                 (
                     b"{\"nodes\": [{}, {\"parent\": 2}]}",
-                    "f:1:1: node 1: found parent 2, expected one of the 2 nodes, numbered from 0",
+                    "f:1:16: node 1: found parent 2, expected one of the 2 nodes, numbered from 0",
                 ),
                 (
                     b"{\"nodes\": [{}, {\"parent\": -1}]}",
-                    "f:1:1: node 1: found parent -1, expected one of the 2 nodes, numbered from 0",
+                    "f:1:16: node 1: found parent -1, expected one of the 2 nodes, numbered from 0",
                 ),
                 (
                     b"{\"nodes\": [{}, {\"parent\": 0.5}]}",
@@ -191,23 +232,23 @@ mod tests {
                 ),
                 (
                     b"{\"nodes\": [{\"parent\": 0}]}",
-                    "f:1:1: node 0: found itself as parent, expected another node, or null at the root",
+                    "f:1:12: node 0: found itself as parent, expected another node, or null at the root",
                 ),
                 (
                     b"{\"nodes\": [{}, {}], \"edges\": [[0, 2]]}",
-                    "f:1:1: edge 0: found node 2, expected one of the 2 nodes, numbered from 0",
+                    "f:1:31: edge 0: found node 2, expected one of the 2 nodes, numbered from 0",
                 ),
                 (
                     b"{\"nodes\": [{}, {}], \"edges\": [[1, 1]]}",
-                    "f:1:1: edge 0: found node 1 at both ends, expected two nodes",
+                    "f:1:31: edge 0: found node 1 at both ends, expected two nodes",
                 ),
                 (
                     b"{\"nodes\": [{}, {}, {}], \"edges\": [[0, 1], [2, 1]]}",
-                    "f:1:1: edge 1: found a second parent 2 of node 1 after 0, expected at most one",
+                    "f:1:43: edge 1: found a second parent 2 of node 1 after 0, expected at most one",
                 ),
                 (
                     b"{\"nodes\": [{}, {}], \"edges\": []}",
-                    "f:1:1: node 1: found a second root after node 0, expected one node without a parent",
+                    "f:1:16: node 1: found a second root after node 0, expected one node without a parent",
                 ),
                 (
                     b"{\"nodes\": [{}, {}], \"edges\": [[0]]}",
@@ -215,7 +256,11 @@ mod tests {
                 ),
                 (
                     b"{\"nodes\": [{}, {\"parent\": 0}], \"edges\": [[0, 1]]}",
-                    "f:1:1: node 1: found a parent or type beside the list `edges`, expected one of the two",
+                    "f:1:16: node 1: found a parent or type beside the list `edges`, expected one of the two",
+                ),
+                (
+                    b"{\"nodes\": [[{\"a\": 1}, \"label\", 0, \"t\"]]}",
+                    "f:1:11: found sequence, expected a node `{\"features\": ..., ...}`",
                 ),
                 (b"{\"nodes\": [{}]}\n\xff\n", "f:2:1: found byte 0xff, expected UTF-8 text"),
             ],

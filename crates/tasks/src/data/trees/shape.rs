@@ -2,33 +2,33 @@
 
 use multiplane_infer::score_tree::ROOT;
 
+use super::fault::TreeFault;
+
 /// An edge as it is given: parent, child, and its type where it has one.
 pub(super) type Edge = (i64, i64, Option<String>);
 
-/// Returns the parent of every node; [`ROOT`] is that of the root.
+/// Returns the parent of every node; [`ROOT`] is that of a root.
 ///
 /// # Errors
 ///
-/// A parent that is no node or the node itself, a cycle, no root or several.
-pub(super) fn of_parents(parents: &[Option<i64>]) -> Result<Vec<u32>, String> {
+/// A parent that is no node or the node itself, a cycle.
+pub(super) fn of_parents(parents: &[Option<i64>]) -> Result<Vec<u32>, TreeFault> {
     let mut found = Vec::with_capacity(parents.len());
     for (node, &parent) in parents.iter().enumerate() {
         found.push(match parent {
             None => ROOT,
             Some(parent) if parent == node as i64 => {
-                return Err(format!("node {node}: found itself as parent, expected another node, or null at the root"));
+                return Err(TreeFault::node(
+                    node,
+                    "found itself as parent, expected another node, or null at the root",
+                ));
             }
-            Some(parent) => in_range(parent, parents.len())
-                .ok_or_else(|| format!("node {node}: found parent {parent}, expected {}", range(parents.len())))?,
+            Some(parent) => in_range(parent, parents.len()).ok_or_else(|| {
+                TreeFault::node(node, format!("found parent {parent}, expected {}", range(parents.len())))
+            })?,
         });
     }
     refuse_cycles(&found)?;
-    let mut roots = (0..found.len()).filter(|&node| found[node] == ROOT);
-    if let (Some(first), Some(second)) = (roots.next(), roots.next()) {
-        return Err(format!(
-            "node {second}: found a second root after node {first}, expected one node without a parent"
-        ));
-    }
     Ok(found)
 }
 
@@ -36,24 +36,29 @@ pub(super) fn of_parents(parents: &[Option<i64>]) -> Result<Vec<u32>, String> {
 ///
 /// # Errors
 ///
-/// An edge of what is no node, from a node to itself or to one that has a parent; then as [`of_parents`].
+/// An edge of what is no node, from a node to itself or to one that has a parent; several nodes without an edge to them.
 #[allow(clippy::type_complexity)] // two lists
-pub(super) fn of_edges(nodes: usize, edges: Vec<Edge>) -> Result<(Vec<Option<i64>>, Vec<Option<String>>), String> {
+pub(super) fn of_edges(nodes: usize, edges: Vec<Edge>) -> Result<(Vec<Option<i64>>, Vec<Option<String>>), TreeFault> {
     let (mut parents, mut types) = (vec![None; nodes], vec![None; nodes]);
     for (place, (parent, child, name)) in edges.into_iter().enumerate() {
         for end in [parent, child] {
-            in_range(end, nodes).ok_or_else(|| format!("edge {place}: found node {end}, expected {}", range(nodes)))?;
+            in_range(end, nodes)
+                .ok_or_else(|| TreeFault::edge(place, format!("found node {end}, expected {}", range(nodes))))?;
         }
         if parent == child {
-            return Err(format!("edge {place}: found node {child} at both ends, expected two nodes"));
+            return Err(TreeFault::edge(place, format!("found node {child} at both ends, expected two nodes")));
         }
         let child = child as usize;
         if let Some(before) = parents[child].replace(parent) {
-            return Err(format!(
-                "edge {place}: found a second parent {parent} of node {child} after {before}, expected at most one"
-            ));
+            let message =
+                format!("found a second parent {parent} of node {child} after {before}, expected at most one");
+            return Err(TreeFault::edge(place, message));
         }
         types[child] = name;
+    }
+    let mut roots = (0..nodes).filter(|&node| parents[node].is_none());
+    if let (Some(first), Some(second)) = (roots.next(), roots.next()) {
+        return Err(TreeFault::second_root(first, second));
     }
     Ok((parents, types))
 }
@@ -66,7 +71,7 @@ fn range(nodes: usize) -> String {
     format!("one of the {nodes} nodes, numbered from 0")
 }
 
-fn refuse_cycles(parents: &[u32]) -> Result<(), String> {
+fn refuse_cycles(parents: &[u32]) -> Result<(), TreeFault> {
     // By node: the walk that came there first.
     let mut walks = vec![ROOT; parents.len()];
     for start in 0..parents.len() as u32 {
@@ -85,7 +90,8 @@ fn refuse_cycles(parents: &[u32]) -> Result<(), String> {
             next = parents[next as usize];
         }
         cycle.push(if next == node { next.to_string() } else { "...".into() });
-        return Err(format!("node {node}: found the cycle {} of parents, expected a tree", cycle.join(" -> ")));
+        let message = format!("found the cycle {} of parents, expected a tree", cycle.join(" -> "));
+        return Err(TreeFault::node(node as usize, message));
     }
     Ok(())
 }

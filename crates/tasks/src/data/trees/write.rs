@@ -18,6 +18,7 @@ pub fn write(data: &Trees, out: &mut dyn Write) -> io::Result<()> {
         line.clear();
         line.push_str("{\"nodes\": [");
         let range = data.range(tree);
+        let several = data.has_parents(tree) && data.roots(tree).nth(1).is_some();
         for node in range.clone() {
             line.push_str(if node == range.start { "{\"features\": " } else { ", {\"features\": " });
             push_features(data, node, &mut line)?;
@@ -27,6 +28,8 @@ pub fn write(data: &Trees, out: &mut dyn Write) -> io::Result<()> {
             }
             if data.parents[node] != ROOT {
                 line.push_str(&format!(", \"parent\": {}", data.parents[node]));
+            } else if several {
+                line.push_str(", \"parent\": null");
             }
             let name = data.type_names.get(data.types[node]);
             if !name.is_empty() {

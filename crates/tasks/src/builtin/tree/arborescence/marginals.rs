@@ -1,0 +1,122 @@
+//! Sums over the trees of a sentence, by the matrix-tree theorem. Marginals: `arcs[words + 1][words + 1]`, how probable each
+//! head (row) of each word (column) is, then `weights[words + 1][words + 1]`, which say what distribution that is:
+//! `q(y) ~ prod over words of weights[y_word][word]`, columns summing to 1.
+//!
+//! Expected planes are functions of `arcs` alone, and linear in them. Unlike those of chains, the distribution of largest
+//! entropy with given arcs is no formula in these, so it travels along. After a mixture of two, `weights` are mixed as well:
+//! what is followed then is not that mixture, but the distribution whose words choose between the two sides alone. That is a
+//! choice of direction; what certificates stand on is exact.
+
+use multiplane_core::plane::Plane;
+use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
+use multiplane_infer::arborescence::{EdgeMarginals, MatrixTree};
+
+use super::input::Sentence;
+use super::layout::ArborescenceTask;
+
+/// Least weight of a head: the distribution may need heads that are far worse than others, where those make cycles.
+const LEAST: f64 = 1e-300;
+
+/// Working memory of sums.
+#[derive(Debug, Default)]
+pub(super) struct TreeSums {
+    engine: MatrixTree,
+    found: EdgeMarginals,
+    /// Logarithms of weights, and those with scores.
+    before: Vec<f64>,
+    tilted: Vec<f64>,
+}
+
+/// Writes the logarithms of weights.
+fn logarithms(weights: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(weights.iter().map(|weight| weight.max(LEAST).ln()));
+}
+
+/// Writes weights of which these are logarithms, but for a factor for each word. The diagonal and the root's column are 0.
+fn weights(logs: &[f64], side: usize, out: &mut [f64]) {
+    out.fill(0.0);
+    for word in 1..side {
+        let heads = || (0..side).filter(|&head| head != word).map(|head| head * side + word);
+        let most = heads().map(|at| logs[at]).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = heads().map(|at| (logs[at] - most).exp()).sum();
+        heads().for_each(|at| out[at] = (logs[at] - most).exp() / sum);
+    }
+}
+
+impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
+    fn len(&self, x: &Sentence) -> usize {
+        2 * (x.words() + 1) * (x.words() + 1)
+    }
+
+    fn all_on(&self, x: &Sentence, y: &Vec<u32>, to: &mut [f64]) {
+        let side = x.words() + 1;
+        to.fill(0.0);
+        for half in to.chunks_exact_mut(side * side) {
+            y.iter().enumerate().for_each(|(word, &head)| half[head as usize * side + word + 1] = 1.0);
+        }
+    }
+
+    fn gibbs(
+        &self,
+        question: QuestionOf<'_, Self>,
+        w: &[f64],
+        tau: f64,
+        from: &[f64],
+        work: WorkspaceOf<'_, Self>,
+        to: &mut [f64],
+    ) -> Result<f64, String> {
+        let (x, arcs, sums) = (question.input, &mut work.scratch.arcs, &mut work.scratch.sums);
+        let (words, side) = (x.words(), x.words() + 1);
+        self.score_arcs(x, w, question.truth, arcs);
+        let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
+        let TreeSums { engine, found, before, tilted } = sums;
+        logarithms(from.get(side * side..).unwrap_or_default(), before);
+        tilted.clear();
+        tilted.extend(arcs.scores.iter().map(|score| score / tau));
+        tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
+        let mut solve = |scores: &[f64]| -> Result<f64, String> {
+            engine.solve(self.view(words, scores), found).map_err(|error| error.to_string())?;
+            Ok(found.log_partition)
+        };
+        let normalizer = if from.is_empty() { 0.0 } else { solve(before)? };
+        let log = solve(tilted)? - normalizer;
+        let (edges, next) = to.split_at_mut(side * side);
+        edges.copy_from_slice(&found.edges);
+        weights(tilted, side, next);
+        Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
+    }
+
+    fn expected(
+        &self,
+        example: ExampleOf<'_, Self>,
+        marginals: &[f64],
+        scale: f64,
+        work: WorkspaceOf<'_, Self>,
+        out: &mut Plane,
+    ) {
+        let (x, truth, planes) = (example.input, example.truth, &mut work.scratch.planes);
+        let (side, mut wrong) = (x.words() + 1, 0.0);
+        out.clear();
+        planes.arcs.clear();
+        for (word, &right) in truth.iter().enumerate() {
+            for head in 0..side as u32 {
+                let p = marginals[head as usize * side + word + 1];
+                wrong += if head == right { 0.0 } else { p };
+                let moved = p - f64::from(head == right);
+                if moved != 0.0 {
+                    planes.arcs.push((head, word, moved));
+                }
+            }
+        }
+        planes.write(self, x, scale, out);
+        out.set_circ(scale * self.cost(x.words()) * wrong);
+    }
+
+    fn entropy(&self, x: &Sentence, marginals: &[f64]) -> f64 {
+        let (mut logs, mut found) = (Vec::new(), EdgeMarginals::default());
+        logarithms(&marginals[marginals.len() / 2..], &mut logs);
+        let solved = MatrixTree::default().solve(self.view(x.words(), &logs), &mut found);
+        if solved.is_ok() { found.entropy } else { 0.0 }
+    }
+}
