@@ -18,6 +18,7 @@ mod filter;
 mod forest;
 mod logarithms;
 mod scaled;
+mod shares;
 mod tilted;
 mod transitions;
 
