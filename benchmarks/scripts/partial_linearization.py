@@ -11,6 +11,7 @@ lambda. Standard library alone.
 """
 
 import argparse
+import gzip
 import itertools
 import json
 import math
@@ -19,11 +20,11 @@ import statistics
 import subprocess
 import tempfile
 
-TRUTH = ["--set", "solver.start=truth"]
+UNIFORM, TRUTH = (["--set", f"solver.start={start}"] for start in ("uniform", "truth"))
 RUNS = {
     "bcfw": (["--solver", "bcfw"], "#222", ""),
-    "bcpl": (["--solver", "bcpl"], "#c33", ""),
-    "oeg": (["--solver", "oeg"], "#36c", ""),
+    "bcpl, uniform": (["--solver", "bcpl", *UNIFORM], "#c33", ""),
+    "oeg, uniform": (["--solver", "oeg", *UNIFORM], "#36c", ""),
     "bcpl, from the truth": (["--solver", "bcpl", *TRUTH], "#c33", "6 3"),
     "oeg, from the truth": (["--solver", "oeg", *TRUTH], "#36c", "6 3"),
 }
@@ -94,8 +95,18 @@ def main():
     }
     raw_path = args.out / "raw.jsonl"
     if not args.redraw:
+        chunks = sentences(args.data / "conll2000/train.txt.gz", 1000, pathlib.Path(tempfile.mkdtemp()) / "train.txt")
+        problems["CoNLL, 1000 sentences"] = ["--task", "chain", "--data", chunks]
         raw_path.write_text("".join(json.dumps(row) + "\n" for row in measure(args, problems)), encoding="utf-8")
     draw(args, [json.loads(line) for line in raw_path.read_text(encoding="utf-8").splitlines()])
+
+
+def sentences(path, count, out):
+    """Writes the first sentences of a gzipped file of columns to another."""
+    with gzip.open(path, "rt") as lines:
+        text = "\n\n".join(itertools.islice(lines.read().split("\n\n"), count))
+    out.write_text(text + "\n", encoding="utf-8")
+    return out
 
 
 def measure(args, problems):
@@ -123,7 +134,7 @@ def draw(args, raw):
         best = max(max(row["best_dual"], row["dual"]) for row in mine)
         curves = {run: [row["pass_seconds_dual"] for row in mine if row["run"] == run] for run in RUNS}
         title = f"{name}, lambda = {times:g}/n"
-        file = f"{name.split()[0].lower()}-{times:g}.svg"
+        file = f"{name.split()[0].lower().strip(',')}-{times:g}.svg"
         (args.out / file).write_text(chart(title, best, curves, args.seconds), encoding="utf-8")
         marks = [args.seconds / 8, args.seconds / 2, args.seconds]
         lines += [f"## {title}", "", f"F* = {best:.6g}. ![curves]({file})", "",

@@ -85,6 +85,32 @@ fn chains_after_chains_equal_enumeration() {
     assert!(extreme > 100, "hardly a chain needed logarithms: {extreme}");
 }
 
+/// Rows of any width, whole registers and not, one block of columns and two; pairs that are exponentiated once, and each.
+#[test]
+fn many_labels_equal_enumeration() {
+    let mut engine = TiltedChain::default();
+    for (labels, scale) in
+        [7, 8, 9, 26, 32, 33, 41].into_iter().flat_map(|labels| [5.0, 590.0, 1e4].map(|s| (labels, s)))
+    {
+        let (len, salt) = (3, labels as u64);
+        let scores = |salt: u64, len: usize, scale: f64| -> Vec<f64> {
+            numbers(len, salt).into_iter().map(|score| scale * score).collect()
+        };
+        let mut from = vec![f64::NAN; chain_size(len, labels)];
+        engine
+            .solve(labels, &scores(salt, len * labels, 4.0), &scores(salt + 1, labels * labels, 4.0), &[], &mut from)
+            .unwrap();
+        let (unary, pair) = (scores(salt + 2, len * labels, scale), scores(salt + 3, labels * labels, scale));
+        let (expected, log) = enumerate(len, labels, &unary, &pair, &from);
+        let mut to = vec![f64::NAN; from.len()];
+        let found = engine.solve(labels, &unary, &pair, &from, &mut to).unwrap();
+        let off = to.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off <= 1e-10, "{labels} labels, scale {scale}: off by {off:e}");
+        assert!((found - log).abs() <= 1e-12 * (1.0 + log.abs()), "{labels} labels, scale {scale}: {found}, {log}");
+        assert!(consistent(len, labels, &to), "{labels} labels, scale {scale}");
+    }
+}
+
 /// Sizes that do not fit and scores that are none are refused.
 #[test]
 fn misfits_are_refused() {

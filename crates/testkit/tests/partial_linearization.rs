@@ -14,7 +14,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::run::Stop;
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::find;
-use multiplane_core::solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization};
+use multiplane_core::solvers::partial_linearization::{BatchSolver, BlockSolver, PartialLinearization, Start};
 use multiplane_testkit::contract::run;
 use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};
@@ -48,6 +48,7 @@ fn steps(config: PartialLinearization, problem: &Small, regularizer: &Regularize
 fn the_dual_never_falls() {
     let presets = [
         PartialLinearization::bcpl(),
+        PartialLinearization { start: Start::Uniform, ..PartialLinearization::bcpl() },
         PartialLinearization::pl(),
         PartialLinearization::oeg(),
         PartialLinearization::eg(),
@@ -114,7 +115,7 @@ fn without_temperature_it_is_frank_wolfe() {
     for seed in 0..90 {
         let problem = small::random(seed);
         let expected = frank_wolfe(&problem, 0.2, 60);
-        let config = PartialLinearization { tau: 1e-12, ..PartialLinearization::bcpl() };
+        let config = PartialLinearization { start: Start::Uniform, tau: 1e-12, ..PartialLinearization::bcpl() };
         let mut left = expected.iter();
         steps(config, &problem, &0.2.into(), |dual| {
             if let Some(value) = left.next() {
@@ -138,6 +139,7 @@ fn exponentiated_gradient_is_full_steps() {
             let with = |mut parameters: Value, name: &str, value: &str| {
                 parameters[name] = json!(value);
                 parameters["tau"] = json!(0.3);
+                parameters["start"] = json!("uniform");
                 parameters
             };
             let fixed = run(one, with((one.preset)(), "rate", "fixed"), &problem, 0.5, seed, stop());
@@ -202,21 +204,23 @@ fn bad_temperatures_are_refused() {
     }
 }
 
-/// bcpl gets as near to the optimum as its slow rate allows, at the temperature of the paper and others.
+/// bcpl gets as near to the optimum as its slow rate allows, at the temperature of the paper and others, from either start.
 #[test]
 fn the_optimum_is_neared() {
     let entry = find("bcpl").unwrap();
     for seed in 0..30 {
         let problem = small::random(seed);
         let (optimum, doubt) = reference::optimum(&problem, 0.2);
-        for tau in [0.3, 0.01, 1e-4] {
+        for (tau, start) in [0.3, 0.01, 1e-4].into_iter().flat_map(|tau| ["uniform", "truth"].map(|start| (tau, start)))
+        {
             let mut parameters = (entry.preset)();
             parameters["tau"] = json!(tau);
+            parameters["start"] = json!(start);
             let stop = Stop { passes: Some(1500.0), ..Stop::default() };
             let (outcome, _) = run(entry, parameters, &problem, 0.2, seed, stop);
             let (dual, primal) = (outcome.certificate.dual.unwrap(), outcome.certificate.primal);
             assert!(dual <= optimum + doubt + 1e-9 && primal >= optimum - doubt - 1e-9, "{}", problem.name);
-            assert!(primal - dual <= 1e-2, "{}, tau {tau}: gap {}", problem.name, primal - dual);
+            assert!(primal - dual <= 1e-2, "{}, tau {tau}, {start}: gap {}", problem.name, primal - dual);
         }
     }
 }

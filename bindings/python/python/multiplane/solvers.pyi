@@ -474,7 +474,7 @@ class BCPL(Solver):
         length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
         tau: float = 0.01,
     ) -> None: ...
 

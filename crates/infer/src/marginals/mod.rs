@@ -19,6 +19,7 @@ mod filter;
 mod forest;
 mod logarithms;
 mod scaled;
+mod shares;
 mod tilted;
 mod tilted_tree;
 mod transitions;

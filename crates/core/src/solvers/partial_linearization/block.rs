@@ -103,6 +103,7 @@ impl BlockSolver {
         let block = self.order.next(ctx.rng);
         if let Some(&next) = self.order.settled().first() {
             self.dual.prefetch(next as usize);
+            self.kept.prefetch(next as usize);
             ctx.prefetch(next as usize);
         }
         Retry { block, halvings: 0 }

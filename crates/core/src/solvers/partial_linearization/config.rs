@@ -37,9 +37,9 @@ pub enum Rate {
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// All labellings alike, as in the papers. F begins far below 0 where lambda is small.
-    #[default]
     Uniform,
     /// All on the truth, as Frank-Wolfe methods begin: w = 0, F = 0. Labellings without mass count as 1e-12.
+    #[default]
     Truth,
 }
 
@@ -66,7 +66,7 @@ impl Default for PartialLinearization {
     fn default() -> Self {
         PartialLinearization {
             tau: 0.01,
-            start: Start::Uniform,
+            start: Start::Truth,
             length: Length::LineSearch,
             rate: Rate::Fixed,
             batch: false,
@@ -81,14 +81,15 @@ impl PartialLinearization {
         PartialLinearization::default()
     }
 
-    /// Preset `pl`.
+    /// Preset `pl`: uniform at first, as in the paper.
     pub fn pl() -> Self {
-        PartialLinearization { batch: true, ..PartialLinearization::default() }
+        PartialLinearization { start: Start::Uniform, batch: true, ..PartialLinearization::default() }
     }
 
-    /// Preset `oeg`.
+    /// Preset `oeg`: uniform at first, as in the paper.
     pub fn oeg() -> Self {
-        PartialLinearization { length: Length::Full, rate: Rate::Halving, ..PartialLinearization::default() }
+        let (start, length, rate) = (Start::Uniform, Length::Full, Rate::Halving);
+        PartialLinearization { start, length, rate, ..PartialLinearization::default() }
     }
 
     /// Preset `eg`.

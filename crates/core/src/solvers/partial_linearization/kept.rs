@@ -55,6 +55,11 @@ impl Kept {
         &self.values[self.starts[block]..self.starts[block + 1]]
     }
 
+    /// Brings the marginals of a block nearer that is about to be visited.
+    pub(super) fn prefetch(&self, block: usize) {
+        linalg::prefetch(self.of(block));
+    }
+
     /// Moves a block's marginals by a share `gamma` toward others.
     pub(super) fn mix(&mut self, block: usize, gamma: f64, toward: &[f64]) {
         let own = &mut self.values[self.starts[block]..self.starts[block + 1]];

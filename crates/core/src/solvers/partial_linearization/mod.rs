@@ -1,12 +1,12 @@
 //! Partial linearisation (Mohapatra, Dokania, Jawahar, Kumar 2016): steps toward what is expected under a Gibbs
 //! distribution, where Frank-Wolfe steps go toward the best labelling alone.
 //!
-//! | preset | blocks in a step | length | rate 1/tau |
-//! |---|---|---|---|
-//! | `bcpl` | one | exact line search | as given |
-//! | `pl` | all, at one w | exact line search | as given |
-//! | `oeg` | one | 1 | halved until F does not fall (Collins et al. 2008) |
-//! | `eg` | all, at one w | 1 | halved until F does not fall |
+//! | preset | blocks in a step | length | rate 1/tau | start |
+//! |---|---|---|---|---|
+//! | `bcpl` | one | exact line search | as given | all on the truth |
+//! | `pl` | all, at one w | exact line search | as given | uniform |
+//! | `oeg` | one | 1 | halved until F does not fall (Collins et al. 2008) | uniform |
+//! | `eg` | all, at one w | 1 | halved until F does not fall | uniform |
 //!
 //! With alpha the distribution of a block, `s ~ alpha exp(n score / tau)` and `D = sum_y s_y p^y - phi^i`: the slope along D
 //! is at least tau times a relative entropy, so never negative. The solver keeps alpha as the oracle's marginals
