@@ -227,7 +227,7 @@ fn not_a_number_is_not_nothing() {
 fn what_a_solver_needs_of_a_task_is_told() {
     let scratch = folder();
     let rows: Vec<String> = (0..20).map(|k| format!("{},{} 1:{k}\n", k % 17, (k + 1) % 17)).collect();
-    scratch.write("sets.svm", &rows.concat()); // more labels than are enumerated, with weights for all pairs
+    scratch.write("sets.svm", rows.concat()); // more labels than are enumerated, with weights for all pairs
     let train = "train --task multilabel --data sets.svm --solver bcpl --out out";
     for told in [
         "solver `bcpl` needs a task that can sum over labellings: task `multilabel` cannot, as it is set up. Tasks that can: \
