@@ -14,7 +14,7 @@ PROGRAM is built from commit 57cf6c2, which has the two parameters; they are not
 * mp: `mp-bcfw` on the work clock, to a gap that it gets to.
 * inward: `auto` as in `calls`, with calls at w + inward (average - w).
 
-Appends to raw.jsonl as runs end, and writes summary.md: means over seeds.
+Appends to raw.jsonl as runs end, and writes summary.md: means over seeds, in brackets times M = 1 and exact passes.
 """
 
 import argparse
@@ -118,7 +118,7 @@ def measure(options):
 def draw(out):
     """summary.md of raw.jsonl: one table for each part."""
     rows = [json.loads(line) for line in (out / "raw.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines = []
+    lines = ["# Further labellings in working sets", "", "Means over seeds; in brackets times M = 1, and exact passes.", ""]
     for part, (solver, variants) in PARTS.items():
         of_part = [row for row in rows if row["part"] == part]
         key = "cpu_seconds" if part == "seconds" else "passes_all_in"
