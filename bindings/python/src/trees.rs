@@ -40,7 +40,7 @@ pub(crate) fn trees(
         if let Some((name, count)) = counts.into_iter().find(|(_, count)| *count != nodes) {
             return Err(value_error(format!("{what}: found {count} {name} for {nodes} nodes")));
         }
-        let tree = TreeParts { features, labels, parents, types };
+        let tree = TreeParts { features, labels, parents, types, ..TreeParts::default() };
         data.push(tree, 0).map_err(|fault| value_error(format!("{what}: {fault}")))?;
     }
     Ok(Dataset { data: Parsed::new(data) })

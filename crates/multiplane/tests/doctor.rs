@@ -287,6 +287,11 @@ fn built_in_tasks_have_no_finding() {
             ("chain", json!({"ends": seed % 2 == 1}), Dataset::new(synthetic_words(6, seed))),
             ("multilabel", json!({"bias": seed % 2 == 1}), Dataset::new(synthetic_scenes(12, seed))),
             ("tree", json!({"bias": seed % 2 == 1}), Dataset::new(synthetic_trees(12, seed))),
+            (
+                "tree",
+                json!({"structure": {"name": "arborescence", "root": if seed % 2 == 1 { "any" } else { "single" }}}),
+                Dataset::new(synthetic_trees(12, seed)),
+            ),
             ("multilabel", json!({"pairwise": {"name": "tree"}}), Dataset::new(synthetic_scenes(12, seed))),
         ];
         for (task, parameters, data) in problems {

@@ -14,9 +14,7 @@ use multiplane_core::solvers::{SOLVERS, find};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
-use multiplane_testkit::contract::{
-    check_certificates, check_dual, check_solver, run, solvers, undemanding_solvers,
-};
+use multiplane_testkit::contract::{check_certificates, check_dual, check_solver, run, solvers, undemanding_solvers};
 use multiplane_testkit::small::{self, Careless, Declared};
 use serde_json::json;
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._labeller import PartLabeller, listed
-from multiplane._tree import node_features, node_parents
+from multiplane._tree import node_features, node_parents, structure_of
 
 
 class ArborescenceSSVM(PartLabeller):
@@ -31,15 +31,15 @@ class ArborescenceSSVM(PartLabeller):
 
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
-        return bool(task.get("structure", {}).get("name") == "arborescence")
+        return structure_of(task) == "arborescence"
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()
-        structure = tree["task"].get("structure", {})
-        structure = structure if isinstance(structure, dict) else {"name": structure}
-        if structure.setdefault("name", "arborescence") != "arborescence":
-            raise ValueError(f"params: task.structure = {structure['name']!r}: TreeSSVM labels the nodes of trees")
-        tree["task"]["structure"] = structure
+        found = structure_of(tree["task"]) or "arborescence"
+        if found != "arborescence":
+            raise ValueError(f"params: task.structure = {found!r}: TreeSSVM labels the nodes of trees")
+        given = tree["task"].get("structure")
+        tree["task"]["structure"] = {**(given if isinstance(given, dict) else {}), "name": found}
         return tree
 
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:

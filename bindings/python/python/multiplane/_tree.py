@@ -39,6 +39,13 @@ def node_parents(x: Any, what: str) -> list[int | None] | None:
     return found
 
 
+def structure_of(task: dict[str, Any]) -> str | None:
+    """What is to be found, of a task's parameters; None where they do not say."""
+    structure = task.get("structure")
+    name = structure.get("name") if isinstance(structure, dict) else structure
+    return None if name is None else str(name)
+
+
 def _example(item: Any, i: int) -> tuple[Any, list[int | None] | None, list[str | None]]:
     """Features, parents and types of edges of one tree."""
     what = f"X[{i}]"
@@ -66,7 +73,7 @@ class TreeSSVM(PartLabeller):
 
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
-        return bool(task.get("structure", {}).get("name") != "arborescence")
+        return structure_of(task) != "arborescence"
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()

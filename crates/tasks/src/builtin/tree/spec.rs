@@ -57,7 +57,10 @@ pub enum StructureSpec {
 impl TaskSpec for TreeSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         if let StructureSpec::Arborescence(own) = &self.structure {
-            return arborescence::open(self, own, &data, vocabulary);
+            let (bias, scale, loss) = (self.bias, self.scale, &self.loss);
+            let has_class_weights = self.class_weights.is_some();
+            let shared = arborescence::Shared { name: ENTRY.name, bias, scale, loss, has_class_weights };
+            return arborescence::open(own, &shared, &data, vocabulary);
         }
         let trees = ReadTrees::read(&data, (self.bias, self.scale), vocabulary)?;
         let labels = trees.vocabulary.labels.len();

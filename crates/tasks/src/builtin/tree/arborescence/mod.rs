@@ -9,6 +9,7 @@ mod coded;
 mod input;
 mod layout;
 mod marginals;
+mod open;
 mod reading;
 mod reference;
 mod several;
@@ -23,4 +24,4 @@ pub use layout::ArborescenceTask;
 pub use spec::{ArborescenceSpec, RootChildren};
 pub use task::ArborescenceScratch;
 
-pub(super) use spec::open;
+pub(super) use open::{Shared, open};

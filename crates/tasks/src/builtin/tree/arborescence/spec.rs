@@ -1,15 +1,7 @@
-//! The parameters of `task.structure=arborescence`, and how it is opened.
+//! The parameters of `task.structure=arborescence`.
 
-use multiplane_core::parameter::require;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::layout::ArborescenceTask;
-use super::reading::read;
-use crate::builtin::tree::spec::{ENTRY, TreeSpec};
-use crate::dataset::Dataset;
-use crate::losses::LossSpec;
-use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// How many words may hang on the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,23 +29,4 @@ impl Default for ArborescenceSpec {
     fn default() -> Self {
         ArborescenceSpec { root: RootChildren::default(), distances: vec![1, 2, 3, 5, 10] }
     }
-}
-
-/// Opens sentences; see [`TaskSpec::open`](crate::entry::TaskSpec::open).
-pub(in crate::builtin::tree) fn open(
-    spec: &TreeSpec,
-    own: &ArborescenceSpec,
-    data: &Dataset,
-    vocabulary: Option<&Vocabulary>,
-) -> Result<Box<dyn Problem>, OpenError> {
-    let counts = matches!(spec.loss, LossSpec::Hamming | LossSpec::HammingSum);
-    let rule = "must be `hamming` or `hamming-sum` with task.structure=arborescence: heads have no table of costs";
-    require(counts, "loss", "cost-matrix", rule)?;
-    let rule = "must not be there with task.structure=arborescence: words have no classes";
-    require(spec.class_weights.is_none(), "class_weights", "a list", rule)?;
-    let reading = read(own, data, (spec.bias, spec.scale), vocabulary)?;
-    let single = own.root == RootChildren::Single;
-    let normalized = spec.loss == LossSpec::Hamming;
-    let task = ArborescenceTask::new(reading.vocabulary.features, own.distances.clone(), single, normalized);
-    reading.into_problem(ENTRY.name, task)
 }
