@@ -7,7 +7,7 @@ use std::time::Instant;
 use multiplane_core::example::{Question, Workspace};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::task::{ExampleOf, LabelMarginals, MaxMarginals, Task, TopLabels, WorkspaceOf};
+use multiplane_core::task::{ExampleOf, LabelMarginals, MaxMarginals, QuestionOf, Task, TopLabels, WorkspaceOf};
 use multiplane_tasks::builtin::tree::arborescence::{ArborescenceScratch, ArborescenceTask, Sentence};
 use multiplane_tasks::data::SparseRows;
 
@@ -31,22 +31,32 @@ fn main() {
     let truth: Vec<u32> = (0..words as u32).collect();
     let (mut heads, mut plane, mut list) = (Vec::new(), Plane::new(), vec![truth.clone(); 10]);
     let (mut marginals, mut table) = (vec![0.0; task.len(&sentences[0])], Vec::new());
-    let question = |x| Question { index: 0, input: x, truth: Some(&truth) };
-    let example = |x| ExampleOf::<ArborescenceTask> { index: 0, input: x, truth: &truth };
     time("decode", 40, &sentences, |x, work| {
-        black_box(task.decode(question(x), &w, work, &mut heads)).expect("a tree");
+        black_box(task.decode(question(x, &truth), &w, work, &mut heads)).expect("a tree");
     });
-    time("plane", 40, &sentences, |x, work| task.plane(example(x), &heads, 1.0, work, &mut plane));
+    time("plane", 40, &sentences, |x, work| task.plane(example(x, &truth), &heads, 1.0, work, &mut plane));
     time("the 10 best", 4, &sentences, |x, work| {
-        black_box(task.top(question(x), &w, work, &mut list)).expect("trees");
+        black_box(task.top(question(x, &truth), &w, work, &mut list)).expect("trees");
     });
     time("max-marginals", 2, &sentences, |x, work| {
-        task.max_marginals(question(x), &w, work, &mut table).expect("trees");
+        task.max_marginals(question(x, &truth), &w, work, &mut table).expect("trees");
     });
     time("marginals", 10, &sentences, |x, work| {
-        black_box(task.gibbs(question(x), &w, 1.0, &[], work, &mut marginals)).expect("trees");
+        black_box(task.gibbs(question(x, &truth), &w, 1.0, &[], work, &mut marginals)).expect("trees");
     });
-    time("expected plane", 10, &sentences, |x, work| task.expected(example(x), &marginals, 1.0, work, &mut plane));
+    time("expected plane", 10, &sentences, |x, work| {
+        task.expected(example(x, &truth), &marginals, 1.0, work, &mut plane)
+    });
+}
+
+/// Asks what is best for `x` with the loss.
+fn question<'a>(x: &'a Sentence, truth: &'a Vec<u32>) -> QuestionOf<'a, ArborescenceTask> {
+    Question { index: 0, input: x, truth: Some(truth) }
+}
+
+/// Puts `x` and its truth together.
+fn example<'a>(x: &'a Sentence, truth: &'a Vec<u32>) -> ExampleOf<'a, ArborescenceTask> {
+    ExampleOf::<ArborescenceTask> { index: 0, input: x, truth }
 }
 
 /// Prints the mean time of a call, of the fastest round.

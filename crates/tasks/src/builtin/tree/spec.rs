@@ -22,7 +22,8 @@ pub const ENTRY: TaskEntry = TaskEntry::new::<TreeSpec>("tree")
          distance[direction][bucket][feature], pair[head's feature][direction][feature]",
     )
     .oracle("max-product; of task.structure=arborescence Chu-Liu/Edmonds")
-    .lists_several();
+    .lists_several()
+    .sums();
 
 /// Parameters of the task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
