@@ -10,12 +10,11 @@
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
 use multiplane_infer::arborescence::{EdgeMarginals, MatrixTree};
-use multiplane_infer::marginals::FLOOR;
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
 
-/// Least weight of a head that trees have: it may be far worse than others, where those make cycles.
+/// Least weight of a head: the distribution may need heads that are far worse than others, where those make cycles.
 const LEAST: f64 = 1e-300;
 
 /// Working memory of sums.
@@ -28,31 +27,20 @@ pub(super) struct TreeSums {
     tilted: Vec<f64>,
 }
 
-/// Writes the logarithms of the weights of marginals, those of heads that no tree to speak of has floored.
-fn logarithms(marginals: &[f64], out: &mut Vec<f64>) {
-    let (edges, weights) = marginals.split_at(marginals.len() / 2);
-    let floored = |(&p, &weight): (&f64, &f64)| weight.max(if p > FLOOR { LEAST } else { FLOOR }).ln();
+/// Writes the logarithms of weights.
+fn logarithms(weights: &[f64], out: &mut Vec<f64>) {
     out.clear();
-    out.extend(edges.iter().zip(weights).map(floored));
+    out.extend(weights.iter().map(|weight| weight.max(LEAST).ln()));
 }
 
 /// Writes weights of which these are logarithms, but for a factor for each word. The diagonal and the root's column are 0.
-///
-/// Heads that no tree to speak of has are no larger than the floor of those that trees have: where the best heads make a
-/// cycle, the weights that decide would else be lost below those of the cycle.
-fn weights(logs: &[f64], edges: &[f64], side: usize, out: &mut [f64]) {
+fn weights(logs: &[f64], side: usize, out: &mut [f64]) {
     out.fill(0.0);
     for word in 1..side {
         let heads = || (0..side).filter(|&head| head != word).map(|head| head * side + word);
-        let of_trees = heads().filter(|&at| edges[at] > FLOOR);
-        let most = of_trees.map(|at| logs[at]).fold(f64::NEG_INFINITY, f64::max);
-        let most_of_others = most + FLOOR.ln();
-        let weight = |at: usize| match edges[at] > FLOOR {
-            true => (logs[at] - most).exp(),
-            false => (logs[at].min(most_of_others) - most).exp(),
-        };
-        let sum: f64 = heads().map(weight).sum();
-        heads().for_each(|at| out[at] = weight(at) / sum);
+        let most = heads().map(|at| logs[at]).fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = heads().map(|at| (logs[at] - most).exp()).sum();
+        heads().for_each(|at| out[at] = (logs[at] - most).exp() / sum);
     }
 }
 
@@ -83,7 +71,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         self.score_arcs(x, w, question.truth, arcs);
         let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
         let TreeSums { engine, found, before, tilted } = sums;
-        logarithms(from, before);
+        logarithms(from.get(side * side..).unwrap_or_default(), before);
         tilted.clear();
         tilted.extend(arcs.scores.iter().map(|score| score / tau));
         tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
@@ -95,7 +83,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         let log = solve(tilted)? - normalizer;
         let (edges, next) = to.split_at_mut(side * side);
         edges.copy_from_slice(&found.edges);
-        weights(tilted, edges, side, next);
+        weights(tilted, side, next);
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 
@@ -127,7 +115,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
 
     fn entropy(&self, x: &Sentence, marginals: &[f64]) -> f64 {
         let (mut logs, mut found) = (Vec::new(), EdgeMarginals::default());
-        logarithms(marginals, &mut logs);
+        logarithms(&marginals[marginals.len() / 2..], &mut logs);
         let solved = MatrixTree::default().solve(self.view(x.words(), &logs), &mut found);
         if solved.is_ok() { found.entropy } else { 0.0 }
     }
