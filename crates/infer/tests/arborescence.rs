@@ -89,6 +89,9 @@ fn equal_enumeration() {
         assert_eq!(distinct.len(), found.len(), "{what}: a tree came twice");
         theorem.solve(scores, &mut out).unwrap();
         check(scores, &all, &out, &what);
+        let mut weights = vec![f64::NAN; values.len()];
+        engine.weights(scores, &mut weights).unwrap();
+        check_weights(scores, &all, &weights, &what);
         solved[kind] += 1;
     }
     assert!(none > 100 && solved.iter().all(|&count| count > 300), "{none}, {solved:?}");
@@ -109,6 +112,26 @@ fn check(scores: HeadScores<'_>, all: &[HeadTree], found: &EdgeMarginals, what: 
     for (at, (found, expected)) in found.edges.iter().zip(&edges).enumerate() {
         let (head, word) = (at / side, at % side);
         assert!((found - expected).abs() <= 1e-10, "{what}, {head} to {word}: {found} instead of {expected}");
+    }
+}
+
+/// Products of weights are the distribution, to 1e-10; the weights of each word's heads sum to 1, and what no tree needs may
+/// be 0 but nothing else.
+fn check_weights(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what: &str) {
+    let (side, most) = (scores.words + 1, all[0].score);
+    for word in 0..side {
+        let sum: f64 = (0..side).map(|head| weights[head * side + word]).sum();
+        assert!((sum - f64::from(word > 0)).abs() < 1e-12, "{what}: weights of word {word} sum to {sum}");
+    }
+    let log = |tree: &HeadTree| -> f64 {
+        tree.heads.iter().enumerate().map(|(m, &head)| weights[head as usize * side + m + 1].ln()).sum()
+    };
+    let logs: Vec<f64> = all.iter().map(log).collect();
+    let of_weights: f64 = logs.iter().map(|log| (log - logs[0]).exp()).sum();
+    let of_scores: f64 = all.iter().map(|tree| (tree.score - most).exp()).sum();
+    for (tree, log) in all.iter().zip(&logs) {
+        let (found, expected) = ((log - logs[0]).exp() / of_weights, (tree.score - most).exp() / of_scores);
+        assert!((found - expected).abs() <= 1e-10, "{what}, {:?}: {found} instead of {expected}", tree.heads);
     }
 }
 

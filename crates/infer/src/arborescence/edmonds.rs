@@ -8,7 +8,7 @@ use super::best;
 use super::scores::{HeadScores, HeadTree, no_tree};
 use crate::error::Error;
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
@@ -19,11 +19,11 @@ enum State {
 
 /// An edge of the graph as given.
 #[derive(Clone, Copy, Debug, Default)]
-struct ChosenEdge {
+pub(super) struct ChosenEdge {
     head: u32,
     word: u32,
     /// Its score, as contractions have changed it.
-    score: f64,
+    pub(super) score: f64,
 }
 
 /// The engine with its working memory: allocates nothing once it is warm.
@@ -35,14 +35,19 @@ pub struct Arborescence {
     /// The word that each of these edges leads to.
     words: Vec<u32>,
     /// The contracted vertex that a head is in now.
-    inside: Vec<u32>,
+    pub(super) inside: Vec<u32>,
     states: Vec<State>,
     /// The contraction that a vertex is part of.
-    parents: Vec<u32>,
-    chosen: Vec<ChosenEdge>,
+    pub(super) parents: Vec<u32>,
+    pub(super) chosen: Vec<ChosenEdge>,
     path: Vec<u32>,
     /// Of the M best: scores with some edges forbidden.
     masked: Vec<f64>,
+    /// Of weights: a tree; what edges into a vertex gain, sums of that around one word, and the sum of all.
+    pub(super) heads: Vec<u32>,
+    pub(super) gains: Vec<f64>,
+    pub(super) sums: Vec<f64>,
+    pub(super) all: f64,
 }
 
 impl Arborescence {
@@ -76,7 +81,7 @@ impl Arborescence {
     }
 
     /// Writes the best tree; returns false if there is none.
-    fn find(&mut self, scores: HeadScores<'_>, heads: &mut Vec<u32>) -> bool {
+    pub(super) fn find(&mut self, scores: HeadScores<'_>, heads: &mut Vec<u32>) -> bool {
         let (words, side) = (scores.words, scores.words + 1);
         self.begin(scores);
         for start in 1..side {

@@ -5,6 +5,7 @@
 //! of each edge is the caller's affair for maxima, and `ln sum e^score` over types for sums.
 //!
 //! * [`Arborescence`]: the best tree in O(n^2), and the M best at n of these each;
+//! * [`Arborescence::weights`]: their distribution as a product of weights within the range of doubles;
 //! * [`MatrixTree`]: the log-partition and the probability of every edge, in O(n^3).
 //!
 //! Both know the rule of treebanks that the root has exactly one child ([`HeadScores::single_root`]).
@@ -15,6 +16,7 @@ mod matrix_tree;
 mod numbers;
 mod reduction;
 mod scores;
+mod weights;
 
 pub use edmonds::Arborescence;
 pub use matrix_tree::{EdgeMarginals, MatrixTree};

@@ -9,18 +9,19 @@
 
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
-use multiplane_infer::arborescence::{EdgeMarginals, MatrixTree};
+use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, MatrixTree};
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
 
-/// Least weight of a head: the distribution may need heads that are far worse than others, where those make cycles.
+/// Least weight of a head: below those that trees need, where the best heads make cycles ([`Arborescence::weights`]).
 const LEAST: f64 = 1e-300;
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
 pub(super) struct TreeSums {
     engine: MatrixTree,
+    search: Arborescence,
     found: EdgeMarginals,
     /// Logarithms of weights, and those with scores.
     before: Vec<f64>,
@@ -31,17 +32,6 @@ pub(super) struct TreeSums {
 fn logarithms(weights: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.extend(weights.iter().map(|weight| weight.max(LEAST).ln()));
-}
-
-/// Writes weights of which these are logarithms, but for a factor for each word. The diagonal and the root's column are 0.
-fn weights(logs: &[f64], side: usize, out: &mut [f64]) {
-    out.fill(0.0);
-    for word in 1..side {
-        let heads = || (0..side).filter(|&head| head != word).map(|head| head * side + word);
-        let most = heads().map(|at| logs[at]).fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = heads().map(|at| (logs[at] - most).exp()).sum();
-        heads().for_each(|at| out[at] = (logs[at] - most).exp() / sum);
-    }
 }
 
 impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
@@ -70,7 +60,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         let (words, side) = (x.words(), x.words() + 1);
         self.score_arcs(x, w, question.truth, arcs);
         let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
-        let TreeSums { engine, found, before, tilted } = sums;
+        let TreeSums { engine, search, found, before, tilted } = sums;
         logarithms(from.get(side * side..).unwrap_or_default(), before);
         tilted.clear();
         tilted.extend(arcs.scores.iter().map(|score| score / tau));
@@ -83,7 +73,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         let log = solve(tilted)? - normalizer;
         let (edges, next) = to.split_at_mut(side * side);
         edges.copy_from_slice(&found.edges);
-        weights(tilted, side, next);
+        search.weights(self.view(words, tilted), next).map_err(|error| error.to_string())?;
         Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
     }
 
