@@ -90,8 +90,12 @@ fn equal_enumeration() {
         theorem.solve(scores, &mut out).unwrap();
         check(scores, &all, &out, &what);
         let mut weights = vec![f64::NAN; values.len()];
-        engine.weights(scores, &mut weights).unwrap();
+        engine.weights(scores, 0.0, &mut weights).unwrap();
         check_weights(scores, &all, &weights, &what);
+        if hole == 0.0 && words > 0 {
+            engine.weights(scores, 1e-9, &mut weights).unwrap();
+            check_floor(scores, &all, &weights, &what);
+        }
         solved[kind] += 1;
     }
     assert!(none > 100 && solved.iter().all(|&count| count > 300), "{none}, {solved:?}");
@@ -132,6 +136,23 @@ fn check_weights(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what
     for (tree, log) in all.iter().zip(&logs) {
         let (found, expected) = ((log - logs[0]).exp() / of_weights, (tree.score - most).exp() / of_scores);
         assert!((found - expected).abs() <= 1e-10, "{what}, {:?}: {found} instead of {expected}", tree.heads);
+    }
+}
+
+/// Weights with a floor leave every tree a probability, and change none by more than the floor could.
+fn check_floor(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what: &str) {
+    let (words, side, most) = (scores.words, scores.words + 1, all[0].score);
+    let logs: Vec<f64> = weights.iter().map(|weight| weight.ln()).collect();
+    let mut found = EdgeMarginals::default();
+    MatrixTree::default().solve(HeadScores { scores: &logs, ..scores }, &mut found).unwrap();
+    let of_scores: f64 = all.iter().map(|tree| (tree.score - most).exp()).sum();
+    for tree in all {
+        let log: f64 = tree.heads.iter().enumerate().map(|(m, &head)| logs[head as usize * side + m + 1]).sum();
+        let (found, expected) = (log - found.log_partition, (tree.score - most).exp() / of_scores);
+        // The floor for each of its edges and for each cycle that it enters again, and the sum of all trees.
+        let least = (1e-9f64.ln() * words as f64 - 2.0) * words as f64;
+        assert!(found >= least, "{what}, {:?}: e^{found}", tree.heads);
+        assert!((found.exp() - expected).abs() <= 1e-5, "{what}, {:?}: e^{found} instead of {expected}", tree.heads);
     }
 }
 

@@ -43,11 +43,11 @@ pub struct Arborescence {
     path: Vec<u32>,
     /// Of the M best: scores with some edges forbidden.
     masked: Vec<f64>,
-    /// Of weights: a tree; what edges into a vertex gain, sums of that around one word, and the sum of all.
+    /// Of weights: a tree; how bad edges into a vertex are left; sums around one word, and those of all around it.
     pub(super) heads: Vec<u32>,
-    pub(super) gains: Vec<f64>,
-    pub(super) sums: Vec<f64>,
-    pub(super) all: f64,
+    pub(super) kept: Vec<f64>,
+    pub(super) sums: Vec<Option<(f64, f64)>>,
+    pub(super) all: (f64, f64),
 }
 
 impl Arborescence {

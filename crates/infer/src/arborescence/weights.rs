@@ -6,7 +6,7 @@
 //! those that enter it twice stay negligible as long as it is bad. The cycles, and those of cycles, are those that the
 //! search for the best tree contracts.
 
-use super::edmonds::{Arborescence, NONE};
+use super::edmonds::{Arborescence, ChosenEdge, NONE};
 use super::scores::{HeadScores, no_tree};
 use crate::error::Error;
 
@@ -21,15 +21,17 @@ impl Arborescence {
     /// weights of a word's heads sum to 1; the diagonal and the root's column are 0. O(n^2) times the depth of cycles in
     /// cycles.
     ///
-    /// Exact to rounding; beyond 9 cycles within one another whose edges are all far worse, trees that enter one of `depth`
-    /// of them twice count for up to `e^(-600 / depth)`.
+    /// Where an edge makes a tree worse by more than a factor `floor`, it is made as good as that: weights of which a solver
+    /// makes the next distribution must leave a way back from trees that are certain. 0 floors none, and the distribution is
+    /// exact to rounding; with more than 9 cycles within one another whose edges are all far worse, trees that enter one of
+    /// `depth` of these twice count for up to `e^(-600 / depth)`.
     ///
     /// ```
     /// use multiplane_infer::arborescence::{Arborescence, HeadScores};
     /// // Two words that want each other: e^-5000 and e^-5001 are no doubles, but their ratio is e.
     /// let scores = [0.0, -5000.0, -5001.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     /// let mut weights = [0.0; 9];
-    /// Arborescence::default().weights(HeadScores { words: 2, scores: &scores, single_root: false }, &mut weights)?;
+    /// Arborescence::default().weights(HeadScores { words: 2, scores: &scores, single_root: false }, 0.0, &mut weights)?;
     /// let (first, second) = (weights[1] * weights[5], weights[2] * weights[7]);
     /// assert!((first / second - 1.0f64.exp()).abs() < 1e-12);
     /// # Ok::<(), multiplane_infer::Error>(())
@@ -40,9 +42,9 @@ impl Arborescence {
     ///
     /// # Panics
     /// If `out` has another length than the scores.
-    pub fn weights(&mut self, scores: HeadScores<'_>, out: &mut [f64]) -> Result<(), Error> {
+    pub fn weights(&mut self, scores: HeadScores<'_>, floor: f64, out: &mut [f64]) -> Result<(), Error> {
         scores.check()?;
-        let (words, side) = (scores.words, scores.words + 1);
+        let side = scores.words + 1;
         let mut heads = std::mem::take(&mut self.heads);
         let found = self.find(scores, &mut heads);
         let child = heads.iter().position(|&head| head == 0).map_or(0, |word| word + 1);
@@ -50,34 +52,25 @@ impl Arborescence {
         if !found {
             return Err(no_tree(scores.single_root));
         }
-        self.raise(side);
-        out.copy_from_slice(scores.scores);
+        let floor = floor.ln();
+        self.bound(side, floor);
         for word in 1..side {
             self.climb(word);
+            // With one child of the root, words that are in no contraction with it are reached through it in all trees.
+            let is_never_child = scores.single_root && self.inside[word] != self.inside[child];
             for head in (0..side).filter(|&head| head != word) {
-                out[head * side + word] += self.gain(head);
+                let (lost, kept) = self.sums_of(head);
+                let worse = scores.edge(head, word) - lost;
+                let worse = if head == 0 && is_never_child { floor } else { worse.max(floor) };
+                out[head * side + word] = worse + kept;
             }
-        }
-        if scores.single_root && words > 0 {
-            self.balance_root(child, &mut out[..side]);
         }
         normalise(side, out);
         Ok(())
     }
 
-    /// Brings the root's edges to the size of others: every tree has one of them. Words that are in no contraction with the
-    /// root's child are reached through it in all trees.
-    fn balance_root(&self, child: usize, row: &mut [f64]) {
-        let first = |word: usize| self.inside[word] == self.inside[child];
-        let best = (1..row.len()).filter(|&word| first(word)).map(|word| row[word]).fold(f64::NEG_INFINITY, f64::max);
-        for (word, score) in row.iter_mut().enumerate().skip(1) {
-            *score = if first(word) { *score + (best.clamp(-BAD, BAD) - best) } else { f64::NEG_INFINITY };
-        }
-    }
-
-    /// Decides by how much the edges into each vertex become better: those of words to 0 at best, those of cycles to
-    /// what is bad enough.
-    fn raise(&mut self, side: usize) {
+    /// Decides how much worse than those inside it the edges into a contraction are left.
+    fn bound(&mut self, side: usize, floor: f64) {
         let depth = |mut vertex: usize| {
             let mut depth = 0;
             while self.parents[vertex] != NONE {
@@ -87,41 +80,38 @@ impl Arborescence {
             depth
         };
         let deepest = (1..side).map(depth).max().unwrap_or(0).max(1);
-        let bad = -BAD.min(RANGE / f64::from(deepest));
-        self.gains.clear();
-        self.gains.extend(self.chosen.iter().enumerate().map(|(vertex, edge)| match vertex < side {
-            true => -edge.score,
-            false => (bad - edge.score).max(0.0),
-        }));
+        let bad = (-BAD.min(RANGE / f64::from(deepest))).max(floor);
+        self.kept.clear();
+        let kept = |(vertex, edge): (usize, &ChosenEdge)| if vertex < side { 0.0 } else { edge.score.clamp(bad, -bad) };
+        self.kept.extend(self.chosen.iter().enumerate().map(kept));
         self.sums.clear();
-        self.sums.resize(self.gains.len(), f64::NAN);
+        self.sums.resize(self.kept.len(), None);
     }
 
-    /// Sums what edges into a word gain, by the largest cycle that they do not enter; NaN if it is not around this word.
+    /// Sums what the best edges into a word, and into the contractions around it, are worth, and what is kept of that: for
+    /// edges that come from within each of these, and for those that come from outside.
     fn climb(&mut self, word: usize) {
-        self.sums.fill(f64::NAN);
-        let (mut vertex, mut sum) = (word, 0.0);
+        self.sums.fill(None);
+        let (mut vertex, mut sums) = (word, (0.0, 0.0));
         loop {
-            self.sums[vertex] = sum;
-            sum += self.gains[vertex];
+            self.sums[vertex] = Some(sums);
+            sums = (sums.0 + self.chosen[vertex].score, sums.1 + self.kept[vertex]);
             match self.parents[vertex] {
                 NONE => break,
                 parent => vertex = parent as usize,
             }
         }
-        self.all = sum;
+        self.all = sums;
     }
 
-    /// Returns what the edge from a head gains into the word that was climbed from.
-    fn gain(&self, head: usize) -> f64 {
+    /// Returns these sums for the edge from a head into the word that was climbed from.
+    fn sums_of(&self, head: usize) -> (f64, f64) {
         let mut vertex = head;
         loop {
-            if !self.sums[vertex].is_nan() {
-                return self.sums[vertex];
-            }
-            match self.parents[vertex] {
-                NONE => return self.all,
-                parent => vertex = parent as usize,
+            match (self.sums[vertex], self.parents[vertex]) {
+                (Some(sums), _) => return sums,
+                (None, NONE) => return self.all,
+                (None, parent) => vertex = parent as usize,
             }
         }
     }

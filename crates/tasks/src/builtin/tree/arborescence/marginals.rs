@@ -10,12 +10,10 @@
 use multiplane_core::plane::Plane;
 use multiplane_core::task::{ExampleOf, LabelMarginals, QuestionOf, WorkspaceOf};
 use multiplane_infer::arborescence::{Arborescence, EdgeMarginals, MatrixTree};
+use multiplane_infer::marginals::FLOOR;
 
 use super::input::Sentence;
 use super::layout::ArborescenceTask;
-
-/// Least weight of a head: below those that trees need, where the best heads make cycles ([`Arborescence::weights`]).
-const LEAST: f64 = 1e-300;
 
 /// Working memory of sums.
 #[derive(Debug, Default)]
@@ -23,15 +21,20 @@ pub(super) struct TreeSums {
     engine: MatrixTree,
     search: Arborescence,
     found: EdgeMarginals,
-    /// Logarithms of weights, and those with scores.
+    /// Logarithms of weights, floored, and with scores.
     before: Vec<f64>,
+    floored: Vec<f64>,
     tilted: Vec<f64>,
 }
 
-/// Writes the logarithms of weights.
-fn logarithms(weights: &[f64], out: &mut Vec<f64>) {
+/// Writes the logarithms of numbers.
+fn logarithms(numbers: &[f64], out: &mut Vec<f64>) {
     out.clear();
-    out.extend(weights.iter().map(|weight| weight.max(LEAST).ln()));
+    out.extend(numbers.iter().map(|number| number.ln()));
+}
+
+fn text(error: multiplane_infer::Error) -> String {
+    error.to_string()
 }
 
 impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
@@ -60,21 +63,24 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         let (words, side) = (x.words(), x.words() + 1);
         self.score_arcs(x, w, question.truth, arcs);
         let of_truth = question.truth.map_or(0.0, |truth| self.view(words, &arcs.scores).score(truth));
-        let TreeSums { engine, search, found, before, tilted } = sums;
-        logarithms(from.get(side * side..).unwrap_or_default(), before);
+        let TreeSums { engine, search, found, before, floored, tilted } = sums;
         tilted.clear();
         tilted.extend(arcs.scores.iter().map(|score| score / tau));
-        tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
-        let mut solve = |scores: &[f64]| -> Result<f64, String> {
-            engine.solve(self.view(words, scores), found).map_err(|error| error.to_string())?;
-            Ok(found.log_partition)
-        };
-        let normalizer = if from.is_empty() { 0.0 } else { solve(before)? };
-        let log = solve(tilted)? - normalizer;
+        let mut normalizer = 0.0;
+        if let Some(weights) = from.get(side * side..) {
+            logarithms(weights, before);
+            floored.resize(side * side, 0.0);
+            search.weights(self.view(words, before), FLOOR, floored).map_err(text)?;
+            logarithms(floored, before);
+            engine.solve(self.view(words, before), found).map_err(text)?;
+            normalizer = found.log_partition;
+            tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
+        }
+        engine.solve(self.view(words, tilted), found).map_err(text)?;
         let (edges, next) = to.split_at_mut(side * side);
         edges.copy_from_slice(&found.edges);
-        search.weights(self.view(words, tilted), next).map_err(|error| error.to_string())?;
-        Ok(if tau.is_finite() { tau * log - of_truth } else { 0.0 })
+        search.weights(self.view(words, tilted), 0.0, next).map_err(text)?;
+        Ok(if tau.is_finite() { tau * (found.log_partition - normalizer) - of_truth } else { 0.0 })
     }
 
     fn expected(
