@@ -64,7 +64,7 @@ fn lists_and_margins_are_refused() {
         let ran = external(&scratch, &format!("predict --model m --data three.svm --out labels {option}"));
         assert_eq!(ran.code, Some(2), "{}", ran.stderr);
         let told = "task `external` knows its best labelling only; more is known by \
-                    binary, multiclass, chain, graph, mrf, multilabel";
+                    binary, multiclass, chain, tree, graph, mrf, multilabel";
         assert!(ran.stderr.contains(&format!("{name}: {told}")), "{}", ran.stderr);
         assert!(!scratch.path("labels").exists());
     }

@@ -93,7 +93,7 @@ fn bad_files_are_refused() {
         ),
         (
             r#"{"nodes": [{"label": "x"}, {"parent": 0}]}"#,
-            "bad.jsonl:2:1: node 1: found no label, expected one at every node",
+            "bad.jsonl:2:28: node 1: found no label, expected one at every node",
         ),
         (
             r#"{"nodes": [{"label": "x"}, {"parent": 0}, {"parent": 3}, {"parent": 2}]}"#,
@@ -101,10 +101,10 @@ fn bad_files_are_refused() {
         ),
         (
             r#"{"nodes": [{"parent": null}, {"parent": null}]}"#,
-            "bad.jsonl:2:1: node 1: found a second root after node 0",
+            "bad.jsonl:2:30: node 1: found a second root after node 0",
         ),
-        (r#"{"nodes": [{}, {"parent": 5}]}"#, "bad.jsonl:2:1: node 1: found parent 5, expected one of the 2 nodes"),
-        (r#"{"nodes": [{}, {"parent": 1}]}"#, "bad.jsonl:2:1: node 1: found itself as parent"),
+        (r#"{"nodes": [{}, {"parent": 5}]}"#, "bad.jsonl:2:16: node 1: found parent 5, expected one of the 2 nodes"),
+        (r#"{"nodes": [{}, {"parent": 1}]}"#, "bad.jsonl:2:16: node 1: found itself as parent"),
         (r#"{"nodes": [{"feature": {}}]}"#, "found the key `feature`, expected one of `features`"),
         (r#"{"nodes": [{"features": {"a": NaN}}]}"#, "found no JSON: expected value"),
         (r#"{"nodes": [{"features": {"a": 1e999}}]}"#, "found no JSON: number out of range"),

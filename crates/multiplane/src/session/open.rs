@@ -1,6 +1,6 @@
 //! A run ready to begin: the data of a [`RunSpec`] read, its task opened.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use multiplane_core::clock::{ClockKind, Stopwatch};
@@ -9,7 +9,7 @@ use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{AnswerSample, Problem, Vocabulary};
+use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
 use serde_json::Value;
 
 use super::checkpointer::Origin;
@@ -55,13 +55,9 @@ impl Session {
     /// [`Error::Input`] where the data does not fit the specification.
     pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let named = |error: Error, path: &Option<PathBuf>| match (error, path) {
-            (Error::Input(reason), Some(path)) => Error::input(format!("{}: {reason}", path.display())),
-            (error, _) => error,
-        };
-        let problem = open_task(&spec, data, None).map_err(|error| named(error, &spec.data.path))?;
-        let test = test.map(|test| open_task(&spec, test, Some(problem.vocabulary()))).transpose();
-        let test = test.map_err(|error| named(error, &spec.data.test))?;
+        let problem = open_task(&spec, data, None, spec.data.path.as_deref())?;
+        let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
+        let test = test.map(open).transpose()?;
         Session::over(spec, problem, test, stopwatch)
     }
 
@@ -234,7 +230,17 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
     }
 }
 
-fn open_task(spec: &RunSpec, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Arc<dyn Problem>, Error> {
+fn open_task(
+    spec: &RunSpec,
+    data: Dataset,
+    vocabulary: Option<&Vocabulary>,
+    path: Option<&Path>,
+) -> Result<Arc<dyn Problem>, Error> {
     let parameters = Value::Object(spec.task.params.clone());
-    Ok(spec.task_entry()?.open(&parameters, data, vocabulary)?.into())
+    match (spec.task_entry()?.open(&parameters, data, vocabulary), path) {
+        (Ok(problem), _) => Ok(problem.into()),
+        // What is wrong with the data tells its own place.
+        (Err(error @ OpenError::Data(_)), _) | (Err(error), None) => Err(error.into()),
+        (Err(error), Some(path)) => Err(Error::input(format!("{}: {error}", path.display()))),
+    }
 }
