@@ -51,10 +51,9 @@ impl TreeLine {
             return Err(TreeFault::node(node, message));
         }
         let roots = || (0..nodes.len()).filter(|&node| nodes[node].parent.flatten().is_none());
-        if has_parents.is_some() && roots().any(|node| nodes[node].parent.is_none()) {
-            if let (Some(first), Some(second)) = (roots().next(), roots().nth(1)) {
-                return Err(TreeFault::second_root(first, second));
-            }
+        let all_say_so = roots().all(|node| nodes[node].parent.is_some());
+        if let (Some(_), false, Some(first), Some(second)) = (has_parents, all_say_so, roots().next(), roots().nth(1)) {
+            return Err(TreeFault::second_root(first, second));
         }
         let mut parts = TreeParts::default();
         let count = nodes.len();

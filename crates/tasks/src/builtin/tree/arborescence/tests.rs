@@ -31,8 +31,17 @@ fn trees(words: usize, single_root: bool) -> Vec<Vec<u32>> {
     all
 }
 
-/// A random task, sentence, weights, all trees and one of them as the truth.
-fn random(seed: u64) -> (ArborescenceTask, Sentence, Vec<f64>, Vec<Vec<u32>>, Vec<u32>, Rng) {
+/// A random problem, with all its trees.
+struct Random {
+    task: ArborescenceTask,
+    x: Sentence,
+    w: Vec<f64>,
+    all: Vec<Vec<u32>>,
+    truth: Vec<u32>,
+    rng: Rng,
+}
+
+fn random(seed: u64) -> Random {
     let mut rng = Rng::new(seed, 5);
     let features = [2, 5, 60][rng.below(3) as usize];
     let distances = [vec![], vec![1], vec![1, 2, 4]][rng.below(3) as usize].clone();
@@ -51,7 +60,7 @@ fn random(seed: u64) -> (ArborescenceTask, Sentence, Vec<f64>, Vec<Vec<u32>>, Ve
     let w = (0..task.dim()).map(|_| rng.unit() - 0.5).collect();
     let all = trees(words, single_root);
     let truth = all[rng.below(all.len() as u64) as usize].clone();
-    (task, Sentence::new(x), w, all, truth, rng)
+    Random { task, x: Sentence::new(x), w, all, truth, rng }
 }
 
 fn features(task: &ArborescenceTask, x: &Sentence, y: &Vec<u32>) -> Plane {
@@ -96,7 +105,7 @@ fn choices_of_heads(words: usize) -> Vec<Vec<u32>> {
 fn decoding_equals_enumeration() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..400 {
-        let (task, x, w, all, truth, _) = random(seed);
+        let Random { task, x, w, all, truth, .. } = random(seed);
         let value = |y: &Vec<u32>, augmented: bool| {
             score(&task, &x, y, &w) + if augmented { task.loss(&truth, y) } else { 0.0 }
         };
@@ -144,7 +153,7 @@ fn decoding_equals_enumeration() {
 fn recombination_is_the_best_of_what_is_known() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let (task, x, w, all, truth, mut rng) = random(seed);
+        let Random { task, x, w, all, truth, mut rng } = random(seed);
         let mut tree = || all[rng.below(all.len() as u64) as usize].clone();
         let known = [tree(), tree(), truth.clone()];
         let example = ExampleOf::<ArborescenceTask> { index: 0, input: &x, truth: &truth };
@@ -163,7 +172,7 @@ fn recombination_is_the_best_of_what_is_known() {
 fn planes_by_code_are_feature_differences() {
     let mut scratch = ArborescenceScratch::default();
     for seed in 0..200 {
-        let (task, x, w, all, truth, mut rng) = random(seed);
+        let Random { task, x, w, all, truth, mut rng } = random(seed);
         let count = if x.words() == 0 { 0 } else { seed % 5 };
         let planes: Vec<Vec<u32>> = (0..count).map(|_| all[rng.below(all.len() as u64) as usize].clone()).collect();
         let amounts: Vec<f64> = (0..planes.len()).map(|k| [0.0, 0.5, -2.0][(k + seed as usize) % 3]).collect();
@@ -192,7 +201,7 @@ fn planes_by_code_are_feature_differences() {
 #[test]
 fn neighbours_are_trees() {
     for seed in 0..100 {
-        let (task, x, _, all, truth, mut rng) = random(seed);
+        let Random { task, x, all, truth, mut rng, .. } = random(seed);
         let found = task.neighbours(&x, &truth, 5, &mut rng);
         assert!(found.iter().all(|y| all.contains(y) && *y != truth), "seed {seed}: {found:?}");
         assert_eq!(found.is_empty(), all.len() == 1, "seed {seed}");
