@@ -33,7 +33,7 @@ def node_parents(x: Any, what: str) -> list[int | None] | None:
         return None
     found: list[int | None] = []
     for k, parent in enumerate(x.tolist() if isinstance(x, np.ndarray) else x):
-        if parent is not None and (isinstance(parent, bool) or not float(parent).is_integer()):
+        if parent is not None and (isinstance(parent, bool) or not float(parent).is_integer() or parent < -1):
             raise ValueError(f"{what}[{k}] is {parent!r}: expected the number of a node, or -1 or None at the root")
         found.append(None if parent is None or parent == -1 else int(parent))
     return found
