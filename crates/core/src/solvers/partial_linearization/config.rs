@@ -36,7 +36,8 @@ pub enum Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small.
+    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small, and
+    /// w far from a prior.
     Uniform,
     /// All on the truth, as Frank-Wolfe methods begin: w = 0, F = 0. Labellings without mass count as 1e-12.
     #[default]
@@ -81,15 +82,14 @@ impl PartialLinearization {
         PartialLinearization::default()
     }
 
-    /// Preset `pl`: uniform at first, as in the paper.
+    /// Preset `pl`.
     pub fn pl() -> Self {
-        PartialLinearization { start: Start::Uniform, batch: true, ..PartialLinearization::default() }
+        PartialLinearization { batch: true, ..PartialLinearization::default() }
     }
 
-    /// Preset `oeg`: uniform at first, as in the paper.
+    /// Preset `oeg`.
     pub fn oeg() -> Self {
-        let (start, length, rate) = (Start::Uniform, Length::Full, Rate::Halving);
-        PartialLinearization { start, length, rate, ..PartialLinearization::default() }
+        PartialLinearization { length: Length::Full, rate: Rate::Halving, ..PartialLinearization::default() }
     }
 
     /// Preset `eg`.
