@@ -4,17 +4,17 @@
 
 use multiversion::multiversion;
 
-/// `sums[r] = scale * max(0, (own + others[r]) - factor * sums[r])` for vectors of equal length: scaled distances out of
-/// sums that two rows have in common, with `own` and `others` those of a row with itself (times `factor / 2`).
-pub fn scaled_distances(scale: f64, own: f64, others: &[f64], factor: f64, sums: &mut [f64]) {
+/// `sums[r] = scale * max(0, (own + others[r]) - 2 * sums[r])` for vectors of equal length: scaled distances out of what two
+/// rows have in common, with `own` and `others` what rows have in common with themselves.
+pub fn scaled_distances(scale: f64, own: f64, others: &[f64], sums: &mut [f64]) {
     assert_eq!(others.len(), sums.len());
-    distances(scale, own, others, factor, sums);
+    distances(scale, own, others, sums);
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn distances(scale: f64, own: f64, others: &[f64], factor: f64, sums: &mut [f64]) {
+fn distances(scale: f64, own: f64, others: &[f64], sums: &mut [f64]) {
     for (sum, other) in sums.iter_mut().zip(others) {
-        let distance = (own + other) - factor * *sum;
+        let distance = (own + other) - 2.0 * *sum;
         *sum = scale * if distance > 0.0 { distance } else { 0.0 };
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         for len in [0usize, 1, 7, 8, 33] {
             let (others, x) = (vector(len, 1), vector(len, 2));
             let mut sums = x.clone();
-            scaled_distances(-0.5, 0.25, &others, 2.0, &mut sums);
+            scaled_distances(-0.5, 0.25, &others, &mut sums);
             for k in 0..len {
                 let distance = (0.25 + others[k]) - 2.0 * x[k];
                 assert_eq!(sums[k], -0.5 * if distance > 0.0 { distance } else { 0.0 }, "{k} of {len}");
