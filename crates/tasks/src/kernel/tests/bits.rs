@@ -10,11 +10,11 @@ fn symmetric_bits() {
     fn check<T: Stored>(name: &str, kernel: Kernel, rows: &SparseRows) {
         let (mut held, mut fresh) = (matrix::<T>(kernel, rows, ENOUGH, 1), matrix::<T>(kernel, rows, ENOUGH, 1));
         let all: Vec<Vec<f64>> = (0..rows.len()).map(|row| row_of(&mut held, row)).collect();
-        for a in 0..rows.len() {
-            for b in 0..rows.len() {
-                let bits = all[a][b].to_bits();
+        for (a, row) in all.iter().enumerate() {
+            for (b, value) in row.iter().enumerate() {
                 let found = [all[b][a], held.entry(a, b), fresh.entry(a, b), fresh.entry(b, a)];
-                assert!(found.iter().all(|value| value.to_bits() == bits), "{name} {kernel:?} {a} {b}: {found:?}");
+                let same = found.iter().all(|found| found.to_bits() == value.to_bits());
+                assert!(same, "{name} {kernel:?} {a} {b}: {value}, {found:?}");
             }
         }
     }

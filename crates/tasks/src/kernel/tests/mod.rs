@@ -11,7 +11,8 @@ use crate::data::SparseRows;
 
 /// Rows of each layout: what they are called, and the rows, none with a feature below 0.
 pub(super) fn layouts(count: usize) -> Vec<(&'static str, SparseRows)> {
-    let all = |value: fn(&mut Rng) -> f64| [("dense", 0.9, 13, value), ("sparse", 0.02, 200, value)];
+    let all =
+        |value: fn(&mut Rng) -> f64| [("dense", 0.9, 13, value), ("full", 1.0, 9, value), ("sparse", 0.02, 200, value)];
     let mut made = Vec::new();
     for (name, density, columns, value) in
         [all(|_| 1.0), all(|rng| (rng.below(8) + 1) as f64 / 8.0), all(|rng| 0.01 + rng.unit())].into_iter().flatten()

@@ -77,7 +77,7 @@ fn gammas() {
         let cells: Vec<f64> = (0..50).flat_map(|row| dense(&rows, row)).collect();
         let mean = cells.iter().sum::<f64>() / cells.len() as f64;
         let variance = cells.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / cells.len() as f64;
-        let expected = 1.0 / (rows.columns() as f64 * variance);
+        let expected = if variance == 0.0 { 1.0 } else { 1.0 / (rows.columns() as f64 * variance) };
         assert!((gamma(Gamma::Scale, &rows) / expected - 1.0).abs() < 1e-12, "{name}");
     }
 }
@@ -176,7 +176,7 @@ fn precomputed() {
 /// A user's function is called as it is.
 #[test]
 fn functions() {
-    let (_, rows) = layouts(40).remove(4);
+    let (_, rows) = layouts(40).remove(6);
     let laplace = || -> RowKernel {
         Box::new(|x, y| {
             let mut distance = 0.0;
