@@ -84,7 +84,7 @@ mod forest;
 pub mod format;
 pub mod grid;
 pub mod lattice;
-mod logs;
+pub mod logs;
 pub mod marginals;
 pub mod maxflow;
 mod messages;

@@ -45,6 +45,12 @@ pub(crate) fn exp(x: f64) -> f64 {
     if x > LEAST { value } else { 0.0 }
 }
 
+/// Replaces every x by `e^x`: x up to 700; 0 below -708 and for NaN.
+#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
+pub fn exp_all(values: &mut [f64]) {
+    values.iter_mut().for_each(|value| *value = exp(*value));
+}
+
 /// Returns `ln x` for finite x; `-inf` below the least normal number.
 #[inline(always)]
 pub(crate) fn ln(x: f64) -> f64 {

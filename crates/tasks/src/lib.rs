@@ -12,6 +12,7 @@ pub mod data;
 pub mod dataset;
 pub mod entry;
 pub mod foreign;
+pub mod kernel;
 pub mod losses;
 pub mod metrics;
 pub mod probe;

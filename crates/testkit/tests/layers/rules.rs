@@ -32,7 +32,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         floors: &[
             &["linalg", "rng", "clock", "state", "parameter"],
             &["plane"],
-            &["metric", "regularizer"],
+            &["metric", "regularizer", "kernel"],
             &["oracle", "example"],
             &["task", "executor"],
             &["context"],

@@ -1,0 +1,53 @@
+//! Kernel matrices: inner products of rows (parts of training examples) in a space that nobody writes down.
+//!
+//! Whoever trains with a kernel on parts moves images `f = K B` by whole rows of K, and asks for few single values; what
+//! computes and keeps the numbers lies above, beside the features.
+
+/// How many values of a kernel matrix were computed, and how many read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelCounts {
+    /// Values computed: R for a row, 1 for a single value.
+    pub evaluations: u64,
+    /// Values read again from the cache.
+    pub reread: u64,
+}
+
+/// A symmetric positive semidefinite matrix over the rows (parts) of the training examples, computed as it is asked for.
+///
+/// No bit of a value depends on the order of questions, on how much is cached or on the number of threads.
+pub trait KernelMatrix: Send {
+    /// Number of rows R.
+    fn len(&self) -> usize;
+
+    /// Whether there is no row.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns `K[a, b]`: the very number that [`add_row`](Self::add_row) adds, and that of `K[b, a]`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    fn entry(&mut self, a: usize, b: usize) -> f64;
+
+    /// Adds `alpha * K[row, r]` to `out[r]` for all r (`[R]`).
+    ///
+    /// # Panics
+    /// If there is no such row, or `out` is not R long.
+    fn add_row(&mut self, row: usize, alpha: f64, out: &mut [f64]);
+
+    /// Adds `sum_k alphas[k] * K[rows[k], ..]` to `out` (`[R]`): several rows at once, computed together where they are not
+    /// cached; bit for bit what `add_row` gives one after the other, and with its counts.
+    ///
+    /// # Panics
+    /// If there is no such row, not one factor per row, or `out` is not R long.
+    fn add_rows(&mut self, rows: &[usize], alphas: &[f64], out: &mut [f64]) {
+        assert_eq!(rows.len(), alphas.len(), "one factor per row");
+        for (&row, &alpha) in rows.iter().zip(alphas) {
+            self.add_row(row, alpha, out);
+        }
+    }
+
+    /// Returns what was computed and read so far.
+    fn counts(&self) -> KernelCounts;
+}

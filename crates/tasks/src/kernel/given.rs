@@ -1,0 +1,111 @@
+//! Kernel matrices that users give: their checks, and the values of a row at the places wanted.
+
+use std::ops::Range;
+
+use super::error::KernelError;
+use crate::data::{Row, SparseRows};
+
+/// What two values of one pair of rows may differ by, relative to the diagonal: the rounding of whoever computed them in
+/// 32 bits.
+const ASYMMETRY: f64 = 1e-6;
+
+const NAME: &str = "precomputed";
+
+/// Which columns of rows that were given are wanted.
+pub(super) struct Given {
+    columns: Vec<u32>,
+}
+
+impl Given {
+    pub(super) fn new(columns: Vec<u32>) -> Self {
+        Given { columns }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Writes the values of a row at the columns numbered `wanted`.
+    pub(super) fn values(&self, row: Row<'_>, wanted: Range<usize>, out: &mut [f64]) {
+        for (out, &column) in out.iter_mut().zip(&self.columns[wanted]) {
+            *out = at(row, column);
+        }
+    }
+}
+
+/// Returns what a row has in a column.
+pub(super) fn at(row: Row<'_>, column: u32) -> f64 {
+    let value = |at: usize| row.values.map_or(1.0, |values| values[at]);
+    // Full rows, or ones that are full up to here.
+    if row.indices.get(column as usize) == Some(&column) {
+        return value(column as usize);
+    }
+    row.indices.binary_search(&column).map_or(0.0, value)
+}
+
+/// Checks rows of a matrix that must have `columns` columns, and no number beyond `most`.
+///
+/// # Errors
+///
+/// The wrong number of columns, or the first value that is not finite or too large.
+pub(super) fn check_rows(rows: &SparseRows, columns: usize, most: f64) -> Result<(), KernelError> {
+    if rows.columns() != columns {
+        let rule = format!("{columns} columns, one per training row");
+        return Err(KernelError::Shape { kernel: NAME, rows: rows.len(), columns: rows.columns(), rule });
+    }
+    for row in 0..rows.len() {
+        let fits = |value: f64| value.abs() <= most;
+        if let Some((column, value)) = rows.row(row).iter().find(|&(_, value)| !fits(value)) {
+            let rule = if value.is_finite() { "no number beyond 32 bits, or storage f64" } else { "finite numbers" };
+            return Err(fault(row, column, value, rule));
+        }
+    }
+    Ok(())
+}
+
+/// Checks a kernel matrix over training rows and returns it with the same number for (a, b) and (b, a): their mean, where
+/// rounding has made them differ.
+///
+/// # Errors
+///
+/// It is not square, a value is not finite or beyond `most`, one on the diagonal is negative, or two that should be the same are not.
+pub(super) fn checked(rows: SparseRows, most: f64) -> Result<SparseRows, KernelError> {
+    let count = rows.len();
+    check_rows(&rows, count, most)?;
+    for row in 0..count {
+        let value = at(rows.row(row), row as u32);
+        if value < 0.0 {
+            return Err(fault(row, row as u32, value, "no number below 0 on the diagonal"));
+        }
+    }
+    let length = |row: usize| at(rows.row(row), row as u32).sqrt();
+    let mut is_symmetric = true;
+    for row in 0..count {
+        for (column, value) in rows.row(row).iter() {
+            let mirrored = at(rows.row(column as usize), row as u32);
+            let difference = (value - mirrored).abs();
+            if difference > ASYMMETRY * length(row) * length(column as usize) {
+                let rule =
+                    format!("{mirrored}, which stands in row {column}, column {row}: the matrix must be symmetric");
+                return Err(fault(row, column, value, &rule));
+            }
+            is_symmetric &= difference == 0.0;
+        }
+    }
+    if is_symmetric {
+        return Ok(rows);
+    }
+    let indices: Vec<u32> = (0..count as u32).collect();
+    let mut mean = SparseRows::new(count);
+    let mut values = vec![0.0; count];
+    for row in 0..count as u32 {
+        let value = |other: u32| 0.5 * at(rows.row(row as usize), other) + 0.5 * at(rows.row(other as usize), row);
+        values.iter_mut().zip(&indices).for_each(|(out, &other)| *out = value(other));
+        mean.push(&indices, &values);
+    }
+    Ok(mean)
+}
+
+fn fault(row: usize, column: u32, value: f64, rule: &str) -> KernelError {
+    KernelError::Value { kernel: NAME, row, column: column as usize, value, rule: rule.into() }
+}

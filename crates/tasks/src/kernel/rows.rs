@@ -1,0 +1,185 @@
+//! The kernel matrix over training rows: computed row by row, and kept as long as there is room.
+
+use multiplane_core::kernel::{KernelCounts, KernelMatrix};
+use multiplane_core::linalg;
+
+use super::cache::Cache;
+use super::check::{check_features, check_function, check_sizes};
+use super::config::{Kernel, KernelStore, Storage};
+use super::error::KernelError;
+use super::given::{Given, checked};
+use super::link::Link;
+use super::packed::Packed;
+use super::stored::{Stored, rounded};
+use super::values::{GROUP, RowKernel, Source, Values, sum_of};
+use crate::data::SparseRows;
+
+/// Numbers of a vector to which several rows are added while they are near.
+const STRETCH: usize = 2048;
+
+/// Bytes of a MiB.
+const MIB: usize = 1 << 20;
+
+/// Rows of a kernel matrix over training rows, kept as numbers of type `T`; every value is rounded to it before use.
+///
+/// Of the precomputed kernel reading a value counts as its evaluation. Nothing is allocated once the cache is full, but
+/// where threads are started.
+pub struct KernelRows<T> {
+    values: Values,
+    cache: Cache<T>,
+    counts: KernelCounts,
+    /// One for each thread.
+    scratch: Vec<Vec<f64>>,
+    /// Places of the rows in hand, and those rows of them that are to be computed.
+    places: Vec<usize>,
+    missing: Vec<(usize, usize)>,
+    taken: Vec<Vec<T>>,
+}
+
+/// Makes the matrix of a kernel over training rows, as `store` says, on up to `threads` threads.
+///
+/// # Errors
+///
+/// A parameter, a feature or a matrix that the kernel is not defined on.
+pub fn kernel_matrix(
+    kernel: Kernel,
+    rows: SparseRows,
+    store: KernelStore,
+    threads: usize,
+) -> Result<Box<dyn KernelMatrix>, KernelError> {
+    let bytes = store.cache_mb as usize * MIB;
+    Ok(match store.storage {
+        Storage::F32 => Box::new(KernelRows::<f32>::new(kernel, rows, bytes, threads)?),
+        Storage::F64 => Box::new(KernelRows::<f64>::new(kernel, rows, bytes, threads)?),
+    })
+}
+
+impl<T: Stored> KernelRows<T> {
+    /// Makes the matrix of a kernel over training rows; its gamma is resolved by them. Rows take up to `bytes` of memory.
+    ///
+    /// # Errors
+    ///
+    /// A parameter, a feature or a matrix that the kernel is not defined on, or values too large for `T`.
+    pub fn new(kernel: Kernel, rows: SparseRows, bytes: usize, threads: usize) -> Result<Self, KernelError> {
+        kernel.validate()?;
+        if kernel == Kernel::Precomputed {
+            let rows = checked(rows, T::MOST)?;
+            let source = Source::Given(Given::new((0..rows.len() as u32).collect()));
+            return Ok(KernelRows::of(Values { source, rows }, bytes, threads));
+        }
+        check_features(kernel, &rows)?;
+        let source = features(kernel.resolved(&rows)?, &rows, T::MOST)?;
+        Ok(KernelRows::of(Values { source, rows }, bytes, threads))
+    }
+
+    /// Makes the matrix of a user's function, which is tried on some pairs of rows first (not counted).
+    ///
+    /// # Errors
+    ///
+    /// The function is not symmetric, or its values are not finite, negative of a row with itself, or too large for `T`.
+    pub fn of_function(
+        function: RowKernel,
+        rows: SparseRows,
+        bytes: usize,
+        threads: usize,
+    ) -> Result<Self, KernelError> {
+        check_function(&function, &rows, T::MOST)?;
+        Ok(KernelRows::of(Values { source: Source::Function(function), rows }, bytes, threads))
+    }
+
+    fn of(values: Values, bytes: usize, threads: usize) -> Self {
+        let cache = Cache::new(values.len(), bytes);
+        let scratch = vec![Vec::new(); threads.max(1)];
+        let (places, missing, taken) = (Vec::new(), Vec::new(), Vec::new());
+        KernelRows { values, cache, counts: KernelCounts::default(), scratch, places, missing, taken }
+    }
+
+    /// Finds or computes the first rows, as many as go together, and leaves their places; returns their number.
+    fn hold(&mut self, rows: &[usize]) -> usize {
+        self.places.clear();
+        self.missing.clear();
+        // Rows used last make no room: what is found or claimed here stays until all is done.
+        for &row in rows.iter().take(self.cache.most()) {
+            let place = match self.cache.find(row) {
+                Some(place) => {
+                    self.counts.reread += self.values.len() as u64;
+                    place
+                }
+                None if self.missing.len() == GROUP => break,
+                None => {
+                    let place = self.cache.claim(row);
+                    self.missing.push((row, place));
+                    place
+                }
+            };
+            self.places.push(place);
+        }
+        self.compute();
+        self.places.len()
+    }
+
+    /// Computes the rows that are missing.
+    fn compute(&mut self) {
+        let Some(&(first, _)) = self.missing.first() else { return };
+        self.counts.evaluations += (self.missing.len() * self.values.len()) as u64;
+        self.taken.extend(self.missing.iter().map(|&(_, place)| self.cache.take(place)));
+        let count = self.missing.len();
+        let queries: [_; GROUP] =
+            std::array::from_fn(|k| self.values.own(self.missing.get(k).map_or(first, |&(row, _)| row)));
+        let mut taken = self.taken.iter_mut();
+        let mut outs: [&mut [T]; GROUP] = std::array::from_fn(|_| taken.next().map_or(&mut [][..], Vec::as_mut_slice));
+        self.values.fill(&queries[..count], &mut outs[..count], &mut self.scratch);
+        for (&(_, place), values) in self.missing.iter().zip(self.taken.drain(..)) {
+            self.cache.put(place, values);
+        }
+    }
+}
+
+impl<T: Stored> KernelMatrix for KernelRows<T> {
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    fn entry(&mut self, a: usize, b: usize) -> f64 {
+        for (row, other) in [(a, b), (b, a)] {
+            if let Some(place) = self.cache.peek(row) {
+                self.counts.reread += 1;
+                return self.cache.values(place)[other].into();
+            }
+        }
+        self.counts.evaluations += 1;
+        rounded::<T>(self.values.value(self.values.own(a), b))
+    }
+
+    fn add_row(&mut self, row: usize, alpha: f64, out: &mut [f64]) {
+        self.add_rows(&[row], &[alpha], out);
+    }
+
+    fn add_rows(&mut self, rows: &[usize], alphas: &[f64], out: &mut [f64]) {
+        assert_eq!(rows.len(), alphas.len(), "one factor per row");
+        assert_eq!(out.len(), self.len(), "one number per row of the matrix");
+        let (mut rows, mut alphas) = (rows, alphas);
+        while !rows.is_empty() {
+            let held = self.hold(rows);
+            for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
+                let start = stretch * STRETCH;
+                for (&place, &alpha) in self.places.iter().zip(alphas) {
+                    linalg::widened_axpy(alpha, &self.cache.values(place)[start..start + out.len()], out);
+                }
+            }
+            (rows, alphas) = (&rows[held..], &alphas[held..]);
+        }
+    }
+
+    fn counts(&self) -> KernelCounts {
+        self.counts
+    }
+}
+
+/// Packs rows for a kernel that is resolved, and checks that values stay below `most`.
+pub(super) fn features(kernel: Kernel, rows: &SparseRows, most: f64) -> Result<Source, KernelError> {
+    let (terms, link) = Link::of(kernel);
+    let norms: Vec<f64> = (0..rows.len()).map(|r| sum_of(terms, rows.row(r), rows.row(r))).collect();
+    check_sizes(kernel, link, &norms, most)?;
+    Ok(Source::Features { packed: Packed::new(rows), norms, terms, link })
+}

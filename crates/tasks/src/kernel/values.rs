@@ -1,0 +1,215 @@
+//! Values of a kernel between some rows and all rows of a fixed set, several rows together, on several threads.
+//!
+//! Cost: a row of R values takes one stretch of tiles for each of its features (see `packed`) and one `exp` per value,
+//! about 1 ns; a user's function is called R times.
+
+use std::ops::Range;
+
+use multiplane_core::divide::divide;
+use multiplane_core::linalg::{Harmonic, Minimum, Pairing, Product};
+
+use super::given::{Given, at};
+use super::link::{Link, Terms};
+use super::packed::{ALIGNED, Packed, pair_sum};
+use super::stored::Stored;
+use crate::data::{Row, SparseRows};
+
+/// A kernel as a function of two rows; called from several threads, and with the row of the lower number first.
+pub type RowKernel = Box<dyn Fn(Row<'_>, Row<'_>) -> f64 + Send + Sync>;
+
+/// What such a kernel is called in errors.
+pub(super) const FUNCTION: &str = "function";
+
+/// Rows that are computed together.
+pub(super) const GROUP: usize = 8;
+
+/// Steps of innermost loops that are worth further threads: some 0.2 ms.
+const WORTH_THREADS: usize = 1 << 20;
+
+/// Steps that a value takes beside its sum, and those that a call of a user's function is taken for.
+const LINK_WORK: usize = 8;
+const FUNCTION_WORK: usize = 200;
+
+/// Parts of the set for each thread; more of them even out what does not take equally long.
+const PARTS: usize = 4;
+
+/// Where values come from.
+pub(super) enum Source {
+    /// Sums over columns of features.
+    Features {
+        /// The rows of the set.
+        packed: Packed,
+        /// Their sums with themselves.
+        norms: Vec<f64>,
+        /// The sums.
+        terms: Terms,
+        /// What becomes of them.
+        link: Link,
+    },
+    /// The rows themselves.
+    Given(Given),
+    /// A user's function.
+    Function(RowKernel),
+}
+
+/// The fixed set of rows, and the kernel.
+pub(super) struct Values {
+    pub(super) source: Source,
+    pub(super) rows: SparseRows,
+}
+
+/// A row that goes against the set.
+#[derive(Clone, Copy)]
+pub(super) struct Query<'a> {
+    /// Its features, or its values where they are given.
+    row: Row<'a>,
+    /// Its sum with itself.
+    norm: f64,
+    /// Its number, if it is of the set.
+    number: Option<usize>,
+}
+
+/// The sum of a row with itself, or of two.
+pub(super) fn sum_of(terms: Terms, a: Row<'_>, b: Row<'_>) -> f64 {
+    match terms {
+        Terms::Product => pair_sum(Product, a, b),
+        Terms::Minimum => pair_sum(Minimum, a, b),
+        Terms::Harmonic => pair_sum(Harmonic, a, b),
+    }
+}
+
+impl Values {
+    /// Rows of the set.
+    pub(super) fn len(&self) -> usize {
+        if let Source::Given(given) = &self.source { given.len() } else { self.rows.len() }
+    }
+
+    /// The row of this number in the set.
+    pub(super) fn own(&self, number: usize) -> Query<'_> {
+        let norm = if let Source::Features { norms, .. } = &self.source { norms[number] } else { 0.0 };
+        Query { row: self.rows.row(number), norm, number: Some(number) }
+    }
+
+    /// A row that is not of the set.
+    pub(super) fn new_row<'a>(&self, row: Row<'a>) -> Query<'a> {
+        let norm = if let Source::Features { terms, .. } = &self.source { sum_of(*terms, row, row) } else { 0.0 };
+        Query { row, norm, number: None }
+    }
+
+    /// The value of a row with one of the set: the number that [`fill`](Self::fill) writes, before it is rounded.
+    pub(super) fn value(&self, query: Query<'_>, other: usize) -> f64 {
+        match &self.source {
+            Source::Features { norms, terms, link, .. } => {
+                let mut value = [sum_of(*terms, query.row, self.rows.row(other))];
+                link.apply(query.norm, &norms[other..=other], &mut value);
+                value[0]
+            }
+            Source::Given(_) => at(query.row, other as u32),
+            Source::Function(function) => self.call(function, query, other),
+        }
+    }
+
+    /// Writes the values of rows with the whole set; there are as many slices as rows, each as long as the set. As many
+    /// threads work as there is scratch, where it is worth it.
+    pub(super) fn fill<T: Stored>(&self, queries: &[Query<'_>], outs: &mut [&mut [T]], scratch: &mut [Vec<f64>]) {
+        let len = self.len();
+        let features: usize = queries.iter().map(|query| query.row.indices.len()).sum();
+        let work = match &self.source {
+            Source::Features { packed, .. } => packed.work(features, len) + queries.len() * len * LINK_WORK,
+            Source::Given(_) => queries.len() * len,
+            Source::Function(_) => queries.len() * len * FUNCTION_WORK,
+        };
+        let threads = if work < WORTH_THREADS { 1 } else { scratch.len() };
+        let size = len.div_ceil(threads * PARTS).next_multiple_of(ALIGNED);
+        if threads == 1 || size >= len {
+            return self.fill_part(queries, 0, outs, &mut scratch[0]);
+        }
+        let mut parts: Vec<(usize, Vec<&mut [T]>)> = Vec::new();
+        for first in (0..len).step_by(size) {
+            let cut = outs.iter_mut().map(|out| {
+                let (part, rest) = std::mem::take(out).split_at_mut(size.min(len - first));
+                *out = rest;
+                part
+            });
+            parts.push((first, cut.collect()));
+        }
+        let filled = divide(&mut scratch[..threads], &mut parts, |sums, _, (first, outs)| {
+            self.fill_part(queries, *first, outs, sums);
+            Ok(())
+        });
+        if let Err(unfilled) = filled {
+            panic!("{}", unfilled.reason); // of a user's function
+        }
+    }
+
+    /// Writes the values with the rows of the set from `first` on.
+    fn fill_part<T: Stored>(&self, queries: &[Query<'_>], first: usize, outs: &mut [&mut [T]], sums: &mut Vec<f64>) {
+        let len = outs.first().map_or(0, |out| out.len());
+        let step = if let Source::Features { packed, .. } = &self.source { packed.step(len) } else { ALIGNED };
+        for start in (0..len).step_by(step) {
+            let part = start..len.min(start + step);
+            let mut done = 0;
+            while done < queries.len() {
+                let rows = first + part.start..first + part.end;
+                let (count, apart) = self.part_of_rows(&queries[done..], rows, sums);
+                for (k, out) in outs[done..done + count].iter_mut().enumerate() {
+                    T::store(&sums[k * apart..][..part.len()], &mut out[part.clone()]);
+                }
+                done += count;
+            }
+        }
+    }
+
+    /// Writes the values of the first of some rows, or of the first two, with a part of the set into `out`. Returns how many
+    /// rows that was, and how far apart their values are.
+    fn part_of_rows(&self, queries: &[Query<'_>], rows: Range<usize>, out: &mut Vec<f64>) -> (usize, usize) {
+        let count = rows.len();
+        if out.len() < count {
+            out.resize(count, 0.0);
+        }
+        match &self.source {
+            Source::Features { packed, norms, terms, link } => {
+                let (taken, apart) = match terms {
+                    Terms::Product => sums(Product, packed, queries, rows.clone(), out),
+                    Terms::Minimum => sums(Minimum, packed, queries, rows.clone(), out),
+                    Terms::Harmonic => sums(Harmonic, packed, queries, rows.clone(), out),
+                };
+                for (k, query) in queries[..taken].iter().enumerate() {
+                    link.apply(query.norm, &norms[rows.clone()], &mut out[k * apart..][..count]);
+                }
+                return (taken, apart);
+            }
+            Source::Given(given) => given.values(queries[0].row, rows, out),
+            Source::Function(function) => {
+                out.iter_mut().zip(rows).for_each(|(out, other)| *out = self.call(function, queries[0], other));
+            }
+        }
+        (1, count)
+    }
+
+    fn call(&self, function: &RowKernel, query: Query<'_>, other: usize) -> f64 {
+        let row = self.rows.row(other);
+        if query.number.is_none_or(|number| number <= other) {
+            function(query.row, row)
+        } else {
+            function(row, query.row)
+        }
+    }
+}
+
+/// Writes sums of the first row, or of the first two; see [`Values::part_of_rows`].
+fn sums<P: Pairing>(
+    pairing: P,
+    packed: &Packed,
+    queries: &[Query<'_>],
+    rows: Range<usize>,
+    out: &mut Vec<f64>,
+) -> (usize, usize) {
+    if let [first, second, ..] = queries
+        && let Some(apart) = packed.sums_of_two(pairing, [first.row, second.row], rows.clone(), out)
+    {
+        return (2, apart);
+    }
+    packed.sums(pairing, queries[0].row, rows, out);
+    (1, 0)
+}
