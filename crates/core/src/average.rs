@@ -6,6 +6,7 @@
 //! kept in the space of the free weights, which are linear in phi.
 
 use crate::linalg;
+use crate::metric::Metric;
 use crate::parameter::{ParameterError, require};
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
@@ -165,8 +166,8 @@ impl Averages {
     }
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
-    pub fn follow(&mut self, star: Star<'_>, alpha: f64, circ: f64) {
-        self.follow_with(circ, |weight, lag| star.add_to(weight * alpha, lag));
+    pub fn follow(&mut self, metric: &Metric, star: Star<'_>, alpha: f64, circ: f64) {
+        self.follow_with(circ, |weight, lag| metric.add(weight * alpha, star, lag));
     }
 
     /// Follows a step that `add` can repeat: it adds its first argument times the change of the free weights.
@@ -213,10 +214,10 @@ impl Averages {
             let moved = |(k, (&from, &by)): (usize, (&f64, &f64))| regularizer.clip(k, from) * by;
             out.iter().zip(&other).enumerate().map(moved).sum()
         } else {
-            linalg::dot(out, &other)
+            regularizer.metric().product(out, &other)
         };
         let slope = (other_circ - first_circ) - lambda * along;
-        let curvature = lambda * linalg::sum_squares(&other); // under constraints an upper bound: a safe step
+        let curvature = lambda * regularizer.metric().norm(&other); // under constraints an upper bound: a safe step
         let gamma = linalg::step_length(slope, curvature, 1.0);
         let gain = gamma * slope - 0.5 * gamma * gamma * curvature;
         let gamma = if constrained && first_value + gain < other_value { 1.0 } else { gamma };
@@ -244,7 +245,7 @@ mod tests {
             let (alpha, shift) = (rng.unit() * 0.1, rng.unit() * 0.01);
             linalg::axpy(alpha, &direction, &mut w);
             circ += shift;
-            averages.follow(Star::Dense(&direction), alpha, shift);
+            averages.follow(&Metric::default(), Star::Dense(&direction), alpha, shift);
             let approximate = rng.below(3) == 0;
             averages.count(if approximate { UpdateKind::Approximate } else { UpdateKind::Exact });
             let (mean, mean_circ, k) = &mut plain[usize::from(approximate)];

@@ -65,6 +65,7 @@ pub mod hull;
 pub mod iterate;
 pub mod keeper;
 pub mod kernel;
+pub mod layout;
 pub mod linalg;
 pub mod lookahead;
 pub mod metric;

@@ -225,6 +225,16 @@ impl<'a> Star<'a> {
         }
     }
 
+    /// Calls `take` for each stored coefficient, with its coordinate.
+    pub fn each(self, mut take: impl FnMut(usize, f64)) {
+        match self {
+            Star::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(&k, &value)| take(k as usize, value));
+            }
+            Star::Dense(values) => values.iter().enumerate().for_each(|(k, &value)| take(k, value)),
+        }
+    }
+
     /// Adds `alpha` times this to `y`: the one place where planes are added up.
     pub fn add_to(self, alpha: f64, y: &mut [f64]) {
         match self {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::linalg;
+use crate::metric::Metric;
 use crate::plane::Plane;
 
 /// What a coordinate of w may be.
@@ -32,12 +33,15 @@ pub struct Regularizer {
     lambda: f64,
     prior: Option<Arc<[f64]>>,
     constraints: Option<Arc<[Constraint]>>,
+    /// What |w| is measured with.
+    #[serde(skip)]
+    metric: Metric,
 }
 
 impl From<f64> for Regularizer {
     /// `lambda/2 |w|^2`.
     fn from(lambda: f64) -> Self {
-        Regularizer { lambda, prior: None, constraints: None }
+        Regularizer { lambda, prior: None, constraints: None, metric: Metric::default() }
     }
 }
 
@@ -46,6 +50,16 @@ impl Regularizer {
     pub fn with_prior(mut self, prior: impl Into<Arc<[f64]>>) -> Self {
         self.prior = Some(prior.into());
         self
+    }
+
+    /// The same with another metric: `lambda/2 <u, M u>`. With a kernel there are no prior and no constraints.
+    pub fn with_metric(self, metric: Metric) -> Self {
+        Regularizer { metric, ..self }
+    }
+
+    /// Returns what |w| is measured with.
+    pub fn metric(&self) -> &Metric {
+        &self.metric
     }
 
     /// The same with constraints, one per weight.
@@ -84,6 +98,9 @@ impl Regularizer {
 
     /// Why this cannot regularise `dim` weights, if so.
     pub fn fault(&self, dim: usize) -> Option<String> {
+        if self.metric.has_kernel() && (self.prior.is_some() || self.constraints.is_some()) {
+            return Some("a kernel's weights have no prior and no constraints".into());
+        }
         if !(self.lambda.is_finite() && self.lambda > 0.0) {
             return Some(format!("lambda = {}: must be a finite number greater than 0", self.lambda));
         }
@@ -130,7 +147,7 @@ impl Regularizer {
     /// `lambda/2 |w - w0|^2`.
     pub fn penalty(&self, w: &[f64]) -> f64 {
         let square = match &self.prior {
-            None => linalg::sum_squares(w),
+            None => self.metric.norm(w),
             Some(prior) => w.iter().zip(prior.iter()).map(|(w, w0)| (w - w0) * (w - w0)).sum(),
         };
         0.5 * self.lambda * square
@@ -152,7 +169,7 @@ impl Regularizer {
         }
     }
 
-    /// Turns `phi_star` into free weights, in place.
+    /// Turns `phi_star` into free weights, in place; with a kernel into coefficients.
     pub fn free_weights(&self, phi: &mut [f64]) {
         linalg::scale(-1.0 / self.lambda, phi);
         if let Some(prior) = &self.prior {
@@ -163,7 +180,7 @@ impl Regularizer {
     /// F at the point with these free weights and constant part.
     pub fn dual(&self, free: &[f64], circ: f64) -> f64 {
         if self.prior.is_none() && self.constraints.is_none() {
-            return circ - 0.5 * self.lambda * linalg::sum_squares(free);
+            return circ - 0.5 * self.lambda * self.metric.norm(free);
         }
         // Per coordinate lambda/2 (w - w0)^2 + lambda (w0 - v) w; at w = v the two cancel to (w0 - v)(w0 + v)/2.
         let term = |(k, &free): (usize, &f64)| {
@@ -181,7 +198,7 @@ impl Regularizer {
     /// weights that `free` becomes.
     pub fn dual_terms(&self, w: &[f64], free: &[f64]) -> f64 {
         if self.prior.is_none() && self.constraints.is_none() {
-            return 0.5 * self.lambda * linalg::sum_squares(free);
+            return 0.5 * self.lambda * self.metric.norm_terms(free);
         }
         let prior = self.prior.as_ref().map_or(0.0, |prior| linalg::sum_squares(prior));
         // Added up one after the other, where the plain case has 16 sums.

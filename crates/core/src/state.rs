@@ -57,7 +57,21 @@ pub fn decode<T: DeserializeOwned>(
     bytes: &[u8],
     check: impl FnOnce(&T) -> Result<(), StateError>,
 ) -> Result<T, StateError> {
-    let (state, rest) = decode_front(bytes)?;
+    decode_with(bytes, |_| (), check)
+}
+
+/// As [`decode`], of a state to which `complete` gives what no file holds, before it is checked.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_with<T: DeserializeOwned>(
+    bytes: &[u8],
+    complete: impl FnOnce(&mut T),
+    check: impl FnOnce(&T) -> Result<(), StateError>,
+) -> Result<T, StateError> {
+    let (mut state, rest) = decode_front(bytes)?;
+    complete(&mut state);
     if !rest.is_empty() {
         return Err(StateError::Leftover(rest.len()));
     }

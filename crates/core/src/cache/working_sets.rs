@@ -28,6 +28,7 @@ pub struct WorkingSets {
     bytes: usize,
     /// The newest plane spread over all coordinates, while its inner products are taken; `None` without them.
     spread: Option<Spread>,
+    #[serde(skip)]
     metric: Metric,
     /// Whether planes are kept by code where the oracle knows them.
     prefers_codes: bool,
@@ -49,7 +50,7 @@ impl WorkingSets {
             planes: 0,
             bytes: 0,
             spread: None,
-            metric: Metric,
+            metric: Metric::default(),
             prefers_codes: false,
             products: Vec::new(),
         }
@@ -62,7 +63,13 @@ impl WorkingSets {
 
     /// Returns empty sets that also keep all inner products of an example's planes, in dimension `dim`.
     pub fn with_inner_products(blocks: usize, dim: usize, metric: Metric) -> Self {
-        WorkingSets { spread: Some(Spread(vec![0.0; dim])), metric, ..WorkingSets::by_codes(blocks) }
+        let prefers_codes = !metric.has_kernel(); // what is compiled of codes adds to weights straight
+        WorkingSets { spread: Some(Spread(vec![0.0; dim])), metric, prefers_codes, ..WorkingSets::new(blocks) }
+    }
+
+    /// Takes a metric in the place of the one that no file holds.
+    pub(crate) fn attach(&mut self, metric: &Metric) {
+        self.metric = metric.clone();
     }
 
     /// Keeps `plane` (unless it is kept already) and marks it active now. Returns its number, `None` for the truth's
@@ -112,7 +119,7 @@ impl WorkingSets {
     ) {
         let Some(Spread(image)) = &mut self.spread else { return };
         let set = &mut self.sets[block];
-        self.metric.add(1.0, plane.star, image);
+        self.metric.add_image(block, plane.star, image);
         if let Some(constraints) = constraints {
             leave_out(plane.star, constraints, image);
         }
@@ -120,7 +127,7 @@ impl WorkingSets {
         self.store.products(block, set, image, source, &mut self.products);
         self.products.push(self.metric.inner(plane.star, image));
         set.add_products(&self.products);
-        plane.star.clear_in(image);
+        self.metric.clear_image(block, plane.star, image);
     }
 
     /// Drops the planes last active before `oldest`, then the longest inactive ones until at most `limit` stay.

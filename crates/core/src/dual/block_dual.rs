@@ -8,6 +8,7 @@ use crate::average::{Averaging, UpdateKind};
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
+use crate::metric::Metric;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
@@ -29,6 +30,9 @@ pub trait BlockDual: Clone + Serialize + DeserializeOwned {
 
     /// Returns the origin: every block on its truth.
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self;
+
+    /// Takes a metric in the place of the one that no file holds.
+    fn attach(&mut self, metric: &Metric);
 
     /// Opens `block` with the best of its planes as the corner, or the truth.
     fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> Self::Visit<'_>;

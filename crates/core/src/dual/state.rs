@@ -115,7 +115,7 @@ impl DualState {
         let direction = here.along(&self.direction);
         let slope_circ = corner.circ - here.circ;
         let slope = PlaneView { star: direction, circ: slope_circ }.score(self.iterate.weights());
-        let curvature = self.iterate.curvature(direction);
+        let curvature = self.iterate.curvature(block, direction);
         let gamma = choose(slope, curvature);
         if gamma == 0.0 {
             self.forget_untouched(block, touched);

@@ -7,6 +7,7 @@ use crate::average::{Averaging, UpdateKind};
 use crate::cache::WorkingSets;
 use crate::certificate::DualCertificate;
 use crate::iterate::Iterate;
+use crate::metric::Metric;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
@@ -44,6 +45,9 @@ impl BlockDual for VectorDual {
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         let state = DualState::new(blocks, dim, regularizer, averaging);
         VectorDual { state, sets: WorkingSets::new(blocks), scores: Vec::new() }
+    }
+    fn attach(&mut self, metric: &Metric) {
+        self.state.iterate_mut().attach(metric);
     }
     fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> VectorVisit<'_> {
         self.score(block, source);

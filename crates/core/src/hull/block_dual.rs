@@ -7,6 +7,7 @@ use crate::cache::WorkingSets;
 use crate::certificate::{CertificatePart, DualCertificate, WeightedPlane};
 use crate::dual::{BlockDual, StepRule};
 use crate::iterate::Iterate;
+use crate::metric::Metric;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, PlaneView};
 use crate::regularizer::Regularizer;
@@ -21,6 +22,10 @@ impl BlockDual for HullState {
     }
     fn new(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         HullState::origin(blocks, dim, regularizer, averaging)
+    }
+    fn attach(&mut self, metric: &Metric) {
+        self.iterate.attach(metric);
+        self.sets.attach(metric);
     }
     fn visit(&mut self, block: usize, source: &mut impl Capabilities) -> HullVisit<'_> {
         self.score(block, source);

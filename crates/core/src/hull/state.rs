@@ -40,7 +40,7 @@ impl HullState {
     pub(super) fn origin(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         let constrained = regularizer.has_nonnegative().then(ConstrainedPart::default);
         let iterate = Iterate::new(dim, regularizer, averaging);
-        let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric());
+        let sets = WorkingSets::with_inner_products(blocks, dim, iterate.metric().clone());
         let (truths, work) = (vec![1.0; blocks], Buffers::default());
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
     }

@@ -19,7 +19,7 @@ use constrained::Bounded;
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Iterate {
     regularizer: Regularizer,
-    metric: Metric,
+    /// The point (see [`Metric`]): the weights, with a kernel their coefficients as well.
     weights: Vec<f64>,
     /// The free weights, where there are constraints; else w is free itself.
     free: Option<Vec<f64>>,
@@ -46,12 +46,11 @@ impl Iterate {
     pub fn new(dim: usize, regularizer: impl Into<Regularizer>, averaging: Averaging) -> Self {
         let regularizer = regularizer.into();
         let free = regularizer.constraints().map(|_| vec![0.0; dim]);
-        let averages = (averaging == Averaging::Weighted).then(|| Averages::new(dim));
+        let averages = (averaging == Averaging::Weighted).then(|| Averages::new(regularizer.metric().size(dim)));
         let recent = if let Averaging::Recent(config) = averaging { Some(MovingAverage::new(config)) } else { None };
         let mut iterate = Iterate {
+            weights: vec![0.0; regularizer.metric().size(dim)],
             regularizer,
-            metric: Metric,
-            weights: vec![0.0; dim],
             free,
             circ: 0.0,
             value: 0.0,
@@ -76,22 +75,22 @@ impl Iterate {
 
     /// The weights w.
     pub fn weights(&self) -> &[f64] {
-        &self.weights
+        self.metric().weights(&self.weights)
     }
 
-    /// The free weights v; w itself where nothing is constrained.
+    /// The free weights v; w itself where nothing is constrained. With a kernel, the point.
     pub fn free(&self) -> &[f64] {
         self.free.as_deref().unwrap_or(&self.weights)
     }
 
     /// Returns what inner products of directions are taken with.
-    pub fn metric(&self) -> Metric {
-        self.metric
+    pub fn metric(&self) -> &Metric {
+        self.regularizer.metric()
     }
 
-    /// Returns the curvature of F along a direction of phi: its squared length over lambda.
-    pub fn curvature(&self, direction: Star<'_>) -> f64 {
-        self.metric.square(direction) / self.lambda()
+    /// Returns the curvature of F along a direction of example `block`: its squared length over lambda.
+    pub fn curvature(&self, block: usize, direction: Star<'_>) -> f64 {
+        self.metric().square(block, direction) / self.lambda()
     }
 
     /// The dual value F.
@@ -106,20 +105,23 @@ impl Iterate {
         self.circ += circ;
         self.count_additions(1.0);
         if let Some(averages) = &mut self.averages {
-            averages.follow(star, alpha, circ);
+            averages.follow(self.regularizer.metric(), star, alpha, circ);
         }
         if let (Some(free), Some(constraints)) = (&mut self.free, self.regularizer.constraints()) {
             let bounded = self.bounded.get_or_insert_with(|| Bounded::new(constraints));
             return bounded.step(&self.regularizer, (free, &mut self.weights), alpha, star);
         }
-        self.metric.add(alpha, star, &mut self.weights);
+        self.regularizer.metric().add(alpha, star, &mut self.weights);
+        if self.additions.since_rebuild > self.metric().most_additions() {
+            self.renew();
+        }
         0.0
     }
 
     /// Like [`add`](Iterate::add) where nothing is constrained: `add` adds its first argument times the change of
     /// `phi_star` to the vector that it is given, no coordinate more than `additions` times.
     pub fn add_with(&mut self, circ: f64, additions: f64, mut add: impl FnMut(f64, &mut [f64])) {
-        debug_assert!(self.free.is_none(), "constrained weights move one by one");
+        debug_assert!(self.free.is_none() && !self.metric().has_kernel(), "these weights move plane by plane");
         let alpha = -1.0 / self.lambda();
         self.circ += circ;
         self.count_additions(additions);
@@ -127,6 +129,11 @@ impl Iterate {
             averages.follow_with(circ, |weight, lag| add(weight * alpha, lag));
         }
         add(alpha, &mut self.weights);
+    }
+
+    /// Takes a metric in the place of the one that no file holds.
+    pub(crate) fn attach(&mut self, metric: &Metric) {
+        self.regularizer = std::mem::replace(&mut self.regularizer, 1.0.into()).with_metric(metric.clone());
     }
 
     /// Counts additions that a weight may have gone through.
@@ -144,13 +151,14 @@ impl Iterate {
     /// (MP-BCFW paper, Alg. 1). `corners` becomes the direction. Returns the length of the step: every example's plane
     /// moves by this share toward its own corner. F never falls. Costs O(d).
     pub fn step_jointly(&mut self, corners: &mut [f64], circ: f64) -> f64 {
+        debug_assert!(!self.metric().has_kernel(), "with a kernel blocks move one by one");
         linalg::axpy(self.lambda(), self.free(), corners); // phi = lambda (w0 - v)
         if let Some(prior) = self.regularizer.prior() {
             linalg::axpy(-self.lambda(), prior, corners);
         }
         let circ = circ - self.circ;
         let slope = linalg::dot(corners, &self.weights) + circ;
-        let curvature = self.curvature(Star::Dense(corners));
+        let curvature = linalg::sum_squares(corners) / self.lambda();
         let gamma = linalg::step_length(slope, curvature, 1.0);
         if gamma > 0.0 {
             let surplus = self.add(gamma, Star::Dense(corners), gamma * circ);
@@ -187,13 +195,21 @@ impl Iterate {
     pub fn rebuild(&mut self, add_phi: impl FnOnce(&mut [f64]) -> (f64, f64)) {
         let free = self.free.as_mut().unwrap_or(&mut self.weights);
         free.fill(0.0);
-        (self.circ, self.additions.since_rebuild) = add_phi(free);
-        self.regularizer.free_weights(free);
+        let metric = self.regularizer.metric();
+        (self.circ, self.additions.since_rebuild) = add_phi(metric.coefficients_mut(free));
+        self.regularizer.free_weights(metric.coefficients_mut(free));
+        metric.renew(free);
         self.value = self.regularizer.dual(free, self.circ);
         if let Some(free) = &self.free {
             self.weights.copy_from_slice(free);
             self.regularizer.clip_all(&mut self.weights);
         }
+    }
+
+    /// Makes the image of the coefficients anew: it has been added to for long.
+    fn renew(&mut self) {
+        self.regularizer.metric().renew(&mut self.weights);
+        self.additions.since_rebuild = 0.0;
     }
 
     /// Goes on at another lambda; averages start anew. w and F are true again after a [`rebuild`](Iterate::rebuild).
@@ -238,13 +254,13 @@ impl Iterate {
 
     /// Refuses an iterate that was restored and does not fit `dim` weights.
     pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
-        let sound = |weights: &[f64]| weights.len() == dim && finite(weights);
+        let sound = |weights: &[f64]| weights.len() == self.metric().size(dim) && finite(weights);
         ensure(sound(&self.weights) && sound(self.free()), "the weights")?;
         ensure(self.free.is_some() == self.regularizer.constraints().is_some(), "the free weights")?;
         ensure(self.circ.is_finite() && self.value.is_finite(), "the dual value")?;
         ensure(self.regularizer.fault(dim).is_none(), "the regulariser")?;
-        self.averages.as_ref().map_or(Ok(()), |averages| averages.check(dim))?;
-        self.recent.as_ref().map_or(Ok(()), |recent| recent.check(dim))
+        self.averages.as_ref().map_or(Ok(()), |averages| averages.check(self.metric().size(dim)))?;
+        self.recent.as_ref().map_or(Ok(()), |recent| recent.check(self.metric().size(dim)))
     }
 
     /// Writes the answer so far into `out`, the averaged point where averages are kept, and returns that point's

@@ -19,11 +19,16 @@ impl Iterate {
         seen: impl FnOnce(&[f64]) -> Seen,
         add_phi: impl FnOnce(&mut [f64]) -> (f64, f64),
     ) -> Rounded {
-        let mut free = vec![0.0; self.weights.len()];
-        let (circ, sums) = add_phi(&mut free);
-        self.regularizer.free_weights(&mut free);
+        // With a kernel the image stays: making it anew costs as much as a pass, and what it may be off by is counted.
+        let metric = self.metric();
+        let mut free = if metric.has_kernel() { self.weights.clone() } else { vec![0.0; self.weights.len()] };
+        let coefficients = metric.coefficients_mut(&mut free);
+        coefficients.fill(0.0);
+        let (circ, sums) = add_phi(coefficients);
+        self.regularizer.free_weights(coefficients);
         let value = self.regularizer.dual(&free, circ);
-        let point = PointTerms { free: &free, circ, additions: additions + sums, present: true };
+        let image = self.additions.since_rebuild;
+        let point = PointTerms { free: &free, circ, additions: additions + sums, image, present: true };
         let found = rounding.dual(&self.regularizer, value, point, seen);
         Rounded::new(self.value, found.rounding + (self.value - value).max(0.0))
     }
@@ -37,7 +42,8 @@ impl Iterate {
         seen: impl Fn(&[f64]) -> Seen,
     ) -> impl Iterator<Item = Rounded> {
         let bound = |value: f64, free: &[f64], circ: f64, sums: f64| {
-            let point = PointTerms { free, circ, additions: additions + PER_ADDITION * sums, present: false };
+            let (additions, image) = (additions + PER_ADDITION * sums, PER_ADDITION * sums);
+            let point = PointTerms { free, circ, additions, image, present: false };
             rounding.dual(&self.regularizer, value, point, &seen)
         };
         let mut free = Vec::new();

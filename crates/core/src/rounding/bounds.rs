@@ -14,6 +14,9 @@ const USUAL: f64 = 32.0;
 /// Those of a coefficient: the factor 1/n, the loss, the product with a mass, division by lambda.
 const COEFFICIENT: f64 = 10.0;
 
+/// Scores in P or F that are off by the metric's slack: those of a decoder and of a plane, twice each, and the penalty.
+const OFF: f64 = 5.0;
+
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);
 
@@ -53,6 +56,8 @@ pub struct PointTerms<'a> {
     pub circ: f64,
     /// Roundings that a coordinate of phi went through since it was exact: each off by at most u times the terms in it.
     pub additions: f64,
+    /// Additions that the image of the point went through, where a kernel makes one.
+    pub image: f64,
     /// Whether the terms are those of planes that have mass now, example by example; else those of any that ever had.
     pub present: bool,
 }
@@ -94,7 +99,9 @@ impl Rounding {
         let lanes = if regularizer.prior().is_some() { 1.0 } else { 16.0 };
         let penalty_terms = (w.len() as f64 / lanes + USUAL) * penalty;
         let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
-        Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow)
+        let (metric, lambda) = (regularizer.metric(), regularizer.lambda());
+        let slack = OFF * metric.slack(lambda, self.scale(), metric.most_additions());
+        Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
     }
 
     /// Returns F, which was computed as `value`, with its bound: `F(phi) >= F(phi') - <E, |w|> - |E|^2 / lambda` where
@@ -133,7 +140,8 @@ impl Rounding {
         let sums = if point.present { 0.0 } else { point.additions };
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
-        Rounded::new(value, linear + quadratic + UNIT * norms + underflow)
+        let slack = OFF * regularizer.metric().slack(regularizer.lambda(), self.scale(), point.image);
+        Rounded::new(value, linear + quadratic + UNIT * norms + underflow + slack)
     }
 
     /// Roundings of a score where the task does not say how it is added up: over all coordinates, in eight sums.

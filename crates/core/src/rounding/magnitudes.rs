@@ -1,16 +1,9 @@
 //! How large the terms of a problem's scores can get, from its data alone.
 
+use crate::layout::Layout;
+
 /// Columns that are looked at together, so that every row of a table is read in stretches.
 const TILE: usize = 64;
-
-/// How a table of weights lies in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// `[label][column]`.
-    LabelMajor,
-    /// `[column][label]`.
-    ColumnMajor,
-}
 
 /// Weights that labels have for columns: a labelling gives each occurrence of a column to one label.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,5 +10,7 @@ mod magnitudes;
 mod rounded;
 
 pub use bounds::{PointTerms, Rounding, Seen, UNIT};
-pub use magnitudes::{Layout, Magnitudes};
+pub use magnitudes::Magnitudes;
+
+pub use crate::layout::Layout;
 pub use rounded::Rounded;

@@ -47,6 +47,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Calls for the `next` blocks at `w` and books what they say; the answers stay in the batch.
     pub(super) fn ask(&mut self, w: &[f64], wanted: Reply, next: &[u32], asked: &mut Asked) -> Result<(), RunError> {
+        let w = self.regularizer.metric().weights(w);
         let batch = &mut self.batch;
         batch.resize_with(next.len(), || BatchItem::new(0));
         batch.iter_mut().zip(next).for_each(|(item, &block)| item.block = block as usize);

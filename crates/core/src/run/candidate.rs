@@ -88,6 +88,8 @@ impl<O: MaxOracle> Run<O> {
     /// Lower bounds on the hinges at `w`, by block.
     pub(super) fn floors(&mut self, w: &[f64]) -> Vec<f64> {
         let blocks = self.oracle.blocks();
+        let metric = self.regularizer.metric().clone();
+        let w = metric.weights(w);
         let (solver, mut ctx, _) = self.parts();
         let Some(keeper) = solver.keeper() else { return vec![0.0; blocks] };
         (0..blocks).map(|block| keeper.hinge_kept(block, w, &mut ctx)).collect()

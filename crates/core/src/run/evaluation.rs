@@ -198,7 +198,8 @@ impl<O: MaxOracle> Run<O> {
             None => &mut alone,
         };
         let stopwatch = Stopwatch::start();
-        let hinges = sum_of_hinges(evaluation_executor, blocks, w, wanted, &mut self.batch)?;
+        let weights = self.regularizer.metric().weights(w);
+        let hinges = sum_of_hinges(evaluation_executor, blocks, weights, wanted, &mut self.batch)?;
         self.latency.add(blocks, stopwatch.seconds(), hinges.seconds);
         let primal = self.rounding.primal(&self.regularizer, w, hinges.sum, hinges.seen);
         if primal.value.is_finite() { Ok((primal, hinges.proven)) } else { Err(RunError::NotFinite(primal.value)) }
@@ -294,8 +295,8 @@ impl<O: MaxOracle> Run<O> {
         let mut certificate = self.certificate();
         let w = match (&self.best, self.primal_at_zero) {
             (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
-            (Some(_), Some(_)) => vec![0.0; self.dim()],
-            _ if stop_reason == StopReason::Gap => vec![0.0; self.dim()],
+            (Some(_), Some(_)) => vec![0.0; self.regularizer.metric().size(self.dim())],
+            _ if stop_reason == StopReason::Gap => vec![0.0; self.regularizer.metric().size(self.dim())],
             _ => {
                 let mut w = Vec::new();
                 self.solver.answer(&mut w);

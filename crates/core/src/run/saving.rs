@@ -128,7 +128,7 @@ impl<O: MaxOracle> Run<O> {
     /// Bytes that are no state of a run of this problem, solver, regulariser and clock.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (ledger, rest): (Ledger, &[u8]) = state::decode_front(bytes)?;
-        let dim = self.oracle.dim();
+        let dim = self.regularizer.metric().size(self.oracle.dim());
         let sound = |best: &Best| best.w.len() == dim && finite(&best.w) && best.primal.value.is_finite();
         let numbers = [
             ledger.clock.now(),
@@ -142,7 +142,8 @@ impl<O: MaxOracle> Run<O> {
         ];
         let same_clock = ledger.clock.kind() == self.clock.kind();
         ensure(same_clock && ledger.clock.decides_by_work() == self.clock.decides_by_work(), "the clock")?;
-        ensure(ledger.regularizer == self.regularizer, "the regulariser")?;
+        let regularizer = ledger.regularizer.with_metric(self.regularizer.metric().clone()); // files hold no kernel
+        ensure(regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;

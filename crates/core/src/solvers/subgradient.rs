@@ -144,7 +144,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
         ctx.maximize(block, &self.weights, &mut self.corner)?;
         let corner = self.corner.view();
         if corner.score(&self.weights) > 0.0 {
-            Metric.add(-self.rate, corner.star, &mut self.scaled);
+            Metric::default().add(-self.rate, corner.star, &mut self.scaled);
         }
         self.steps += 1;
         let shrink = 1.0 / self.steps as f64;

@@ -84,7 +84,8 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     }
 
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| {
+        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
+        *self = state::decode_with(state, complete, |other| {
             other.check(self)?;
             other.dual.sets().check_codes(oracle.capabilities())
         })?;

@@ -263,7 +263,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
         self.gaps.learn(block, gap, corner.circ);
         self.gaps.visit(block, gap);
         if self.order.is_adaptive() {
-            self.order.observe(block, &self.gaps, self.dual.iterate().curvature(corner.star));
+            self.order.observe(block, &self.gaps, self.dual.iterate().curvature(block, corner.star));
         }
     }
 

@@ -152,7 +152,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for BlockSolver {
         self.gaps.learn(block, step.gap, self.corner.view().circ);
         self.gaps.visit(block, step.gap);
         if self.order.is_adaptive() {
-            let curvature = self.dual.iterate().curvature(self.corner.view().star);
+            let curvature = self.dual.iterate().curvature(block, self.corner.view().star);
             self.order.observe(block, &self.gaps, curvature);
         }
         self.visited += 1;

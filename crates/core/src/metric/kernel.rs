@@ -1,0 +1,238 @@
+//! The metric of a kernel on parts: `M = (K x I) + I` (Lafferty, Zhu and Liu, "Kernel conditional random fields", ICML 2004,
+//! have models of this form).
+//!
+//! Coordinates of a table of weights belong to a row (a part of a training example) and a label; between those of the same
+//! label M is K, between others 0. All other coordinates are linear, and M is the identity there.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard};
+
+use crate::kernel::{KernelCounts, KernelMatrix};
+use crate::layout::Layout;
+use crate::linalg;
+use crate::plane::Star;
+
+/// The image is renewed after so many additions: what it is off by grows with them, and renewing it costs.
+pub(super) const MOST_ADDITIONS: f64 = 262_144.0;
+
+/// Which coordinates belong to rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelTable {
+    /// Number of coordinates d.
+    pub dim: usize,
+    /// First coordinate of the table.
+    pub start: usize,
+    /// Its labels.
+    pub labels: usize,
+    /// Its columns: one for each row, and after these linear ones, such as the bias.
+    pub columns: usize,
+    /// How it lies in memory.
+    pub layout: Layout,
+    /// The rows of each example, in order and without holes.
+    pub examples: Vec<Range<usize>>,
+}
+
+impl KernelTable {
+    /// Returns the number of rows R.
+    pub fn rows(&self) -> usize {
+        self.examples.last().map_or(0, |last| last.end)
+    }
+
+    /// Returns the coordinate of a row and a label.
+    fn at(&self, row: usize, label: usize) -> usize {
+        match self.layout {
+            Layout::LabelMajor => self.start + label * self.columns + row,
+            Layout::ColumnMajor => self.start + row * self.labels + label,
+        }
+    }
+
+    /// Returns the row and the label that a coordinate belongs to; `None` of linear ones.
+    fn row_and_label(&self, at: usize) -> Option<(usize, usize)> {
+        let within = at.checked_sub(self.start).filter(|within| *within < self.labels * self.columns)?;
+        let (row, label) = match self.layout {
+            Layout::LabelMajor => (within % self.columns, within / self.columns),
+            Layout::ColumnMajor => (within / self.labels, within % self.labels),
+        };
+        (row < self.rows()).then_some((row, label))
+    }
+}
+
+/// A coefficient of a row and a label.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    row: usize,
+    label: usize,
+    value: f64,
+}
+
+/// The metric, with the kernel's matrix and the values of it among each example's own rows.
+pub struct KernelMetric {
+    table: KernelTable,
+    /// K among the rows of each example, `[rows][rows]` each, one after the other.
+    own: Vec<f64>,
+    starts: Vec<usize>,
+    /// The largest absolute value of K: of its diagonal, as it is positive semidefinite.
+    largest: f64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    matrix: Box<dyn KernelMatrix>,
+    /// A row of K, where it is not added straight.
+    row: Vec<f64>,
+    entries: Vec<Entry>,
+}
+
+impl std::fmt::Debug for KernelMetric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KernelMetric").field("rows", &self.table.rows()).field("labels", &self.table.labels).finish()
+    }
+}
+
+impl KernelMetric {
+    /// Returns the metric of `matrix` over the rows of `table`. Computes K among the rows of each example.
+    ///
+    /// # Panics
+    /// If the matrix has another number of rows.
+    pub fn new(table: KernelTable, mut matrix: Box<dyn KernelMatrix>) -> Self {
+        assert_eq!(matrix.len(), table.rows(), "rows of the matrix");
+        let (mut own, mut starts) = (Vec::new(), vec![0]);
+        let mut largest = 0.0f64;
+        for rows in &table.examples {
+            for a in rows.clone() {
+                own.extend(rows.clone().map(|b| matrix.entry(a, b)));
+                largest = largest.max(matrix.entry(a, a).abs());
+            }
+            starts.push(own.len());
+        }
+        let inner = Inner { row: vec![0.0; matrix.len()], matrix, entries: Vec::new() };
+        KernelMetric { table, own, starts, largest, inner: Mutex::new(inner) }
+    }
+
+    /// Returns which coordinates belong to rows.
+    pub fn table(&self) -> &KernelTable {
+        &self.table
+    }
+
+    /// Returns the values computed and read so far.
+    pub fn counts(&self) -> KernelCounts {
+        self.lock().matrix.counts()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // What a thread that panicked left is whole: rows are written before they are used.
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Adds `alpha` times the image of a direction to `weights` (`[d]`).
+    pub(super) fn add(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) {
+        let mut inner = self.lock();
+        let mut entries = std::mem::take(&mut inner.entries);
+        entries.clear();
+        self.take_apart(direction, &mut entries, |at, value| weights[at] += alpha * value);
+        self.add_rows(alpha, &mut entries, &mut inner, weights);
+        inner.entries = entries;
+    }
+
+    /// Writes the image of coefficients (`[d]`) into `weights`.
+    pub(super) fn image(&self, coefficients: &[f64], weights: &mut [f64]) {
+        weights.fill(0.0);
+        self.add(1.0, Star::Dense(coefficients), weights);
+    }
+
+    /// Collects the coefficients of rows, and hands out those of linear coordinates.
+    fn take_apart(&self, direction: Star<'_>, entries: &mut Vec<Entry>, mut linear: impl FnMut(usize, f64)) {
+        direction.each(|at, value| match self.table.row_and_label(at) {
+            _ if value == 0.0 => {}
+            Some((row, label)) => entries.push(Entry { row, label, value }),
+            None => linear(at, value),
+        });
+    }
+
+    /// Adds the images of coefficients of rows, each row of K asked for once.
+    fn add_rows(&self, alpha: f64, entries: &mut [Entry], inner: &mut Inner, weights: &mut [f64]) {
+        entries.sort_by_key(|entry| (entry.row, entry.label));
+        let Inner { matrix, row: values, .. } = inner;
+        for of_row in entries.chunk_by(|a, b| a.row == b.row) {
+            let row = of_row[0].row;
+            match (self.table.layout, of_row) {
+                (Layout::LabelMajor, [one]) => {
+                    let out = &mut weights[self.table.at(0, one.label)..][..values.len()];
+                    matrix.add_row(row, alpha * one.value, out);
+                }
+                (Layout::ColumnMajor, [one]) if self.table.labels == 1 => {
+                    let out = &mut weights[self.table.start..][..values.len()];
+                    matrix.add_row(row, alpha * one.value, out);
+                }
+                (Layout::LabelMajor, several) => {
+                    values.fill(0.0);
+                    matrix.add_row(row, 1.0, values);
+                    for entry in several {
+                        let out = &mut weights[self.table.at(0, entry.label)..][..values.len()];
+                        linalg::axpy(alpha * entry.value, values, out);
+                    }
+                }
+                (Layout::ColumnMajor, several) => {
+                    values.fill(0.0);
+                    matrix.add_row(row, 1.0, values);
+                    let labels = self.table.labels;
+                    let out = &mut weights[self.table.start..][..values.len() * labels];
+                    for (out, value) in out.chunks_exact_mut(labels).zip(&*values) {
+                        several.iter().for_each(|entry| out[entry.label] += alpha * entry.value * value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// K among the rows of an example.
+    fn own(&self, block: usize) -> &[f64] {
+        &self.own[self.starts[block]..self.starts[block + 1]]
+    }
+
+    /// Adds the image of a direction of an example at the coordinates of its own rows, and at linear ones.
+    pub(super) fn add_within(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
+        let (rows, own) = (&self.table.examples[block], self.own(block));
+        direction.each(|at, value| match self.table.row_and_label(at) {
+            _ if value == 0.0 => {}
+            Some((row, label)) => {
+                let values = &own[(row - rows.start) * rows.len()..][..rows.len()];
+                rows.clone().zip(values).for_each(|(other, k)| image[self.table.at(other, label)] += value * k);
+            }
+            None => image[at] += value,
+        });
+    }
+
+    /// Sets to zero the coordinates of an example's own rows.
+    pub(super) fn clear_within(&self, block: usize, image: &mut [f64]) {
+        for row in self.table.examples[block].clone() {
+            (0..self.table.labels).for_each(|label| image[self.table.at(row, label)] = 0.0);
+        }
+    }
+
+    /// Returns the squared length of a direction of an example.
+    pub(super) fn square(&self, block: usize, direction: Star<'_>) -> f64 {
+        let (rows, own) = (&self.table.examples[block], self.own(block));
+        let (mut entries, mut sum) = (Vec::new(), 0.0);
+        self.take_apart(direction, &mut entries, |_, value| sum += value * value);
+        entries.sort_by_key(|entry| (entry.label, entry.row));
+        for of_label in entries.chunk_by(|a, b| a.label == b.label) {
+            for a in of_label {
+                let values = &own[(a.row - rows.start) * rows.len()..][..rows.len()];
+                let along: f64 = of_label.iter().map(|b| b.value * values[b.row - rows.start]).sum();
+                sum += a.value * along;
+            }
+        }
+        sum.max(0.0)
+    }
+
+    /// Returns what the score of an example's labelling is off by in the mean, after so many additions to the image: each
+    /// is off by a rounding of a sum. No sum is larger than a weight of the row, at most `|w| sqrt K` (`lambda/2 |w|^2` is
+    /// at most the mean of the largest losses, `loss`, where F >= 0), and what one step adds before it is whole.
+    pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64) -> f64 {
+        let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);
+        let of_step = 2.0 * self.largest * rows / (lambda * n * n);
+        let weight = (2.0 * loss * self.largest / lambda).sqrt() + of_step;
+        f64::EPSILON * (additions + rows) * weight * rows / n
+    }
+}

@@ -1,0 +1,156 @@
+//! The metric between directions of phi: how far a direction moves the weights, and what two directions have in common.
+//!
+//! Usually it is the identity: weights and directions have the same coordinates, and a *point* is d numbers, the weights.
+//! A kernel on parts makes it `M = (K x I) + I` over coefficients of rows and linear coordinates (ADR 0041): then a point is
+//! 2 d numbers, the image `M u`, which oracles are handed as weights, and the coefficients u. Everything that is linear in
+//! points (steps, averages, mixtures) need not know. Whatever moves points or measures one asks here.
+
+mod kernel;
+
+pub use kernel::{KernelMetric, KernelTable};
+
+use std::sync::Arc;
+
+use crate::kernel::KernelCounts;
+use crate::linalg;
+use crate::plane::Star;
+
+/// The identity, or a kernel's metric; cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Metric {
+    kernel: Option<Arc<KernelMetric>>,
+}
+
+/// Two metrics are the same if points and tables are alike; which numbers a kernel has is not compared.
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.kernel, &other.kernel) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.table() == other.table(),
+            _ => false,
+        }
+    }
+}
+
+impl Metric {
+    /// Returns the metric of a kernel.
+    pub fn of_kernel(kernel: KernelMetric) -> Self {
+        Metric { kernel: Some(Arc::new(kernel)) }
+    }
+
+    /// Whether there is a kernel.
+    pub fn has_kernel(&self) -> bool {
+        self.kernel.is_some()
+    }
+
+    /// Returns how many numbers a point is, for `dim` weights.
+    pub fn size(&self, dim: usize) -> usize {
+        if self.kernel.is_some() { 2 * dim } else { dim }
+    }
+
+    /// Returns the weights of a point, which oracles are handed.
+    pub fn weights<'a>(&self, point: &'a [f64]) -> &'a [f64] {
+        if self.kernel.is_some() { &point[..point.len() / 2] } else { point }
+    }
+
+    /// Returns the coefficients of a point.
+    pub fn coefficients<'a>(&self, point: &'a [f64]) -> &'a [f64] {
+        if self.kernel.is_some() { &point[point.len() / 2..] } else { point }
+    }
+
+    /// Returns the coefficients of a point, whose weights follow with [`renew`](Metric::renew).
+    pub fn coefficients_mut<'a>(&self, point: &'a mut [f64]) -> &'a mut [f64] {
+        let middle = point.len() / 2;
+        if self.kernel.is_some() { &mut point[middle..] } else { point }
+    }
+
+    /// Computes the weights of a point from its coefficients. With a kernel it costs O(R) for each row that has any.
+    pub fn renew(&self, point: &mut [f64]) {
+        if let Some(kernel) = &self.kernel {
+            let (weights, coefficients) = halves(point);
+            kernel.image(coefficients, weights);
+        }
+    }
+
+    /// Adds `alpha` times a direction to a point. Costs O(stored coefficients), with a kernel O(R) for each row among them.
+    pub fn add(&self, alpha: f64, direction: Star<'_>, point: &mut [f64]) {
+        match &self.kernel {
+            None => direction.add_to(alpha, point),
+            Some(kernel) => {
+                let (weights, coefficients) = halves(point);
+                direction.add_to(alpha, coefficients);
+                kernel.add(alpha, direction, weights);
+            }
+        }
+    }
+
+    /// Adds the image of a direction of example `block` to `image` (`[d]`), at the coordinates of this example's own planes
+    /// at least.
+    pub fn add_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
+        match &self.kernel {
+            None => direction.add_to(1.0, image),
+            Some(kernel) => kernel.add_within(block, direction, image),
+        }
+    }
+
+    /// Sets to zero what [`add_image`](Metric::add_image) added.
+    pub fn clear_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
+        direction.clear_in(image);
+        if let Some(kernel) = &self.kernel {
+            kernel.clear_within(block, image);
+        }
+    }
+
+    /// Returns the squared length `<d, M d>` of a direction of example `block`.
+    pub fn square(&self, block: usize, direction: Star<'_>) -> f64 {
+        match &self.kernel {
+            None => linalg::sum_squares(direction.values()),
+            Some(kernel) => kernel.square(block, direction),
+        }
+    }
+
+    /// Returns the inner product `<p, M q>` of direction p with one whose image `M q` is at hand, all coordinates of p.
+    pub fn inner(&self, p: Star<'_>, image: &[f64]) -> f64 {
+        p.dot(image)
+    }
+
+    /// Returns the squared length `<u, M u>` of a point.
+    pub fn norm(&self, point: &[f64]) -> f64 {
+        if self.kernel.is_none() { linalg::sum_squares(point) } else { self.product(point, point) }
+    }
+
+    /// Returns the terms of [`norm`](Metric::norm) without signs.
+    pub fn norm_terms(&self, point: &[f64]) -> f64 {
+        match &self.kernel {
+            None => linalg::sum_squares(point),
+            Some(_) => self.coefficients(point).iter().zip(self.weights(point)).map(|(u, f)| (u * f).abs()).sum(),
+        }
+    }
+
+    /// Returns the inner product of two points.
+    pub fn product(&self, one: &[f64], other: &[f64]) -> f64 {
+        linalg::dot(self.coefficients(one), self.weights(other))
+    }
+
+    /// Returns what the scores of labellings are off by at most in the mean, at a point of any planes, beside the rounding
+    /// that all scores have: with a kernel, weights are sums that steps have added to. `loss` is the mean of the
+    /// largest losses, `additions` those that the image went through.
+    pub fn slack(&self, lambda: f64, loss: f64, additions: f64) -> f64 {
+        self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions))
+    }
+
+    /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.
+    pub fn most_additions(&self) -> f64 {
+        if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }
+    }
+
+    /// Returns the values of the kernel computed and read so far; `None` without one.
+    pub fn counts(&self) -> Option<KernelCounts> {
+        self.kernel.as_ref().map(|kernel| kernel.counts())
+    }
+}
+
+/// The weights and the coefficients of a kernel's point.
+fn halves(point: &mut [f64]) -> (&mut [f64], &mut [f64]) {
+    point.split_at_mut(point.len() / 2)
+}
