@@ -11,9 +11,6 @@ use multiversion::multiversion;
 /// Rows of a tile of numbers.
 pub const TILE: usize = 32;
 
-/// Half of them.
-const HALF: usize = TILE / 2;
-
 /// Rows of a tile of bytes.
 pub const BYTE_TILE: usize = 256;
 
@@ -94,12 +91,12 @@ fn sums<P: Pairing, T: Copy + Into<f64>>(
         match values {
             None => {
                 for &index in indices {
-                    sums = add::<P, T, TILE>(sums, 1.0, &tile[index as usize]);
+                    sums = add::<P, T>(sums, 1.0, &tile[index as usize]);
                 }
             }
             Some(values) => {
                 for (&index, &value) in indices.iter().zip(values) {
-                    sums = add::<P, T, TILE>(sums, value, &tile[index as usize]);
+                    sums = add::<P, T>(sums, value, &tile[index as usize]);
                 }
             }
         }
@@ -108,43 +105,11 @@ fn sums<P: Pairing, T: Copy + Into<f64>>(
 }
 
 #[inline(always)]
-fn add<P: Pairing, T: Copy + Into<f64>, const N: usize>(mut sums: [f64; N], value: f64, stretch: &[T; N]) -> [f64; N] {
-    for lane in 0..N {
+fn add<P: Pairing, T: Copy + Into<f64>>(mut sums: [f64; TILE], value: f64, stretch: &[T; TILE]) -> [f64; TILE] {
+    for lane in 0..TILE {
         sums[lane] += P::term(value, stretch[lane].into());
     }
     sums
-}
-
-/// [`tile_sums`] for two rows that have a value in every column, as many as `values` has: what is read of the tiles is read
-/// once for both. The same bits.
-pub fn tile_sums_of_two<P: Pairing, T: Copy + Into<f64>>(
-    _: P,
-    values: [&[f64]; 2],
-    tiles: &[T],
-    outs: [&mut [f64]; 2],
-) {
-    assert!(values[0].len() == values[1].len() && outs[0].len() == outs[1].len());
-    assert_eq!(tiles.len(), values[0].len() * outs[0].len());
-    sums_of_two::<P, T>(values, tiles, outs);
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn sums_of_two<P: Pairing, T: Copy + Into<f64>>(values: [&[f64]; 2], tiles: &[T], outs: [&mut [f64]; 2]) {
-    let [first, second] = values;
-    let [first_out, second_out] = outs;
-    // Half a stretch at a time: with the sums of both rows it fits eight AVX2 registers.
-    let stretches = tiles.as_chunks::<HALF>().0.as_chunks::<2>().0;
-    let outs = first_out.as_chunks_mut::<HALF>().0.iter_mut().zip(second_out.as_chunks_mut::<HALF>().0);
-    for (h, (first_out, second_out)) in outs.enumerate() {
-        let tile = &stretches[h / 2 * first.len()..][..first.len()];
-        let (mut a, mut b) = ([0.0; HALF], [0.0; HALF]);
-        for ((stretch, &x), &y) in tile.iter().zip(first).zip(second) {
-            a = add::<P, T, HALF>(a, x, &stretch[h % 2]);
-            b = add::<P, T, HALF>(b, y, &stretch[h % 2]);
-        }
-        *first_out = a;
-        *second_out = b;
-    }
 }
 
 /// `out[r] = sum_i M[r][indices[i]]` for the rows r of some tiles of a matrix of zeros and ones; layout as for
@@ -219,23 +184,6 @@ mod tests {
         check(Product, "product");
         check(Minimum, "minimum");
         check(Harmonic, "harmonic");
-    }
-
-    /// Two rows together have the bits of each alone.
-    #[test]
-    fn two_at_once() {
-        for (columns, tiles) in [(0, 1), (1, 1), (40, 3)] {
-            let matrix = vector(columns * tiles * TILE, 3);
-            let values = [vector(columns, 4), vector(columns, 5)];
-            let indices: Vec<u32> = (0..columns as u32).collect();
-            let (mut first, mut second) = (vec![f64::NAN; tiles * TILE], vec![f64::NAN; tiles * TILE]);
-            tile_sums_of_two(Product, [&values[0], &values[1]], &matrix, [&mut first, &mut second]);
-            for (values, found) in values.iter().zip([first, second]) {
-                let mut alone = vec![f64::NAN; tiles * TILE];
-                tile_sums(Product, &indices, Some(values), &matrix, columns, &mut alone);
-                assert_eq!(found, alone, "{tiles} tiles of {columns} columns");
-            }
-        }
     }
 
     /// Ones are counted, also where a byte could not hold their number.

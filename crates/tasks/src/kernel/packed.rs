@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use multiplane_core::linalg::{BYTE_TILE, Pairing, TILE, tile_counts, tile_sums, tile_sums_of_two};
+use multiplane_core::linalg::{BYTE_TILE, Pairing, TILE, tile_counts, tile_sums};
 
 use crate::data::{Row, SparseRows};
 
@@ -101,36 +101,6 @@ impl Packed {
                 Some(values) => sums_with_ones::<P>(indices, values, &tiles[cells], self.columns, out),
             },
         }
-    }
-
-    /// Writes the sums of two rows as [`sums`](Self::sums) does, to the front of `out` and of what follows it at the place
-    /// returned; or nothing, where two together are no faster than one after the other.
-    pub(super) fn sums_of_two<'a, P: Pairing>(
-        &self,
-        pairing: P,
-        queries: [Row<'a>; 2],
-        rows: Range<usize>,
-        out: &mut Vec<f64>,
-    ) -> Option<usize> {
-        let is_full = |row: Row<'_>| {
-            row.indices.len() == self.columns
-                && row.indices.last().is_some_and(|&last| last as usize + 1 == self.columns)
-        };
-        let full = |row: Row<'a>| row.values.filter(|_| is_full(row));
-        let values = [full(queries[0])?, full(queries[1])?];
-        let padded = rows.len().next_multiple_of(TILE);
-        if out.len() < 2 * padded {
-            out.resize(2 * padded, 0.0);
-        }
-        let (first, second) = out.split_at_mut(padded);
-        let outs = [first, &mut second[..padded]];
-        let cells = rows.start * self.columns..(rows.start + padded) * self.columns;
-        match &self.cells {
-            Cells::Narrow(tiles) => tile_sums_of_two(pairing, values, &tiles[cells], outs),
-            Cells::Wide(tiles) => tile_sums_of_two(pairing, values, &tiles[cells], outs),
-            Cells::Ones(_) | Cells::Columns(_) => return None,
-        }
-        Some(padded)
     }
 }
 

@@ -148,43 +148,34 @@ impl Values {
         let step = if let Source::Features { packed, .. } = &self.source { packed.step(len) } else { ALIGNED };
         for start in (0..len).step_by(step) {
             let part = start..len.min(start + step);
-            let mut done = 0;
-            while done < queries.len() {
-                let rows = first + part.start..first + part.end;
-                let (count, apart) = self.part_of_rows(&queries[done..], rows, sums);
-                for (k, out) in outs[done..done + count].iter_mut().enumerate() {
-                    T::store(&sums[k * apart..][..part.len()], &mut out[part.clone()]);
-                }
-                done += count;
+            for (query, out) in queries.iter().zip(&mut *outs) {
+                let count = part.len();
+                self.part_of_row(*query, first + part.start..first + part.end, sums);
+                T::store(&sums[..count], &mut out[part.clone()]);
             }
         }
     }
 
-    /// Writes the values of the first of some rows, or of the first two, with a part of the set into `out`. Returns how many
-    /// rows that was, and how far apart their values are.
-    fn part_of_rows(&self, queries: &[Query<'_>], rows: Range<usize>, out: &mut Vec<f64>) -> (usize, usize) {
-        let count = rows.len();
-        if out.len() < count {
-            out.resize(count, 0.0);
+    /// Writes the values with some rows of the set to the front of `out`.
+    fn part_of_row(&self, query: Query<'_>, rows: Range<usize>, out: &mut Vec<f64>) {
+        if out.len() < rows.len() {
+            out.resize(rows.len(), 0.0);
         }
         match &self.source {
             Source::Features { packed, norms, terms, link } => {
-                let (taken, apart) = match terms {
-                    Terms::Product => sums(Product, packed, queries, rows.clone(), out),
-                    Terms::Minimum => sums(Minimum, packed, queries, rows.clone(), out),
-                    Terms::Harmonic => sums(Harmonic, packed, queries, rows.clone(), out),
-                };
-                for (k, query) in queries[..taken].iter().enumerate() {
-                    link.apply(query.norm, &norms[rows.clone()], &mut out[k * apart..][..count]);
+                match terms {
+                    Terms::Product => sums(Product, packed, query, rows.clone(), out),
+                    Terms::Minimum => sums(Minimum, packed, query, rows.clone(), out),
+                    Terms::Harmonic => sums(Harmonic, packed, query, rows.clone(), out),
                 }
-                return (taken, apart);
+                let count = rows.len();
+                link.apply(query.norm, &norms[rows], &mut out[..count]);
             }
-            Source::Given(given) => given.values(queries[0].row, rows, out),
+            Source::Given(given) => given.values(query.row, rows, out),
             Source::Function(function) => {
-                out.iter_mut().zip(rows).for_each(|(out, other)| *out = self.call(function, queries[0], other));
+                out.iter_mut().zip(rows).for_each(|(out, other)| *out = self.call(function, query, other));
             }
         }
-        (1, count)
     }
 
     fn call(&self, function: &RowKernel, query: Query<'_>, other: usize) -> f64 {
@@ -197,19 +188,6 @@ impl Values {
     }
 }
 
-/// Writes sums of the first row, or of the first two; see [`Values::part_of_rows`].
-fn sums<P: Pairing>(
-    pairing: P,
-    packed: &Packed,
-    queries: &[Query<'_>],
-    rows: Range<usize>,
-    out: &mut Vec<f64>,
-) -> (usize, usize) {
-    if let [first, second, ..] = queries
-        && let Some(apart) = packed.sums_of_two(pairing, [first.row, second.row], rows.clone(), out)
-    {
-        return (2, apart);
-    }
-    packed.sums(pairing, queries[0].row, rows, out);
-    (1, 0)
+fn sums<P: Pairing>(pairing: P, packed: &Packed, query: Query<'_>, rows: Range<usize>, out: &mut Vec<f64>) {
+    packed.sums(pairing, query.row, rows, out);
 }
