@@ -1,15 +1,10 @@
-//! Parameters of the subgradient method, and the registry's lines.
+//! Parameters of the subgradient method.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::solver::SubgradientSolver;
-use crate::oracle::MaxOracle;
 use crate::order::{Order, Uniform, check_size};
-use crate::parameter::{ParameterError, not_negative, require};
-use crate::regularizer::Regularizer;
-use crate::solver::Solver;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+use crate::parameter::{ParameterError, not_negative, require, shown};
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,47 +86,15 @@ impl Subgradient {
         Subgradient { averaging: SubgradientAverage::Thesis, ..Subgradient::pegasos() }
     }
 
-    /// Builds a solver with these parameters for `blocks` examples and `dim` weights.
-    pub fn solver<O: MaxOracle + ?Sized>(
-        self,
-        blocks: usize,
-        dim: usize,
-        regularizer: impl Into<Regularizer>,
-    ) -> Box<dyn Solver<O>> {
-        Box::new(SubgradientSolver::new(self, blocks, dim, regularizer.into()))
-    }
-}
-
-impl SolverConfig for Subgradient {
-    fn validate(&self) -> Result<(), ParameterError> {
-        let order = values(&self.order);
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        let name = serde_json::to_value(self.order).map_or_else(|_| String::new(), |order| shown(&order["name"]));
         let rule = "must be uniform or permutation: this solver measures no gaps to order by";
         let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
-        require(holds, "order", order["name"].as_str().unwrap_or("?"), rule)?;
+        require(holds, "order", name.as_str(), rule)?;
         check_size("size", self.size)?;
         match self.averaging {
             SubgradientAverage::Polynomial(Polynomial { eta }) => not_negative("averaging.eta", eta),
             SubgradientAverage::None | SubgradientAverage::Weighted | SubgradientAverage::Thesis => Ok(()),
         }
     }
-
-    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
-        self.solver(blocks, dim, regularizer)
-    }
 }
-
-/// The registry's lines.
-pub const ENTRIES: &[SolverEntry] = &[
-    SolverEntry::new::<Subgradient>("ssg", || values(&Subgradient::ssg()))
-        .summary("stochastic subgradient: the baseline without a certificate")
-        .source("Lacoste-Julien et al. 2013"),
-    SolverEntry::new::<Subgradient>("ssg-avg", || values(&Subgradient::ssg_avg()))
-        .summary("ssg with weighted averaging")
-        .source("Lacoste-Julien et al. 2013"),
-    SolverEntry::new::<Subgradient>("pegasos", || values(&Subgradient::pegasos()))
-        .summary("ssg with steps of 1 % of the examples")
-        .source("Shalev-Shwartz et al. 2007; the SFD thesis"),
-    SolverEntry::new::<Subgradient>("pegasos-avg", || values(&Subgradient::pegasos_avg()))
-        .summary("pegasos with an average that forgets polynomially")
-        .source("Shamir, Zhang 2013; the SFD thesis"),
-];

@@ -12,9 +12,11 @@
 //! | `thesis` | the same with `r = 3/(t + 4)`, `w_bar = w_1` at first, as the SFD thesis prints that weight |
 
 mod config;
+mod presets;
 mod solver;
 #[cfg(test)]
 mod tests;
 
-pub use config::{ENTRIES, Polynomial, Subgradient, SubgradientAverage};
+pub use config::{Polynomial, Subgradient, SubgradientAverage};
+pub use presets::ENTRIES;
 pub use solver::SubgradientSolver;
