@@ -30,13 +30,16 @@ impl MaxOracle for Points {
     }
 }
 
+/// The weight of iterate t in a running average.
+type Weight = fn(f64) -> f64;
+
 /// With a sample of all examples, a step is `w <- (1 - 1/t) w + sum of x with margin below 1 / (lambda t n)`, and the averages
 /// are the recursions that the papers print.
 #[test]
 fn steps_are_those_of_pegasos() {
     let points = vec![[1.0, 0.5], [-0.5, 2.0], [0.25, 0.25]];
     let lambda = 0.3;
-    let weights: [(SubgradientAverage, fn(f64) -> f64); 4] = [
+    let weights: [(SubgradientAverage, Weight); 4] = [
         (SubgradientAverage::None, |_| 1.0),
         (SubgradientAverage::Weighted, |t| 2.0 / (t + 1.0)),
         (SubgradientAverage::Polynomial(Polynomial { eta: 3.0 }), |t| 4.0 / (t + 3.0)),
