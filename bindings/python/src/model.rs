@@ -88,6 +88,11 @@ impl Model {
         self.inner.info.provenance.vocabulary.features
     }
 
+    /// Whether features are known by name.
+    fn is_named(&self) -> bool {
+        self.inner.info.provenance.vocabulary.dictionary.is_some()
+    }
+
     /// Everything that the file says about its weights, as JSON text.
     fn info(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner.info).map_err(|error| value_error(error.to_string()))

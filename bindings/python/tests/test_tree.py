@@ -111,3 +111,18 @@ def test_bad_trees_are_refused(tree, labels, message):
     """One error with the tree, the node and the rule."""
     with pytest.raises(ValueError, match=message):
         TreeSSVM().fit([tree], [labels])
+
+
+def test_labels_that_are_not_known_and_rows_of_another_width():
+    x = [(np.eye(3)[[0, 1, 2, 1]], [-1, 0, 0, 1]), (np.eye(3)[[2, 1, 0]], [-1, 0, 1])]
+    y = [["a", "b", "c", "b"], ["c", "b", "a"]]
+    model = TreeSSVM(lam=0.01, passes=50, gap="1%").fit(x, y)
+    assert model.score(x, y) == 1.0
+    assert model.score(x, [["a", None, None, "c"], ["c", None, None]]) == 2 / 3
+    with pytest.raises(ValueError, match="no known label"):
+        model.score(x, [[None] * 4, [None] * 3])
+    with pytest.raises(ValueError, match=r"X\[1\] has 2 features, but TreeSSVM is expecting 3 features as input"):
+        model.predict([x[0], (np.ones((2, 2)), [-1, 0])])
+    for parent in ("a", -2, 0.5, True):
+        with pytest.raises(ValueError, match=r"X\[0\]\[1\]\[1\] is .*: expected the number of a node, or -1 or None at the root"):
+            TreeSSVM().fit([(np.eye(3)[:2], [-1, parent])], [["a", "b"]])

@@ -170,8 +170,8 @@ fn bad_values_are_refused() {
         cases.push((format!("--gap {value}"), message));
     }
     for (arguments, message) in [
-        ("--solver bcpl --set solver.tau=0", "solver.tau = 0: must be a finite number greater than 0, at least 1e-12"),
-        ("--solver oeg --set solver.tau=-0.01", "solver.tau = -0.01: must be a finite number greater than 0"),
+        ("--solver bcpl --set solver.tau=0", "solver.tau = 0: must be from 1e-12 to 1e12"),
+        ("--solver oeg --set solver.tau=-0.01", "solver.tau = -0.01: must be from 1e-12 to 1e12"),
         ("--passes 0", "stop.passes = 0: must be greater than 0"),
         ("--passes -1", "stop.passes = -1: must be greater than 0"),
         ("--passes text", "stop.passes = text: must be a number"),

@@ -106,8 +106,8 @@ fn bad_files_are_refused() {
         (r#"{"nodes": [{}, {"parent": 5}]}"#, "bad.jsonl:2:16: node 1: found parent 5, expected one of the 2 nodes"),
         (r#"{"nodes": [{}, {"parent": 1}]}"#, "bad.jsonl:2:16: node 1: found itself as parent"),
         (r#"{"nodes": [{"feature": {}}]}"#, "found the key `feature`, expected one of `features`"),
-        (r#"{"nodes": [{"features": {"a": NaN}}]}"#, "found no JSON: expected value"),
-        (r#"{"nodes": [{"features": {"a": 1e999}}]}"#, "found no JSON: number out of range"),
+        (r#"{"nodes": [{"features": {"a": NaN}}]}"#, "found no JSON at `NaN`: expected value"),
+        (r#"{"nodes": [{"features": {"a": 1e999}}]}"#, "found no JSON at `1e999`: number out of range"),
         (
             r#"{"nodes": [{"features": [1]}]}"#,
             "node 0: found a list of features, expected names with numbers as before",

@@ -199,6 +199,10 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
             let top = oracle.capabilities().and_then(Capabilities::top_planes);
             top.ok_or_else(|| lacks(block, "list more labellings than the best"))?.top(block, w, out)
         })?;
+        if count == 0 || count > out.len() {
+            let reason = format!("the oracle listed {count} labellings, expected 1 to {}", out.len());
+            return Err(OracleError { block, reason });
+        }
         out.iter().take(count).try_for_each(|plane| check_answer(block, w, plane, Quality::Heuristic))?;
         Ok(count)
     }

@@ -12,18 +12,20 @@ const SPARSE: f64 = 1.0 / 3.0;
 pub struct PlaneSum {
     star: Vec<f64>,
     circ: f64,
+    /// Additions that a coordinate went through at most.
+    additions: f64,
 }
 
 impl PlaneSum {
     /// Returns the sum of no planes, in `dim` dimensions.
     pub fn new(dim: usize) -> Self {
-        PlaneSum { star: vec![0.0; dim], circ: 0.0 }
+        PlaneSum { star: vec![0.0; dim], circ: 0.0, additions: 0.0 }
     }
 
     /// Forgets all planes.
     pub fn clear(&mut self) {
         self.star.fill(0.0);
-        self.circ = 0.0;
+        (self.circ, self.additions) = (0.0, 0.0);
     }
 
     /// Multiplies the sum by `factor`. Costs O(d).
@@ -36,12 +38,19 @@ impl PlaneSum {
     pub fn add(&mut self, amount: f64, plane: PlaneView<'_>) {
         plane.star.add_to(amount, &mut self.star);
         self.circ += amount * plane.circ;
+        self.additions += 1.0;
     }
 
-    /// Adds a plane whose linear part `add` adds to the vector that it is given.
-    pub fn add_with(&mut self, circ: f64, add: impl FnOnce(&mut [f64])) {
+    /// Adds a plane whose linear part `add` adds to the vector that it is given, no coordinate more than `additions` times.
+    pub fn add_with(&mut self, circ: f64, additions: f64, add: impl FnOnce(&mut [f64])) {
         add(&mut self.star);
         self.circ += circ;
+        self.additions += additions;
+    }
+
+    /// Returns the additions that a coordinate went through at most: what rounding may have made of it grows with them.
+    pub fn additions(&self) -> f64 {
+        self.additions
     }
 
     /// Returns the linear part (`[d]`).
@@ -69,7 +78,8 @@ impl PlaneSum {
 
     /// Refuses a sum that was restored and is none in `dim` dimensions.
     pub(crate) fn check(&self, dim: usize) -> Result<(), StateError> {
-        ensure(self.star.len() == dim && finite(&self.star) && self.circ.is_finite(), "a sum of planes")
+        let counted = self.additions >= 0.0; // not of NaN
+        ensure(self.star.len() == dim && finite(&self.star) && self.circ.is_finite() && counted, "a sum of planes")
     }
 }
 

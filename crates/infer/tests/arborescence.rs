@@ -92,6 +92,9 @@ fn equal_enumeration() {
         let mut weights = vec![f64::NAN; values.len()];
         engine.weights(scores, 0.0, &mut weights).unwrap();
         check_weights(scores, &all, &weights, &what);
+        let logs: Vec<f64> = weights.iter().map(|weight| weight.ln()).collect();
+        theorem.solve(HeadScores { scores: &logs, ..scores }, &mut out).unwrap();
+        check_polytope(words, single_root, &out.edges, &what);
         if hole == 0.0 && words > 0 {
             engine.weights(scores, 1e-9, &mut weights).unwrap();
             check_floor(scores, &all, &weights, &what);
@@ -137,6 +140,24 @@ fn check_weights(scores: HeadScores<'_>, all: &[HeadTree], weights: &[f64], what
         let (found, expected) = ((log - logs[0]).exp() / of_weights, (tree.score - most).exp() / of_scores);
         assert!((found - expected).abs() <= 1e-10, "{what}, {:?}: {found} instead of {expected}", tree.heads);
     }
+}
+
+/// Probabilities of edges are those of a distribution over trees, to the last digits: each set of words is entered at
+/// least once, each word exactly once, and the root is left once where it has one child (Edmonds 1967).
+fn check_polytope(words: usize, single_root: bool, edges: &[f64], what: &str) {
+    let (side, tolerance) = (words + 1, 40.0 * f64::EPSILON);
+    for set in 1..1usize << words {
+        let inside = |word: usize| word > 0 && set >> (word - 1) & 1 == 1;
+        let entering = (0..side * side).filter(|at| !inside(at / side) && inside(at % side)).map(|at| edges[at]);
+        let sum: f64 = entering.sum();
+        let enough = if set.count_ones() == 1 { (sum - 1.0).abs() <= tolerance } else { sum >= 1.0 - tolerance };
+        assert!(enough, "{what}: {sum} enters set {set:b}, off by {:e}", sum - 1.0);
+    }
+    let children: f64 = edges[..side].iter().sum();
+    assert!(
+        !single_root || words == 0 || (children - 1.0).abs() <= tolerance,
+        "{what}: {children} children of the root"
+    );
 }
 
 /// Weights with a floor leave every tree a probability, and change none by more than the floor could.

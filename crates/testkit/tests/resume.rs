@@ -144,6 +144,29 @@ fn online_solvers_resume_to_the_bit() {
     }
 }
 
+/// Every way to further labellings, put together either way, annealed or not, with and without planes kept.
+#[test]
+fn further_labellings_resume_to_the_bit() {
+    let entry = find("div-m-best").unwrap();
+    let mut rng = Rng::new(2, 1);
+    for name in ["diverse", "m-best", "rand"] {
+        for combine in ["ordering", "dop1"] {
+            for seed in 0..4 {
+                let mut parameters = (entry.preset)();
+                parameters["solutions"] = json!({"name": name, "planes": 3, "combine": combine});
+                if name == "diverse" {
+                    parameters["solutions"]["anneal"] = seed.into();
+                }
+                parameters["cache"]["max_planes"] = (seed % 2 * 20).into();
+                parameters["inward"] = (0.5 * (seed / 2) as f64).into();
+                let mut cuts: Vec<u64> = (0..6).map(|_| rng.below(200)).collect();
+                cuts.sort_unstable();
+                check(entry, &parameters, &small::random(rng.below(40)), passes(30.0), &cuts);
+            }
+        }
+    }
+}
+
 /// A run that has ended goes on when it is restored with a further stop, as if that had been its stop all along; with
 /// the same stop it ends at once. Of gaps that holds where they do not decide when bounds are evaluated.
 #[test]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core
 from multiplane._labeller import PartLabeller, listed
-from multiplane._tree import node_features, node_parents, structure_of
+from multiplane._tree import node_features, node_parents, refuse_width, structure_of, width_of_rows
 
 
 class ArborescenceSSVM(PartLabeller):
@@ -65,6 +65,10 @@ class ArborescenceSSVM(PartLabeller):
             parents = [[None if parent < 0 else parent for parent in found] for found in y]
         return _core.trees(features, parents, [[None] * self._parts(item) for item in features])
 
+    def _refuse_others(self, x: list[Any]) -> None:
+        for i, item in enumerate(x):
+            refuse_width(self, item, f"X[{i}]")
+
     def _parts(self, example: Any) -> int:
         return int(example.shape[0]) if hasattr(example, "shape") else len(example)
 
@@ -81,6 +85,7 @@ class ArborescenceSSVM(PartLabeller):
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super(PartLabeller, self)._take(model, summary)
         info = json.loads(model.info())
+        self.n_features_in_ = width_of_rows(model, info)
         width = model.features()
         buckets = len(info["spec"]["task"]["structure"]["distances"]) + 1
         ends = [width, width * (1 + 2 * buckets)]

@@ -21,6 +21,8 @@ def listed(x: Any, name: str) -> list[Any]:
 class PartLabeller(Several):
     """Labels the parts of examples: ``y`` is a list of sequences of labels, one for each part."""
 
+    _none_is_unknown = False
+
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         """The core's data set; without labels one to predict."""
         raise NotImplementedError
@@ -101,7 +103,7 @@ class PartLabeller(Several):
         return [self._labelling(part) for part in np.split(numbers, np.cumsum(parts)[:-1])]
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of labels predicted rightly, over all sequences."""
+        """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""
         truth = self._labels(y)
         found = self.predict(X)
         if len(found) != len(truth):
@@ -110,6 +112,9 @@ class PartLabeller(Several):
         for i, (a, b) in enumerate(zip(found, truth, strict=True)):
             if len(a) != len(b):
                 raise ValueError(f"X[{i}] has {len(a)} rows, y[{i}] has {len(b)} labels")
-            right += sum(p == t for p, t in zip(a.tolist(), b, strict=True))
-            total += len(b)
+            known = [(p, t) for p, t in zip(a.tolist(), b, strict=True) if t is not None or not self._none_is_unknown]
+            right += sum(p == t for p, t in known)
+            total += len(known)
+        if not total and any(truth):
+            raise ValueError("y holds no known label: there is nothing to measure")
         return right / max(1, total)

@@ -252,7 +252,7 @@ class StructuredSVM(Estimator):
     def _refuse(self, what: str) -> NoReturn:
         raise NotImplementedError(
             f"{what}: {type(self.task).__name__}, a task of your own, knows its best labelling only; more is known by "
-            "BinarySSVM, MulticlassSSVM, ChainSSVM, GraphSSVM, MrfSSVM and MultiLabelSSVM"
+            "BinarySSVM, MulticlassSSVM, ChainSSVM, TreeSSVM, ArborescenceSSVM, GraphSSVM, MrfSSVM and MultiLabelSSVM"
         )
 
     def _decoded(self, x: list[Any], w: NDArray[np.float64]) -> list[Any]:

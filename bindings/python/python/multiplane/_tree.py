@@ -27,16 +27,34 @@ def node_features(x: Any, what: str) -> Any:
     return x
 
 
+def _is_parent(parent: Any) -> bool:
+    number = isinstance(parent, (int, float, np.integer, np.floating)) and not isinstance(parent, bool)
+    return number and float(parent).is_integer() and parent >= -1
+
+
 def node_parents(x: Any, what: str) -> list[int | None] | None:
     """Parents, none at the root."""
     if x is None:
         return None
     found: list[int | None] = []
     for k, parent in enumerate(x.tolist() if isinstance(x, np.ndarray) else x):
-        if parent is not None and (isinstance(parent, bool) or not float(parent).is_integer()):
+        if parent is not None and not _is_parent(parent):
             raise ValueError(f"{what}[{k}] is {parent!r}: expected the number of a node, or -1 or None at the root")
         found.append(None if parent is None or parent == -1 else int(parent))
     return found
+
+
+def width_of_rows(model: _core.Model, info: dict[str, Any]) -> int | None:
+    """Features of a row as given, where features have no names."""
+    return None if model.is_named() else model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+
+
+def refuse_width(estimator: Any, features: Any, what: str) -> None:
+    """Refuses rows of another width than those of training."""
+    expected, shape = getattr(estimator, "n_features_in_", None), getattr(features, "shape", None)
+    if expected is not None and shape is not None and len(shape) == 2 and shape[1] != expected:
+        name = type(estimator).__name__
+        raise ValueError(f"{what} has {shape[1]} features, but {name} is expecting {expected} features as input")
 
 
 def structure_of(task: dict[str, Any]) -> str | None:
@@ -70,6 +88,7 @@ class TreeSSVM(PartLabeller):
     """
 
     _task = "tree"
+    _none_is_unknown = True
 
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
@@ -93,12 +112,17 @@ class TreeSSVM(PartLabeller):
         features, parents, types = (list(part) for part in zip(*examples, strict=True))
         return _core.trees(features, parents, types, names)
 
+    def _refuse_others(self, x: list[Any]) -> None:
+        for i, item in enumerate(x):
+            refuse_width(self, item[0] if isinstance(item, (tuple, list)) and item else item, f"X[{i}]")
+
     def _parts(self, example: Any) -> int:
         return int(example[0].shape[0]) if hasattr(example[0], "shape") else len(example[0])
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         info = json.loads(model.info())
+        self.n_features_in_ = width_of_rows(model, info)
         labels, ends = len(model.labels()), len(model.labels()) * model.features()
         self.types_ = info["types"]
         self.unary_ = self.coef_[:ends].reshape(labels, -1)

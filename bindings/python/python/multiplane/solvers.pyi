@@ -498,7 +498,7 @@ class PL(Solver):
         length: Literal["line-search", "full"] | dict[str, Any] = 'line-search',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         rate: Literal["fixed", "halving"] | dict[str, Any] = 'fixed',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
         tau: float = 0.01,
     ) -> None: ...
 
@@ -522,7 +522,7 @@ class OEG(Solver):
         length: Literal["line-search", "full"] | dict[str, Any] = 'full',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
         tau: float = 0.01,
     ) -> None: ...
 
@@ -546,7 +546,7 @@ class EG(Solver):
         length: Literal["line-search", "full"] | dict[str, Any] = 'full',
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         rate: Literal["fixed", "halving"] | dict[str, Any] = 'halving',
-        start: Literal["uniform", "truth"] | dict[str, Any] = 'uniform',
+        start: Literal["uniform", "truth"] | dict[str, Any] = 'truth',
         tau: float = 0.01,
     ) -> None: ...
 

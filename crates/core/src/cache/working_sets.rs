@@ -291,7 +291,8 @@ impl WorkingSets {
             sum.add(1.0, self.plane(block, k));
         } else if let Some(coded) = source.coded_planes() {
             let plane = Coded::new(self.code(block, k));
-            sum.add_with(self.circ(block, k), |star| coded.add_planes(block, plane, &[1.0], 1.0, star));
+            let additions = self.code(block, k).len() as f64;
+            sum.add_with(self.circ(block, k), additions, |star| coded.add_planes(block, plane, &[1.0], 1.0, star));
         }
     }
 

@@ -1,5 +1,8 @@
 //! A parameter that cannot be: which one, its value, and the rule that it breaks.
 
+/// Numbers with more characters than this are written with an exponent.
+const LONGEST_NUMBER: usize = 24;
+
 /// One parameter at fault. Its text reads `path = value: rule`, as in `threads = 0: must be at least 1`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path} = {value}: {rule}")]
@@ -15,7 +18,10 @@ pub struct ParameterError {
 impl ParameterError {
     /// Builds the complaint about `path`, which is at `value` and breaks `rule`.
     pub fn new(path: impl Into<String>, value: impl ToString, rule: impl Into<String>) -> Self {
-        ParameterError { path: path.into(), value: value.to_string(), rule: rule.into() }
+        let (value, path, rule) = (value.to_string(), path.into(), rule.into());
+        // Plain notation of 1e-300 has 302 digits.
+        let long = value.parse::<f64>().ok().filter(|_| value.len() > LONGEST_NUMBER);
+        ParameterError { path, value: long.map_or(value, |number| format!("{number:e}")), rule }
     }
 }
 

@@ -30,8 +30,13 @@ pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, Parame
         let name = if path.is_empty() { String::new() } else { error.path().to_string() };
         let inside = |path: &str| path.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let mut mistyped = mistyped(value, &params_of::<T>()).into_iter();
-        let mistyped = mistyped.find(|other| name.is_empty() || inside(&other.path));
-        mistyped.unwrap_or_else(|| ParameterError::new(name, shown(at.unwrap_or(value)), error.inner().to_string()))
+        let of_entry = |path: &str| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('['));
+        let mistyped = mistyped.find(|other| name.is_empty() || inside(&other.path) || of_entry(&other.path));
+        let told = || {
+            let text = error.inner().to_string();
+            text.strip_prefix("missing field ").map_or(text.clone(), |field| format!("needs a value for {field}"))
+        };
+        mistyped.unwrap_or_else(|| ParameterError::new(name, shown(at.unwrap_or(value)), told()))
     })
 }
 
@@ -57,6 +62,37 @@ mod tests {
     use super::*;
     use crate::solvers::block_frank_wolfe::BlockFrankWolfe;
     use serde_json::json;
+
+    /// Entries of lists are looked at, and fields that a choice needs are named.
+    #[test]
+    fn lists_and_missing_fields_are_told() {
+        #[derive(Debug, serde::Deserialize, JsonSchema)]
+        struct Lists {
+            #[serde(default)]
+            #[allow(dead_code, reason = "read only")]
+            counts: Vec<u32>,
+            #[serde(default)]
+            #[allow(dead_code, reason = "read only")]
+            weights: Option<Vec<f64>>,
+            #[allow(dead_code, reason = "read only")]
+            needed: f64,
+        }
+        for (tree, text) in [
+            (
+                json!({"counts": [1, 1.5], "needed": 1}),
+                "counts = [1,1.5]: entry 1 must be a whole number >= 0 and at most 4294967295",
+            ),
+            (json!({"weights": [1, "a"], "needed": 1}), "weights = [1,\"a\"]: entry 1 must be a number"),
+            (
+                json!({"weights": "[1,nan]", "needed": 1}),
+                "weights = [1,nan]: must be a list as JSON has it: numbers are finite, texts in quotes",
+            ),
+            (json!({"weights": "x", "needed": 1}), "weights = x: must be a list"),
+            (json!({"counts": []}), " = {\"counts\":[]}: needs a value for `needed`"),
+        ] {
+            assert_eq!(read::<Lists>(&tree).unwrap_err().to_string(), text);
+        }
+    }
 
     /// A value of the wrong type is found wherever it stands, inside of choices as well.
     #[test]

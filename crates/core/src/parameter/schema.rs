@@ -37,6 +37,8 @@ pub enum ParamKind {
 pub struct ValueKind {
     types: Vec<String>,
     most: Option<u64>,
+    /// Of a list: what its entries may be.
+    entries: Option<Box<ValueKind>>,
 }
 
 /// A variant of a choice.
@@ -60,7 +62,8 @@ impl ValueKind {
             _ => Vec::new(),
         };
         let most = (schema["format"] == "uint32").then_some(u64::from(u32::MAX));
-        ValueKind { types, most }
+        let entries = schema["items"].is_object().then(|| Box::new(ValueKind::of(&schema["items"])));
+        ValueKind { types, most, entries }
     }
 
     /// The rule that `value` breaks, if it is of no type that this may be.
@@ -75,7 +78,9 @@ impl ValueKind {
             _ => value.is_null(),
         };
         if self.types.is_empty() || self.types.iter().any(fits) {
-            return None;
+            let (entries, values) = (self.entries.as_ref()?, value.as_array()?);
+            let mut broken = values.iter().enumerate().filter_map(|(k, value)| Some((k, entries.broken_rule(value)?)));
+            return broken.next().map(|(k, rule)| format!("entry {k} {rule}"));
         }
         let named = self.types.iter().find(|name| *name != "null").map_or("", String::as_str);
         let rule = match (named, self.most) {
@@ -84,6 +89,9 @@ impl ValueKind {
             ("integer", Some(most)) => format!("must be a whole number >= 0 and at most {most}"),
             ("boolean", _) => "must be true or false".into(),
             ("string", _) => "must be text".into(),
+            ("array", _) if value.as_str().is_some_and(|text| text.starts_with('[')) => {
+                "must be a list as JSON has it: numbers are finite, texts in quotes".into()
+            }
             ("array", _) => "must be a list".into(),
             _ => format!("must be {self}"),
         };

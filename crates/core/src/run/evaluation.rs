@@ -24,7 +24,8 @@ impl<O: MaxOracle> Run<O> {
             Evaluate::Auto => {
                 let progress = self.solver.progress();
                 self.books = [self.books, progress.dual].into_iter().flatten().reduce(f64::max);
-                self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
+                let forecast = |seen| if self.solver.evaluates() { seen } else { self.forecast.gap(seen) };
+                self.estimate = progress.gap_seen.map(forecast);
                 (self.evaluated, self.least_gap) = (None, None);
                 let evaluated = iteration_ended && self.take_pass_value()?;
                 if !evaluated && (self.dual.is_none() || self.is_within_reach()) {

@@ -88,7 +88,8 @@ impl MatrixTree {
         let mut range = 0.0f64;
         for word in 1..side {
             let others = (0..side).filter(|&head| head != word).map(|head| scores.edge(head, word));
-            let (least, most) = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (s.min(a), s.max(b)));
+            let allowed = others.filter(|score| *score > f64::NEG_INFINITY);
+            let (least, most) = allowed.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), s| (s.min(a), s.max(b)));
             if most == f64::NEG_INFINITY {
                 return Err(no_tree(scores.single_root));
             }

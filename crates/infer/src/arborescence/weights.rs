@@ -13,18 +13,22 @@ use crate::error::Error;
 /// How bad the best edge into a cycle is left: e^-64 is far below what 1 can be changed by.
 const BAD: f64 = 64.0;
 
-/// What the edges into all cycles around one word may lose together: weights stay above e^-600.
-const RANGE: f64 = 600.0;
+/// What the edges into all cycles around one word may lose together.
+const RANGE: f64 = 200.0;
+
+/// An edge that makes a tree worse by more than e^-95 has no weight: no probability that a double beside 1 can tell.
+const NOTHING: f64 = -95.0;
 
 impl Arborescence {
     /// Writes a weight of each edge such that `p(tree) ~ prod of weights` is the distribution `p(tree) ~ e^score`. The
     /// weights of a word's heads sum to 1; the diagonal and the root's column are 0. O(n^2) times the depth of cycles in
     /// cycles.
     ///
-    /// Where an edge makes a tree worse by more than a factor `floor`, it is made as good as that: weights of which a solver
-    /// makes the next distribution must leave a way back from trees that are certain. 0 floors none, and the distribution is
-    /// exact to rounding; with more than 9 cycles within one another whose edges are all far worse, trees that enter one of
-    /// `depth` of these twice count for up to `e^(-600 / depth)`.
+    /// Weights are 0 or at least e^-300, so that [`MatrixTree`](super::MatrixTree) works with them as they are, and edges of
+    /// all words agree to the last digits. Where an edge makes a tree worse by more than a factor `floor`, it is made as good
+    /// as that: weights of which a solver makes the next distribution must leave a way back from trees that are certain. 0
+    /// floors none, and the distribution is exact to rounding; with more than 5 cycles within one another whose edges are
+    /// all far worse, trees that enter one of `depth` of these twice count for up to `e^(-200 / depth)`.
     ///
     /// ```
     /// use multiplane_infer::arborescence::{Arborescence, HeadScores};
@@ -62,11 +66,16 @@ impl Arborescence {
                 let (lost, kept) = self.sums_of(head);
                 let worse = scores.edge(head, word) - lost;
                 let worse = if head == 0 && is_never_child { floor } else { worse.max(floor) };
-                out[head * side + word] = worse + kept;
+                out[head * side + word] = if worse < NOTHING { f64::NEG_INFINITY } else { worse + kept };
             }
         }
         normalise(side, out);
         Ok(())
+    }
+
+    /// Returns the heads of the best tree of the scores that weights were asked for last.
+    pub fn heads(&self) -> &[u32] {
+        &self.heads
     }
 
     /// Decides how much worse than those inside it the edges into a contraction are left.

@@ -1,7 +1,7 @@
 //! What a solver needs of a task beside answers, asked before training.
 
 use multiplane_core::oracle::Ability;
-use multiplane_core::solvers::SOLVERS;
+use multiplane_core::solvers::{SOLVERS, SolverEntry};
 use multiplane_tasks::problem::Problem;
 use multiplane_tasks::registry::TASKS;
 
@@ -20,18 +20,21 @@ pub(super) fn check(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), 
     if oracle.capabilities().is_some_and(|known| ability.is_had_by(known)) {
         return Ok(());
     }
-    Err(Error::input(refusal(solver, ability, problem.task())))
+    let mut has = |ability: Ability| oracle.capabilities().is_some_and(|known| ability.is_had_by(known));
+    let served = |entry: &&SolverEntry| entry.needs().is_none_or(&mut has);
+    let others: Vec<&str> = SOLVERS.iter().filter(served).map(|entry| entry.name).collect();
+    Err(Error::input(refusal(solver, ability, problem.task(), &others)))
 }
 
-fn refusal(solver: &SolverChoice, ability: Ability, task: &str) -> String {
+fn refusal(solver: &SolverChoice, ability: Ability, task: &str, others: &[&str]) -> String {
     let (name, what) = (solver.entry.name, ability.name());
     let by_preset = if solver.entry.needs().is_some() { "" } else { " with these parameters" };
-    let able = TASKS.iter().filter(|entry| entry.has(ability)).map(|entry| entry.name);
-    let undemanding = SOLVERS.iter().filter(|entry| entry.needs().is_none()).map(|entry| entry.name);
+    let able: Vec<&str> = TASKS.iter().filter(|entry| entry.has(ability)).map(|entry| entry.name).collect();
+    let set_up = if able.contains(&task) { ", as it is set up" } else { "" };
     format!(
-        "solver `{name}`{by_preset} needs a task that can {what}: task `{task}` cannot, as it is set up. Tasks that can: {}; \
+        "solver `{name}`{by_preset} needs a task that can {what}: task `{task}` cannot{set_up}. Tasks that can: {}; \
          solvers that do without: {}",
-        able.collect::<Vec<_>>().join(", "),
-        undemanding.collect::<Vec<_>>().join(", ")
+        able.join(", "),
+        others.join(", ")
     )
 }

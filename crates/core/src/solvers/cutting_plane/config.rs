@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::order::check_size;
 use crate::parameter::{ParameterError, not_negative, require};
 
+/// Most labellings per example and pass: each has a sum of planes over all weights.
+const MOST_PLANES: u32 = 1000;
+
 /// Parameters that the master problems of all cutting-plane methods have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -150,7 +153,8 @@ impl Solutions {
     }
 
     fn check(&self) -> Result<(), ParameterError> {
-        require(self.planes() > 0, "planes", self.planes(), "must be at least 1")?;
+        let counted = (1..=MOST_PLANES).contains(&self.planes());
+        require(counted, "planes", self.planes(), "must be at least 1 and at most 1000")?;
         let share = |diversity: f64| {
             let holds = (0.0..=1.0).contains(&diversity);
             require(holds, "diversity", diversity, "must be from 0 to 1")

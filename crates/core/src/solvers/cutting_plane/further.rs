@@ -25,8 +25,10 @@ pub(super) struct Further {
     solutions: Solutions,
     /// Sums of the planes of the second, third, .. labellings.
     sums: Vec<PlaneSum>,
-    /// How many of these are in use: fewer as a run is annealed.
+    /// How many of these are in use, and the share of the diversity: less as a run is annealed, which began after a pass.
     used: usize,
+    share: f64,
+    began: u64,
     /// Penalties on labels of the first, second, .. labellings.
     penalties: Vec<f64>,
     /// Variables in which the j-th labellings differ from the next, over the pass, and all variables.
@@ -52,6 +54,8 @@ impl Further {
             solutions,
             sums: vec![PlaneSum::new(dim); more],
             used: more,
+            share: 1.0,
+            began: 0,
             penalties: vec![penalty; more],
             differing: vec![0; more],
             variables: 0,
@@ -67,14 +71,20 @@ impl Further {
         if let Solutions::Diverse(Diverse { anneal, .. }) = self.solutions
             && anneal > 0
         {
-            let share = 0.5f64.powi(((pass - 1) / u64::from(anneal)).min(60) as i32);
-            self.used = (self.sums.len() as f64 * share).round() as usize;
+            let halvings = pass.saturating_sub(self.began + 1) / u64::from(anneal);
+            self.share = 0.5f64.powi(halvings.min(60) as i32);
+            self.used = (self.sums.len() as f64 * self.share).round() as usize;
         }
         self.sums.iter_mut().for_each(PlaneSum::clear);
         self.differing.fill(0);
         self.variables = 0;
         self.seen = self.seen.take().map(|_| WorkingSets::new(blocks));
         self.choices.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Begins anew after `passes` passes, as at another lambda.
+    pub(super) fn restart(&mut self, passes: u64) {
+        self.began = passes;
     }
 
     /// Asks for further labellings of an example, whose best one has the plane `first`, and adds them up. `keep` is
@@ -131,10 +141,9 @@ impl Further {
     /// Ends a pass: penalties follow the diversity that it had.
     pub(super) fn end(&mut self) {
         let Solutions::Diverse(Diverse { diversity, .. }) = self.solutions else { return };
-        let share = self.used as f64 / self.sums.len() as f64;
         for (penalty, differing) in self.penalties.iter_mut().zip(&self.differing).take(self.used) {
             let reached = *differing as f64 / self.variables.max(1) as f64;
-            let factor = if reached < diversity * share { FOLLOW } else { 1.0 / FOLLOW };
+            let factor = if reached < diversity * self.share { FOLLOW } else { 1.0 / FOLLOW };
             *penalty = (*penalty * factor).clamp(PENALTIES.0, PENALTIES.1);
         }
     }
@@ -161,7 +170,9 @@ impl Further {
     /// Refuses what was restored and does not fit.
     pub(super) fn check(&self, fresh: &Self, blocks: usize, dim: usize) -> Result<(), StateError> {
         let more = fresh.sums.len();
-        let lengths = [self.sums.len(), self.penalties.len(), self.differing.len()] == [more; 3] && self.used <= more;
+        let lengths = [self.sums.len(), self.penalties.len(), self.differing.len()] == [more; 3]
+            && self.used <= more
+            && (0.0..=1.0).contains(&self.share);
         ensure(self.solutions == fresh.solutions && lengths, "the labellings per example")?;
         self.sums.iter().try_for_each(|sum| sum.check(dim))?;
         ensure(self.penalties.iter().all(|penalty| penalty.is_finite() && *penalty >= 0.0), "the penalties")?;
@@ -173,5 +184,53 @@ impl Further {
             block < blocks && choice.is_none_or(|k| (k as usize) < seen.len(block))
         };
         ensure(self.choices.iter().all(|choices| choices.iter().enumerate().all(is_kept)), "the labellings of a pass")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diverse(planes: u32, anneal: u32) -> Further {
+        let solutions = Diverse { planes, diversity: 0.2, penalty: 0.1, anneal, ..Diverse::default() };
+        Further::new(Solutions::Diverse(solutions), 3, 2).unwrap()
+    }
+
+    /// A penalty grows where labellings differ in fewer variables than wanted, falls where in more, and stays in range.
+    #[test]
+    fn penalties_follow_the_diversity() {
+        let mut further = diverse(3, 0);
+        further.begin(1, 3);
+        (further.variables, further.differing) = (100, vec![19, 21]);
+        further.end();
+        assert_eq!(further.penalties, [0.1 * FOLLOW, 0.1 * (1.0 / FOLLOW)]);
+        for _ in 0..200 {
+            further.end();
+        }
+        assert_eq!(further.penalties, [PENALTIES.1, PENALTIES.0]);
+    }
+
+    /// Annealing halves M - 1 and K again and again, and begins anew where it is told to.
+    #[test]
+    fn annealed_runs_ask_for_less() {
+        let mut further = diverse(10, 2);
+        let used = |further: &mut Further, pass: u64| {
+            further.begin(pass, 3);
+            (further.used, further.share)
+        };
+        let found: Vec<_> = (1..=9).map(|pass| used(&mut further, pass)).collect();
+        let of = |used: usize, share: f64| [(used, share); 2];
+        let expected = [of(9, 1.0), of(5, 0.5), of(2, 0.25), of(1, 0.125)].concat();
+        assert_eq!((&found[..8], found[8]), (&expected[..], (1, 0.0625)));
+        further.restart(9);
+        assert_eq!(used(&mut further, 10), (9, 1.0));
+        (further.variables, further.differing) = (1000, vec![150; 9]);
+        used(&mut further, 12);
+        (further.variables, further.differing) = (1000, vec![150; 9]);
+        let before = further.penalties.clone();
+        further.end();
+        let falls = further.penalties.iter().zip(&before).take(5).all(|(now, before)| now < before);
+        assert!(falls, "0.15 is more than half of 0.2");
+        assert_eq!(further.penalties[5..], before[5..]);
     }
 }

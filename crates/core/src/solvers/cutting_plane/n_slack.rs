@@ -129,8 +129,8 @@ impl NSlackSolver {
         self.gaps.end_pass();
         let still = self.dual.value() - before <= NO_GAIN * (before.abs() + 1.0);
         // Only a cycle over all blocks can tell that none is left; one in so many is made to see what became of the others.
-        let solved =
-            (self.visits_all && (left <= tolerance || still)) || self.cycles - self.cycles_before > MOST_CYCLES;
+        let solved = (self.visits_all && (left <= tolerance || still))
+            || self.cycles.saturating_sub(self.cycles_before) > MOST_CYCLES;
         self.visits_all = !self.visits_all && (left <= tolerance || still || self.cycles.is_multiple_of(ALL_EVERY));
         solved
     }

@@ -32,6 +32,9 @@ use crate::state::{self, StateError, ensure, finite};
 /// Planes of planes kept in a row at most.
 const MOST_OF_KEPT: u32 = 300;
 
+/// Solutions of the master after which w and F are made anew of the planes and their masses.
+const REBUILD_EVERY: u32 = 50;
+
 /// What the next step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
@@ -67,6 +70,8 @@ pub struct OneSlackSolver {
     /// The best weights so far with their primal value, where passes are drawn toward them.
     best: Option<(Vec<f64>, f64)>,
     longest: Longest,
+    /// Additions behind any plane kept at most.
+    additions: f64,
     /// Corners that are to take all mass, being added up: the start of a path.
     placed: bool,
 }
@@ -91,6 +96,7 @@ impl OneSlackSolver {
             gap: None,
             best: None,
             longest: Longest::new(blocks),
+            additions: 0.0,
             placed: false,
             config,
         }
@@ -155,6 +161,7 @@ impl OneSlackSolver {
                 Gain::new(phi, circ, dual.iterate())
             };
             for sum in further.planes(gain) {
+                self.additions = self.additions.max(sum.additions());
                 sum.write(&mut self.joint);
                 dual.insert(0, &self.joint, self.master.solved(), &mut NoCapabilities);
             }
@@ -164,6 +171,7 @@ impl OneSlackSolver {
 
     /// Keeps the sum in hand as a plane.
     fn insert(&mut self) -> Option<usize> {
+        self.additions = self.additions.max(self.sum.additions());
         self.sum.write(&mut self.joint);
         let kept = self.dual.insert(0, &self.joint, self.master.solved(), &mut NoCapabilities);
         self.phase = Phase::Master;
@@ -178,6 +186,9 @@ impl OneSlackSolver {
         }
         let oldest = self.master.end(&mut self.dual, self.config.master.max_idle);
         self.dual.sets_mut().prune(0, oldest, usize::MAX);
+        if self.master.solved().is_multiple_of(REBUILD_EVERY) {
+            self.dual.rebuild(&mut NoCapabilities);
+        }
         let of_pass = self.sweep.visited() == self.blocks;
         let gained = self.pace.end(ctx.now(), self.dual.value(), of_pass);
         self.sweep.leave();
@@ -221,6 +232,7 @@ impl OneSlackSolver {
         self.sum.check(dim)?;
         self.sweep.check(self.blocks, dim)?;
         self.longest.check(self.blocks)?;
+        ensure(self.additions >= 0.0, "the additions")?;
         let best = self.best.as_ref().is_none_or(|(w, _)| w.len() == dim && finite(w));
         ensure(best, "the best weights")?;
         ensure(self.cache.is_some() == fresh.cache.is_some(), "the planes kept per example")?;
@@ -258,7 +270,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
     }
 
     fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
-        self.dual.rounded_with(rounding, self.blocks as f64, |w| self.longest.terms(w), &mut NoCapabilities, out);
+        self.dual.rounded_with(rounding, self.additions, |w| self.longest.terms(w), &mut NoCapabilities, out);
     }
 
     fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
@@ -315,6 +327,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
 impl<O: MaxOracle + ?Sized> Rescale<O> for OneSlackSolver {
     fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
         if std::mem::take(&mut self.placed) {
+            self.additions = self.additions.max(self.sum.additions());
             self.sum.write(&mut self.joint);
             self.dual.place(0, &self.joint, true, self.master.solved(), &mut NoCapabilities);
         }
@@ -323,6 +336,9 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for OneSlackSolver {
             WarmStart::KeepDual => 1.0,
         };
         self.leave_pass(ctx);
+        if let Some(further) = &mut self.further {
+            further.restart(self.iterations);
+        }
         self.dual.rescale(lambda, scale, &mut NoCapabilities);
     }
 

@@ -55,7 +55,7 @@ impl Sweep {
         if self.corner.view().score(&self.at) > 0.0 { self.corner.view() } else { PlaneView::ZERO }
     }
 
-    /// Returns the last answer as the oracle wrote it.
+    /// Returns the last answer as the oracle wrote it, frozen weights folded into its constant part.
     pub(super) fn answer(&self) -> &Plane {
         &self.corner
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::order::Order;
 use crate::parameter::{ParameterError, require};
 
-/// Least temperature: further below, scores divided by it leave the range of numbers.
-const COLDEST: f64 = 1e-12;
+/// Temperatures stay within these: further below, scores divided by them leave the range of numbers.
+pub(super) const RANGE: (f64, f64) = (1e-12, 1e12);
 
 /// How far a step goes toward the expected plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub enum Rate {
     #[default]
     Fixed,
     /// A block's rate is halved until F does not fall, each time with another call, and grows by 1.05 after a step. Line
-    /// search needs none of it.
+    /// search makes no step too long, and leaves the rate as it is.
     Halving,
 }
 
@@ -36,7 +36,8 @@ pub enum Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small.
+    /// All labellings alike, as in the papers. F begins far below 0 where lambda is small, and
+    /// w far from a prior.
     Uniform,
     /// All on the truth, as Frank-Wolfe methods begin: w = 0, F = 0. Labellings without mass count as 1e-12.
     #[default]
@@ -81,15 +82,14 @@ impl PartialLinearization {
         PartialLinearization::default()
     }
 
-    /// Preset `pl`: uniform at first, as in the paper.
+    /// Preset `pl`.
     pub fn pl() -> Self {
-        PartialLinearization { start: Start::Uniform, batch: true, ..PartialLinearization::default() }
+        PartialLinearization { batch: true, ..PartialLinearization::default() }
     }
 
-    /// Preset `oeg`: uniform at first, as in the paper.
+    /// Preset `oeg`.
     pub fn oeg() -> Self {
-        let (start, length, rate) = (Start::Uniform, Length::Full, Rate::Halving);
-        PartialLinearization { start, length, rate, ..PartialLinearization::default() }
+        PartialLinearization { length: Length::Full, rate: Rate::Halving, ..PartialLinearization::default() }
     }
 
     /// Preset `eg`.
@@ -98,8 +98,8 @@ impl PartialLinearization {
     }
 
     pub(super) fn check(&self) -> Result<(), ParameterError> {
-        let warm = self.tau.is_finite() && self.tau >= COLDEST;
-        require(warm, "tau", self.tau, "must be a finite number greater than 0, at least 1e-12")?;
+        let within = (RANGE.0..=RANGE.1).contains(&self.tau);
+        require(within, "tau", self.tau, "must be from 1e-12 to 1e12")?;
         self.order.validate().map_err(|error| error.under("order"))
     }
 }

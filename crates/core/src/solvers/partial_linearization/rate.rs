@@ -1,6 +1,6 @@
 //! The rate of full steps: halved until F does not fall, a little larger after each step (Collins et al. 2008).
 
-use super::config::{Length, PartialLinearization, Rate};
+use super::config::{Length, PartialLinearization, RANGE, Rate};
 use crate::linalg;
 
 /// Factor by which a rate grows after a step.
@@ -8,9 +8,6 @@ const GROWTH: f64 = 1.05;
 
 /// A step that is still too long after so many halvings gains nothing that numbers can tell.
 const MOST_HALVINGS: u32 = 40;
-
-/// Temperatures stay within these.
-const RANGE: (f64, f64) = (1e-12, 1e12);
 
 /// What line search, or the rule for full steps, makes of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +34,7 @@ impl PartialLinearization {
     /// Returns the temperature that follows `tau`.
     pub(super) fn next_tau(&self, tau: f64, gamma: f64, verdict: Verdict) -> f64 {
         let next = match (self.rate, verdict) {
+            _ if self.length == Length::LineSearch => return tau,
             (Rate::Fixed, _) => return tau,
             (Rate::Halving, Verdict::TooLong) => 2.0 * tau,
             (Rate::Halving, Verdict::Done) if gamma > 0.0 => tau / GROWTH,

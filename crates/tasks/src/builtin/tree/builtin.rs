@@ -21,6 +21,10 @@ impl BuiltinTask for TreeTask {
         (labelled - right, labelled)
     }
 
+    fn is_known(&self, truth: &Vec<u32>) -> bool {
+        truth.iter().any(|&label| label != Trees::NO_LABEL)
+    }
+
     fn rows<'a>(&self, x: &'a TreeInput) -> Option<&'a SparseRows> {
         Some(x.rows())
     }

@@ -86,7 +86,10 @@ fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
     let text = &text.replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
     let message = match text.as_str() {
         _ if error.is_eof() => format!("found the end of the line within JSON, expected all of an object: {text}"),
-        _ if error.is_syntax() => format!("found no JSON: {text}"),
+        _ if error.is_syntax() => match word_at(line.text, at) {
+            "" => format!("found no JSON: {text}"),
+            word => format!("found no JSON at `{word}`: {text}"),
+        },
         _ if text.starts_with("invalid length") => text.replacen("invalid", "found", 1),
         _ if text.starts_with("invalid ") => found(text),
         _ if text.starts_with("missing field") => text.replacen("missing field", "found no key", 1) + ", expected it",
@@ -95,6 +98,15 @@ fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
         _ => format!("found {text}"),
     };
     line.error(at, message)
+}
+
+/// The number or name that stands at a byte of a text; empty where none does.
+fn word_at(text: &str, at: usize) -> &str {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let bytes = text.as_bytes();
+    let start = at - bytes[..at].iter().rev().take_while(|byte| is_part(byte)).count();
+    let end = at + bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+    text.get(start..end).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -176,7 +188,7 @@ mod tests {
                     "f:1:11: found the end of the line within JSON, expected all of an object: EOF while parsing a list",
                 ),
                 (b"\n{\"nodes\": [{]}", "f:2:13: found no JSON: key must be a string"),
-                (b"{\"nodes\": []} x", "f:1:15: found no JSON: trailing characters"),
+                (b"{\"nodes\": []} x", "f:1:15: found no JSON at `x`: trailing characters"),
                 (b"{\"nodes\": []}", "f:1:1: found a tree without nodes, expected at least one"),
                 (b"{\"edges\": []}", "f:1:13: found no key `nodes`, expected it"),
                 (b"[1]", "f:1:1: found `[1]` as tree, expected an object `{\"nodes\": [...]}`"),
@@ -187,8 +199,8 @@ mod tests {
                 ),
                 (b"{\"nodes\": [{\"label\": 3}]}", "f:1:22: found integer `3`, expected a string"),
                 (b"{\"nodes\": [{\"label\": \"a\", \"label\": \"b\"}]}", "f:1:33: found the key `label` twice"),
-                (b"{\"nodes\": [{\"features\": {\"a\": NaN}}]}", "f:1:31: found no JSON: expected value"),
-                (b"{\"nodes\": [{\"features\": [1e999]}]}", "f:1:30: found no JSON: number out of range"),
+                (b"{\"nodes\": [{\"features\": {\"a\": NaN}}]}", "f:1:31: found no JSON at `NaN`: expected value"),
+                (b"{\"nodes\": [{\"features\": [1e999]}]}", "f:1:30: found no JSON at `1e999`: number out of range"),
                 (b"{\"nodes\": [{\"features\": {\"a\": \"1\"}}]}", "f:1:33: found string \"1\", expected a number"),
                 (
                     b"{\"nodes\": [{\"features\": 3}]}",

@@ -76,11 +76,16 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
             normalizer = found.log_partition;
             tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
         }
-        engine.solve(self.view(words, tilted), found).map_err(text)?;
         let (edges, next) = to.split_at_mut(side * side);
-        edges.copy_from_slice(&found.edges);
         search.weights(self.view(words, tilted), 0.0, next).map_err(text)?;
-        Ok(if tau.is_finite() { tau * (found.log_partition - normalizer) - of_truth } else { 0.0 })
+        // Sums are taken over these weights and not over e^tilted: of scores as large as 1e6 their logarithms lose digits, each
+        // word's by themselves, and the probabilities of arcs would be of no distribution over trees.
+        logarithms(next, before);
+        engine.solve(self.view(words, before), found).map_err(text)?;
+        edges.copy_from_slice(&found.edges);
+        let tree = search.heads();
+        let shift = self.view(words, tilted).score(tree) - self.view(words, before).score(tree);
+        Ok(if tau.is_finite() { tau * (found.log_partition + shift - normalizer) - of_truth } else { 0.0 })
     }
 
     fn expected(

@@ -14,11 +14,14 @@ use crate::data::trees::TreeFault;
 use crate::dataset::Dataset;
 use crate::problem::{MAX_DIM, OpenError, Vocabulary, check_dim};
 
+/// Most words of a sentence: it takes tables of words times words numbers, some of them for as long as a run lasts.
+const MOST_WORDS: usize = 4096;
+
 /// Reads `data`; with a vocabulary (that of a model) features that it lacks get one warning, and parents may be missing.
 ///
 /// # Errors
 ///
-/// The data are no trees, have several roots where one is demanded, lack parents in training, do not fit the model, or need
+/// The data are no trees, have several roots where one is demanded, lack parents in training, are longer than sentences get, do not fit the model, or need
 /// more weights than there may be; distances that do not ascend.
 pub(super) fn read(
     spec: &ArborescenceSpec,
@@ -32,6 +35,10 @@ pub(super) fn read(
     let trees = trees_of(data)?;
     if spec.root == RootChildren::Single {
         one_root(trees)?;
+    }
+    if let Some(tree) = (0..trees.len()).find(|&tree| trees.range(tree).len() > MOST_WORDS) {
+        let message = format!("found {} words, expected at most {MOST_WORDS} in a sentence", trees.range(tree).len());
+        return Err(fault(trees, tree, &TreeFault::tree(message)));
     }
     let unknown = (0..trees.len()).find(|&tree| !trees.has_parents(tree));
     if let (Some(tree), None) = (unknown, vocabulary) {
