@@ -211,6 +211,7 @@ mod tests {
             test_loss: None,
             answer: None,
             decisions: None,
+            descent: None,
         };
         let found: Vec<_> = gaps(&[record(1.0, 0.5), record(0.75, 0.25), record(0.25, 0.125)]).collect();
         assert_eq!(found, [Some(0.5), Some(0.25), Some(0.25)]);

@@ -36,7 +36,7 @@ pub(crate) fn spent(cost: &RunCost, n: usize, clock: ClockKind, looks: &str) -> 
     format!(
         "  passes  {:.1} all in: {:.1} of training ({} oracle calls, {} cached steps), {:.1} of {looks} ({} calls)\n  \
          time    {all:.2} {unit}, {:.0} % of it {looks}; {:.0} % of training was in the oracle\n",
-        cost.all_calls() as f64 / n,
+        cost.passes + cost.evaluation_calls as f64 / n,
         cost.passes,
         cost.oracle_calls,
         cost.cached_steps,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::clock::{Clock, ClockKind, Stopwatch};
 use crate::lookahead::Lookahead;
 use crate::oracle::{
-    Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer,
+    Ability, Capabilities, CodedPlanes, Marginals, MaxOracle, OracleError, OracleResult, Quality, check_answer,
 };
 use crate::plane::Plane;
 use crate::rng::Rng;
@@ -205,6 +205,17 @@ impl<'a, O: MaxOracle + ?Sized> Ctx<'a, O> {
         }
         out.iter().take(count).try_for_each(|plane| check_answer(block, w, plane, Quality::Heuristic))?;
         Ok(count)
+    }
+
+    /// Returns whether the oracle has an ability beside answering.
+    pub fn has(&mut self, ability: Ability) -> bool {
+        self.oracle.capabilities().is_some_and(|known| ability.is_had_by(known))
+    }
+
+    /// Returns the hinge of `block` at w = 0, its largest loss, where it is known without a search: no call. See
+    /// [`Capabilities::hinge_at_zero`].
+    pub fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+        self.oracle.capabilities()?.hinge_at_zero(block)
     }
 
     /// Has labels of a labelling drawn anew: no call, charged like a plane kept. See

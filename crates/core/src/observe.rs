@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::solver::Decisions;
+use crate::solver::{Decisions, Descent};
 
 /// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub struct RunCost {
     pub evaluation_calls: u64,
     /// Steps on cached planes.
     pub cached_steps: u64,
-    /// Oracle calls / n.
+    /// Oracle calls / n, or examples drawn / n where the solver counts these.
     pub passes: f64,
     /// Outer iterations; none where a run goes over several lambdas.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ impl RunCost {
 /// How far a run has come after an outer iteration; the names are those of the record file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
-    /// Oracle calls / n.
+    /// Oracle calls / n, or examples drawn / n where the solver counts these.
     pub pass: f64,
     /// Outer iterations begun.
     pub iterations: u64,
@@ -106,6 +106,9 @@ pub struct Record {
     /// What a solver that chooses measured and decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decisions: Option<Decisions>,
+    /// What the last step of functional descent did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descent: Option<Descent>,
 }
 
 /// Training seconds by what they went into, as Guzman-Rivera et al. 2014 split them (Figure 2c): inference is what is left
@@ -147,7 +150,7 @@ impl Record {
 /// What can be seen between outer iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tick {
-    /// Oracle calls / n.
+    /// Oracle calls / n, or examples drawn / n where the solver counts these.
     pub pass: f64,
     /// Training calls of the oracle.
     pub oracle_calls: u64,

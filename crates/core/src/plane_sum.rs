@@ -1,5 +1,6 @@
 //! Sums of planes, one per example: planes of the sum of all hinges.
 
+use crate::linalg;
 use crate::plane::{Plane, PlaneView};
 use crate::state::{StateError, ensure, finite};
 
@@ -25,6 +26,12 @@ impl PlaneSum {
     pub fn clear(&mut self) {
         self.star.fill(0.0);
         (self.circ, self.additions) = (0.0, 0.0);
+    }
+
+    /// Multiplies the sum by `factor`. Costs O(d).
+    pub fn scale(&mut self, factor: f64) {
+        linalg::scale(factor, &mut self.star);
+        self.circ *= factor;
     }
 
     /// Adds `amount` times a plane. Costs O(stored coefficients).

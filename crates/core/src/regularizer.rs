@@ -96,6 +96,15 @@ impl Regularizer {
         Regularizer { lambda, ..self.clone() }
     }
 
+    /// Goes to another strength and prior mean (`[d]`) with the same constraints. Allocates where the prior is shared.
+    pub fn move_to(&mut self, lambda: f64, prior: &[f64]) {
+        self.lambda = lambda;
+        match self.prior.as_mut().and_then(Arc::get_mut) {
+            Some(own) if own.len() == prior.len() => own.copy_from_slice(prior),
+            _ => self.prior = Some(prior.into()),
+        }
+    }
+
     /// Why this cannot regularise `dim` weights, if so.
     pub fn fault(&self, dim: usize) -> Option<String> {
         if self.metric.has_kernel() && (self.prior.is_some() || self.constraints.is_some()) {

@@ -35,6 +35,25 @@ pub struct Progress {
     pub master_seconds: Option<f64>,
     /// What a solver that chooses has measured and decided.
     pub decisions: Option<Decisions>,
+    /// What the last step of functional descent did; `None` before it, and for other solvers.
+    pub descent: Option<Descent>,
+}
+
+/// What a step of functional descent did, over its sample S_t of examples: what the thesis plots (B47, Fig. 5.1, 5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Descent {
+    /// Mean hinge over the sample before the step, in units of the loss.
+    pub hinge: f64,
+    /// Share of the sample with a hinge above 0 before the step.
+    pub nonzero: f64,
+    /// The strength lambda_t of the step.
+    pub lambda_t: f64,
+    /// The squared length of the step, `|u_t|^2`.
+    pub update_square: f64,
+    /// What bounds it: the largest residual margin and the gap left, over lambda_t (Thm. 3, which solves exactly).
+    pub update_bound: f64,
+    /// Cutting planes that the step was made of.
+    pub update_planes: u32,
 }
 
 /// What an automatic solver measured, and decided by it, in the outer iteration in hand.
@@ -69,6 +88,18 @@ pub struct PassValue<'a> {
 
 /// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
 pub trait Solver<O: MaxOracle + ?Sized> {
+    /// Returns the examples drawn for the steps that have ended, of a solver whose passes are n of these: budgets and
+    /// records count them then. `None` where a pass is n calls.
+    fn drawn(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns whether the answers seek the minimum of P at the run's lambda. Where they do not, the latest is the one to
+    /// save, and P only says what it is there.
+    fn minimises(&self) -> bool {
+        true
+    }
+
     /// Takes one step.
     ///
     /// # Errors

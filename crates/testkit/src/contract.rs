@@ -112,7 +112,7 @@ impl Observer for Kept {
 
 /// A solver's brackets are true, its dual never falls, and it gets near the optimum.
 ///
-/// `passes` must be enough for the solver to close the gap to `within`.
+/// `passes` must be enough for the solver to close the gap to `within`, if it seeks the optimum at all.
 pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f64, within: f64) {
     let name = format!("{} on {}", entry.name, problem.name);
     let (optimum, doubt) = reference::optimum(problem, lambda);
@@ -133,7 +133,8 @@ pub fn check_solver(entry: &SolverEntry, problem: &Small, lambda: f64, passes: f
         outcome.certificate.primal
     );
     assert!(primal >= optimum - slack, "{name}: primal {primal} below the optimum {optimum}");
-    assert!(primal - optimum <= within + slack, "{name}: primal {primal} not near the optimum {optimum}");
+    let near = primal - optimum <= within + slack;
+    assert!(near || !entry.minimises, "{name}: primal {primal} not near the optimum {optimum}");
     assert_eq!(outcome.certificate.certified, entry.has_dual, "{name}");
     assert_eq!(outcome.certificate.dual.is_some(), entry.has_dual, "{name}");
     let Some(dual) = outcome.certificate.dual else { return };

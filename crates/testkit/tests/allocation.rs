@@ -33,7 +33,7 @@ fn oracle() -> BoxedOracle {
 /// change with its penalties. One or two allocations are left.
 const LATE: [&str; 2] = ["n-slack", "div-m-best"];
 
-/// No solver of the registry allocates in a step after warm-up. (One test function: the counter is global.)
+/// No solver of the registry allocates in a step after warm-up. (The counter is that of this thread.)
 ///
 /// Pairwise presets with the gap cache are left out: planes with mass may exceed its limit, and in 150 000 steps not
 /// every example has met its largest active set. Four allocations in 20 000 steps are left, each of a list that doubles.

@@ -107,6 +107,43 @@ fn every_combination_resumes_to_the_bit() {
     }
 }
 
+/// Samples, schedules, margins and averages of the online solvers.
+#[test]
+fn online_solvers_resume_to_the_bit() {
+    let mut rng = Rng::new(2, 1);
+    let mut check = |name: &str, changes: Value| {
+        let entry = find(name).unwrap();
+        let mut parameters = (entry.preset)();
+        changes.as_object().unwrap().iter().for_each(|(key, value)| parameters[key] = value.clone());
+        for _ in 0..3 {
+            let problem = small::random(rng.below(40));
+            let mut cuts: Vec<u64> = (0..6).map(|_| rng.below(150)).collect();
+            cuts.sort_unstable();
+            check(entry, &parameters, &problem, passes(10.0), &cuts);
+        }
+    };
+    for size in [1.0_f64, 2.0, 0.5] {
+        for sampling in ["uniform", "sequential", "importance"] {
+            for margins in ["clamped", "exact"] {
+                for schedule in ["constant", "linear", "power", "geometric"] {
+                    let (sampling, schedule) = (json!({"name": sampling}), json!({"name": schedule}));
+                    check(
+                        "sfd1",
+                        json!({"size": size, "sampling": sampling, "margins": margins, "schedule": schedule}),
+                    );
+                }
+            }
+        }
+        for averaging in ["none", "weighted", "polynomial", "thesis"] {
+            for order in ["uniform", "permutation"] {
+                let (order, averaging) = (json!({"name": order}), json!({"name": averaging}));
+                check("pegasos", json!({"size": size, "order": order, "averaging": averaging}));
+            }
+        }
+        check("sampled-cuts", json!({"size": 1.0 + size.ceil()}));
+    }
+}
+
 /// Every way to further labellings, put together either way, annealed or not, with and without planes kept.
 #[test]
 fn further_labellings_resume_to_the_bit() {

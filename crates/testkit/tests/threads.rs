@@ -19,6 +19,7 @@ use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
+use serde_json::Value;
 
 /// Numbers of workers; 1 is a crew of the asking thread alone.
 const COUNTS: [usize; 4] = [1, 2, 3, 7];
@@ -33,10 +34,20 @@ fn run_with(
     executors: Option<(Box<dyn Executor>, Box<dyn Executor>)>,
     stop: Stop,
 ) -> Result<(Outcome, Said), RunError> {
-    let entry = find(solver).unwrap();
+    run_as(solver, &(find(solver).unwrap().preset)(), oracle, executors, stop)
+}
+
+/// The same with these parameters.
+fn run_as(
+    solver: &str,
+    parameters: &Value,
+    oracle: impl Fn() -> BoxedOracle,
+    executors: Option<(Box<dyn Executor>, Box<dyn Executor>)>,
+    stop: Stop,
+) -> Result<(Outcome, Said), RunError> {
     let (blocks, dim) = (oracle().blocks(), oracle().dim());
     let lambda = 1.0 / blocks as f64;
-    let built = entry.build(&(entry.preset)(), blocks, dim, lambda.into()).unwrap();
+    let built = find(solver).unwrap().build(parameters, blocks, dim, lambda.into()).unwrap();
     let lines = Shared::default();
     let mut run = Run::new(oracle(), oracle(), built, lambda, stop)
         .with_seed(3)
@@ -94,6 +105,27 @@ fn threads_change_no_bit() {
             let alone = said(entry.name, &oracle, 0, &stop);
             for threads in COUNTS {
                 assert!(alone == said(entry.name, &oracle, threads, &stop), "{}, {threads} threads", entry.name);
+            }
+        }
+    }
+}
+
+/// The same of steps over samples of several examples, which are asked about at one w.
+#[test]
+fn samples_are_asked_by_all() {
+    let problem = words();
+    let oracle = || problem.oracle().unwrap();
+    for solver in ["sfd1", "sfd2", "pegasos", "pegasos-avg"] {
+        let mut parameters = (find(solver).unwrap().preset)();
+        parameters["size"] = 7.into();
+        for stop in [Stop { passes: Some(5.0), ..Stop::default() }, Stop { calls: Some(94), ..Stop::default() }] {
+            let go = |threads: usize| {
+                let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));
+                run_as(solver, &parameters, oracle, executors, stop.clone()).unwrap().1
+            };
+            let alone = go(0);
+            for threads in COUNTS {
+                assert!(alone == go(threads), "{solver}, {threads} threads, {stop:?}");
             }
         }
     }

@@ -90,8 +90,12 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
 
 fn solver(entry: &multiplane::solvers::SolverEntry) -> Item {
     let certificate = if entry.has_dual { "primal, dual and gap" } else { "none: it has no dual value" };
+    let mut facts = vec![("source", entry.source.into()), ("certificate", certificate.into())];
+    if !entry.minimises {
+        facts.push(("lambda", "not used; the primal value told is that at lambda, and is not minimised".into()));
+    }
     Item {
-        facts: vec![("source", entry.source.into()), ("certificate", certificate.into())],
+        facts,
         params: from_schema(&(entry.schema)()),
         preset: (entry.preset)(),
         prefix: "solver".into(),

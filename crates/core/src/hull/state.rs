@@ -45,6 +45,17 @@ impl HullState {
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
     }
 
+    /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`). Keeps the
+    /// buffers.
+    pub(crate) fn begin_at(&mut self, lambda: f64, prior: &[f64]) {
+        for block in 0..self.truths.len() {
+            self.sets.gram_and_alphas(block).1.fill(0.0);
+            self.sets.prune(block, 0, 0);
+            self.truths[block] = 1.0;
+        }
+        self.iterate.begin_at(lambda, prior);
+    }
+
     /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.truths.len()

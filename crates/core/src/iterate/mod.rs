@@ -224,6 +224,14 @@ impl Iterate {
         }
     }
 
+    /// Begins anew at phi = 0 with another strength and prior mean: w is the prior, within the constraints. Without averages.
+    pub fn begin_at(&mut self, lambda: f64, prior: &[f64]) {
+        debug_assert!(self.averages.is_none() && self.recent.is_none(), "averages of another problem");
+        self.regularizer.move_to(lambda, prior);
+        self.additions = Additions::default();
+        self.rebuild(|_| (0.0, 0.0));
+    }
+
     /// How far w and F have drifted from phi, relative; `add_phi` as in [`rebuild`](Iterate::rebuild). For tests.
     pub fn drift(&self, add_phi: impl FnOnce(&mut [f64]) -> f64) -> (f64, f64) {
         let mut fresh = self.clone();

@@ -18,7 +18,7 @@ impl<O: MaxOracle> Run<O> {
         let stop = &self.stop;
         if self.is_interrupted() {
             Some(StopReason::Interrupt)
-        } else if stop.passes.is_some_and(|passes| calls as f64 >= passes * self.oracle.blocks() as f64) {
+        } else if stop.passes.is_some_and(|passes| self.visits() as f64 >= passes * self.oracle.blocks() as f64) {
             Some(StopReason::Passes)
         } else if stop.calls.is_some_and(|limit| calls >= limit) {
             Some(StopReason::Calls)

@@ -259,8 +259,13 @@ impl<O: MaxOracle> Run<O> {
         self.solver.progress().planes
     }
 
-    /// Oracle calls / n so far.
+    /// Oracle calls / n so far, or examples drawn / n where the solver counts these.
     pub fn passes(&self) -> f64 {
-        self.counts.oracle_calls as f64 / self.oracle.blocks() as f64
+        self.visits() as f64 / self.oracle.blocks() as f64
+    }
+
+    /// Visits so far, n of which are a pass: oracle calls, or what the solver counts instead.
+    pub(super) fn visits(&self) -> u64 {
+        self.solver.drawn().unwrap_or(self.counts.oracle_calls)
     }
 }

@@ -157,7 +157,7 @@ impl<O: MaxOracle> Run<O> {
         let lower = |best: &Best| primal.upper() < best.primal.upper();
         let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
         self.noise = primal.rounding;
-        self.best_is_new = self.best.as_ref().is_none_or(better);
+        self.best_is_new = !self.solver.minimises() || self.best.as_ref().is_none_or(better);
         if self.best_is_new {
             let old = self.best.replace(Best { w, primal, proven });
             w = old.map(|best| best.w).unwrap_or_default();
@@ -234,6 +234,7 @@ impl<O: MaxOracle> Run<O> {
             test_loss: losses.test,
             answer,
             decisions: progress.decisions,
+            descent: progress.descent,
         };
         for observer in &mut self.observers {
             observer.evaluated(&record)?;
@@ -293,7 +294,10 @@ impl<O: MaxOracle> Run<O> {
             self.prove_dual();
         }
         let mut certificate = self.certificate();
-        let w = match (&self.best, self.primal_at_zero) {
+        // Of a solver that does not seek the lowest P the latest answer counts, and not one that was evaluated before.
+        let is_latest = self.evaluated_at == Some(self.steps);
+        let best = self.best.as_ref().filter(|_| is_latest || self.solver.minimises());
+        let w = match (best, self.primal_at_zero) {
             (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
             (Some(_), Some(_)) => vec![0.0; self.regularizer.metric().size(self.dim())],
             _ if stop_reason == StopReason::Gap => vec![0.0; self.regularizer.metric().size(self.dim())],

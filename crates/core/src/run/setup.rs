@@ -29,7 +29,8 @@ impl<O: MaxOracle> Run<O> {
         stop: Stop,
     ) -> Self {
         let regularizer = regularizer.into();
-        let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
+        // w = 0 is no answer of a solver that does not seek the lowest P, however low it is there.
+        let primal_at_zero = if solver.minimises() { primal_at_zero(&mut oracle, &regularizer) } else { None };
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
         let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);

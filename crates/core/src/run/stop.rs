@@ -36,7 +36,9 @@ pub struct Stop {
     pub gap: Option<GapTarget>,
     /// Whether a gap that is small enough, but only an estimate, ends the run as well.
     pub estimated: bool,
-    /// Oracle calls / n, those of training.
+    /// Oracle calls / n, those of training; examples drawn / n where the solver counts these ([`Solver::drawn`]).
+    ///
+    /// [`Solver::drawn`]: crate::solver::Solver::drawn
     pub passes: Option<f64>,
     /// Oracle calls, those of training.
     pub calls: Option<u64>,

@@ -62,6 +62,8 @@ pub struct SolverEntry {
     pub has_dual: bool,
     /// Whether it can go on at another lambda, as paths and warm starts of grids need.
     pub continues: bool,
+    /// Whether it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
+    pub minimises: bool,
     /// The preset's parameters.
     pub preset: fn() -> Value,
     /// Names, types and documentation of the parameters.
@@ -82,6 +84,7 @@ impl SolverEntry {
             source: "",
             has_dual: false,
             continues: false,
+            minimises: true,
             preset,
             schema: schema::<C>,
             parse: parse::<C>,
@@ -106,6 +109,11 @@ impl SolverEntry {
     /// Declares that it can go on at another lambda.
     pub const fn continues(self) -> Self {
         SolverEntry { continues: true, ..self }
+    }
+
+    /// Declares that it takes no notice of lambda: P at the run's lambda is evaluated, and not minimised.
+    pub const fn without_lambda(self) -> Self {
+        SolverEntry { minimises: false, ..self }
     }
 
     /// Returns what the preset needs of an oracle beside answers.

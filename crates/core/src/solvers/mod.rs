@@ -5,6 +5,7 @@ pub mod batch_frank_wolfe;
 pub mod block_frank_wolfe;
 pub mod cutting_plane;
 pub(crate) mod entry;
+pub mod functional_descent;
 pub mod partial_linearization;
 pub mod subgradient;
 
@@ -17,6 +18,7 @@ const FAMILIES: &[&[SolverEntry]] = &[
     block_frank_wolfe::ENTRIES,
     cutting_plane::ENTRIES,
     partial_linearization::ENTRIES,
+    functional_descent::ENTRIES,
     subgradient::ENTRIES,
 ];
 

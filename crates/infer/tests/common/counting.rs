@@ -1,23 +1,31 @@
-//! An allocator that counts, for test files that declare this module and hold one test function: the count is global.
+//! An allocator that counts by thread, for test files that declare this module: what the test harness does beside, such as telling
+//! after a minute that a test still runs, is not counted.
 
 #![allow(unsafe_code)] // a global allocator cannot be written without
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
 
 struct Counting;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// Needs neither memory nor a destructor, so that the allocator may use it at any time.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
 
-/// Allocations and reallocations so far.
+/// Allocations and reallocations of this thread so far.
 pub(crate) fn allocations() -> u64 {
-    ALLOCATIONS.load(Ordering::Relaxed)
+    ALLOCATIONS.get()
+}
+
+fn count() {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
 }
 
 // SAFETY: every call is handed to the system allocator unchanged; counting touches no memory of its own.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
@@ -26,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promises are passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }

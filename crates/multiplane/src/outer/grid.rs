@@ -79,7 +79,12 @@ impl Session {
             return Err(Error::input(format!("a grid of {count} points with {dim} weights: too large")));
         }
         let (mut saver, options) = self.loop_checkpoints(Outer::Grid(spec.clone()), options)?;
-        let SolverEntry { name, has_dual, continues, .. } = *self.spec().solver.entry;
+        let SolverEntry { name, has_dual, continues, minimises, .. } = *self.spec().solver.entry;
+        if !minimises {
+            return Err(Error::input(format!(
+                "solver `{name}` takes no notice of lambda: there is nothing to try out"
+            )));
+        }
         let mut run = self.prepare(1.0, Some(spec.gap).filter(|_| has_dual), options)?;
         if spec.warm_start.is_some() && !continues {
             let known = continuing();

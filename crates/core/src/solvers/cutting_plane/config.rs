@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::order::check_size;
 use crate::parameter::{ParameterError, not_negative, require};
 
 /// Most labellings per example and pass: each has a sum of planes over all weights.
@@ -221,5 +222,30 @@ impl NSlack {
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         self.master.validate().map_err(|error| error.under("master"))?;
         not_negative("violation", self.violation)
+    }
+}
+
+/// Parameters of sampled cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SampledCuts {
+    /// The master problem.
+    pub master: Master,
+    /// Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or below 1 a
+    /// share of all. Where there are no more, the plane is exact.
+    pub size: f64,
+}
+
+impl Default for SampledCuts {
+    fn default() -> Self {
+        SampledCuts { master: Master::default(), size: 1000.0 }
+    }
+}
+
+impl SampledCuts {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        self.master.validate().map_err(|error| error.under("master"))?;
+        check_size("size", self.size)?;
+        require(self.size != 1.0, "size", self.size, "must be at least 2: one example does not tell how many there are")
     }
 }

@@ -215,6 +215,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
             gap_seen: self.gap,
             master_seconds: Some(self.master.seconds()),
             decisions: None,
+            descent: None,
         }
     }
 

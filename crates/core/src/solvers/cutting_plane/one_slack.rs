@@ -300,6 +300,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
             gap_seen: self.gap,
             master_seconds: Some(self.master.seconds()),
             decisions: None,
+            descent: None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! The registry's lines of cutting-plane methods.
 
-use super::config::{NSlack, OneSlack, Solutions};
+use super::config::{NSlack, OneSlack, SampledCuts, Solutions};
 use super::n_slack::NSlackSolver;
 use super::one_slack::OneSlackSolver;
+use super::sampled::SampledCutsSolver;
 use crate::oracle::Ability;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
@@ -34,6 +35,15 @@ impl SolverConfig for NSlack {
     }
 }
 
+impl SolverConfig for SampledCuts {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.check()
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        Box::new(SampledCutsSolver::new(*self, blocks, dim, regularizer))
+    }
+}
+
 /// The registry's lines.
 pub const ENTRIES: &[SolverEntry] = &[
     SolverEntry::new::<OneSlack>("one-slack", || values(&OneSlack::default()))
@@ -56,4 +66,7 @@ pub const ENTRIES: &[SolverEntry] = &[
         .source("Guzman-Rivera, Kohli, Batra 2014")
         .with_dual()
         .continues(),
+    SolverEntry::new::<SampledCuts>("sampled-cuts", || values(&SampledCuts::default()))
+        .summary("one-slack with planes estimated from a sample of the examples; without a certificate")
+        .source("Yu, Joachims 2008"),
 ];

@@ -1,0 +1,149 @@
+//! Parameters of functional descent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::order::{Sampling, check_size};
+use crate::parameter::{ParameterError, require};
+
+/// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
+const LARGEST: f64 = 1e100;
+
+/// Parameters of stochastic functional descent. `lambda` is none of them: nothing but lambda_t regularises.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FunctionalDescent {
+    /// Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples drawn; each
+    /// costs a call for every cutting plane of its step.
+    pub size: f64,
+    /// Which examples a step is about.
+    pub sampling: Sampling,
+    /// What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+    pub margins: Margins,
+    /// How strongly the t-th step is regularised (lambda_t), t from 1.
+    pub schedule: Schedule,
+    /// A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+    pub accuracy: f64,
+}
+
+/// What becomes of residual margins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Margins {
+    /// Between 0 and the largest loss. Of problems with few labels all labellings are looked at; else the value of the one
+    /// that the oracle finds is clamped, so that a step stops at a gap that is not proven.
+    #[default]
+    Clamped,
+    /// As they are: a step is the problem itself on its sample, with w_t as the prior mean.
+    Exact,
+}
+
+/// The strength of the local regulariser at step t.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Schedule {
+    /// The same at every step.
+    Constant(Constant),
+    /// t / n.
+    Linear,
+    /// t to a power.
+    Power(Power),
+    /// A ratio below 1 to the power -t.
+    Geometric(Geometric),
+}
+
+/// Parameters of a constant strength.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Constant {
+    /// The strength; null is 1/k.
+    pub value: Option<f64>,
+}
+
+/// Parameters of a power of time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Power {
+    /// The power. Above 1 the sum of all 1 / lambda_t is finite, and w_t converges.
+    pub exponent: f64,
+}
+
+impl Default for Power {
+    fn default() -> Self {
+        Power { exponent: 1.1 }
+    }
+}
+
+/// Parameters of a geometric schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Geometric {
+    /// The ratio q, above 0 and below 1.
+    pub ratio: f64,
+}
+
+impl Default for Geometric {
+    fn default() -> Self {
+        Geometric { ratio: 0.9 }
+    }
+}
+
+impl Schedule {
+    /// Returns lambda_t at step `t`, from 1, with `size` of `blocks` examples to a step.
+    pub(super) fn at(&self, t: u64, size: usize, blocks: usize) -> f64 {
+        let t = t as f64;
+        let lambda = match *self {
+            Schedule::Constant(Constant { value }) => value.unwrap_or(1.0 / size as f64),
+            Schedule::Linear => t / blocks as f64,
+            Schedule::Power(Power { exponent }) => t.powf(exponent),
+            Schedule::Geometric(Geometric { ratio }) => ratio.powf(-t),
+        };
+        lambda.min(LARGEST)
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        match *self {
+            Schedule::Constant(Constant { value: Some(value) }) => {
+                require(value.is_finite() && value > 0.0, "value", value, "must be a finite number greater than 0")
+            }
+            Schedule::Constant(Constant { value: None }) | Schedule::Linear => Ok(()),
+            Schedule::Power(Power { exponent }) => {
+                require(exponent.is_finite() && exponent >= 0.0, "exponent", exponent, "must be a finite number >= 0")
+            }
+            Schedule::Geometric(Geometric { ratio }) => {
+                require(ratio > 0.0 && ratio < 1.0, "ratio", ratio, "must be above 0 and below 1")
+            }
+        }
+    }
+}
+
+impl Default for FunctionalDescent {
+    fn default() -> Self {
+        FunctionalDescent::sfd1()
+    }
+}
+
+impl FunctionalDescent {
+    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k.
+    pub fn sfd1() -> Self {
+        FunctionalDescent {
+            size: 0.01,
+            sampling: Sampling::default(),
+            margins: Margins::Clamped,
+            schedule: Schedule::Constant(Constant::default()),
+            accuracy: 0.01,
+        }
+    }
+
+    /// Preset `sfd2`: `sfd1` with lambda_t = t/n.
+    pub fn sfd2() -> Self {
+        FunctionalDescent { schedule: Schedule::Linear, ..FunctionalDescent::sfd1() }
+    }
+
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        check_size("size", self.size)?;
+        self.schedule.check().map_err(|error| error.under("schedule"))?;
+        let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
+        require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
+    }
+}

@@ -1,0 +1,177 @@
+//! Step after step: draw a sample, solve its problem, go there.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::FunctionalDescent;
+use super::inner::Inner;
+use super::margins::{Answers, Question};
+use crate::context::Ctx;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::{Sampler, size_of};
+use crate::plane::Plane;
+use crate::regularizer::Regularizer;
+use crate::solver::{Descent, Progress, Solver, StepReport};
+use crate::state::{self, StateError, ensure, finite};
+
+/// The state of a run of functional descent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FunctionalDescentSolver {
+    #[serde(with = "crate::state::json")]
+    config: FunctionalDescent,
+    blocks: usize,
+    /// Of the run: it gives the first weights and the constraints, its strength is not used.
+    regularizer: Regularizer,
+    /// w_t.
+    weights: Vec<f64>,
+    /// k.
+    size: usize,
+    sampler: Sampler,
+    /// S_t, none before the first.
+    sample: Vec<u32>,
+    /// Residual margins of the sample as seen last.
+    margins: Vec<f64>,
+    /// Examples of the sample asked in the pass in hand.
+    asked: usize,
+    /// Whether a step is under way, and whether its master is to be solved next.
+    under_way: bool,
+    solving: bool,
+    answers: Answers,
+    #[serde(skip)]
+    answer: Plane,
+    inner: Inner,
+    /// Steps that have ended.
+    steps: u64,
+    last: Option<Descent>,
+}
+
+impl FunctionalDescentSolver {
+    /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
+    pub fn new(config: FunctionalDescent, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        regularizer.clip_all(&mut weights);
+        let size = size_of(config.size, blocks);
+        FunctionalDescentSolver {
+            blocks,
+            size,
+            sampler: Sampler::new(config.sampling, blocks),
+            sample: Vec::with_capacity(size),
+            margins: vec![0.0; size],
+            asked: 0,
+            under_way: false,
+            solving: false,
+            answers: Answers::new(config.margins, blocks),
+            answer: Plane::new(),
+            inner: Inner::new(size, blocks, dim, regularizer.clone()),
+            steps: 0,
+            last: None,
+            weights,
+            regularizer,
+            config,
+        }
+    }
+
+    /// Draws the sample of the next step.
+    fn begin<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        self.sampler.draw(self.size, ctx.rng, &mut self.sample);
+        self.inner.begin(self.config.schedule.at(self.steps + 1, self.size, self.blocks), &self.weights);
+        self.under_way = true;
+    }
+
+    /// Asks about the next example of the sample.
+    fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        let blocks = &self.sample[self.asked..];
+        let question = Question { blocks, at: self.inner.weights(), from: &self.weights };
+        let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
+        self.margins[self.asked] = answer.margin.max(0.0);
+        self.inner.take(answer, &self.answer, self.size);
+        self.asked += 1;
+        Ok(())
+    }
+
+    /// Goes where the problem of the step led.
+    fn end(&mut self) {
+        self.weights.copy_from_slice(self.inner.weights());
+        for (&block, &margin) in self.sample.iter().zip(&self.margins) {
+            self.sampler.observe(block as usize, margin);
+        }
+        self.steps += 1;
+        self.last = Some(self.inner.found());
+        self.under_way = false;
+    }
+
+    /// Refuses a state that cannot take the place of `fresh`.
+    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+        let dim = fresh.weights.len();
+        ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
+        ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
+        ensure(self.weights.len() == dim && finite(&self.weights), "the weights")?;
+        let known = self.sample.iter().all(|&block| (block as usize) < self.blocks);
+        let whole = self.sample.len() == if self.under_way || self.steps > 0 { self.size } else { 0 };
+        let place = self.asked < self.size && (self.under_way || (self.asked == 0 && !self.solving));
+        ensure(self.size == fresh.size && known && whole && place, "the sample")?;
+        ensure(self.margins.len() == self.size && finite(&self.margins), "the residual margins")?;
+        self.sampler.check(self.blocks)?;
+        self.answers.check(&fresh.answers)?;
+        self.inner.check(&fresh.inner, dim)
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let mut report = StepReport::default();
+        if self.solving {
+            let since = ctx.shown();
+            ctx.charge_coefficients(self.inner.planes() * self.weights.len());
+            self.solving = !self.inner.solve();
+            self.inner.spend(ctx.shown() - since);
+            return Ok(report);
+        }
+        if !self.under_way {
+            self.begin(ctx);
+        }
+        self.call(ctx)?;
+        if self.asked == self.size {
+            self.asked = 0;
+            report.iteration_ended = self.inner.end_pass(self.config.accuracy);
+            if report.iteration_ended {
+                self.end();
+            } else {
+                self.solving = true;
+            }
+        }
+        Ok(report)
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        w.clear();
+        w.extend_from_slice(&self.weights);
+        None
+    }
+
+    fn drawn(&self) -> Option<u64> {
+        Some(self.steps.saturating_mul(self.size as u64))
+    }
+
+    fn minimises(&self) -> bool {
+        false
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            iterations: self.steps.saturating_add(u64::from(self.under_way)),
+            planes: Some(self.inner.planes() as f64 / self.blocks as f64),
+            master_seconds: Some(self.inner.seconds()),
+            descent: self.last,
+            ..Progress::default()
+        }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
+        *self = state::decode(state, |other: &Self| other.check(self))?;
+        Ok(())
+    }
+}

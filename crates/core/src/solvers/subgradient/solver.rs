@@ -1,0 +1,196 @@
+//! The steps.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{Subgradient, SubgradientAverage};
+use crate::context::Ctx;
+use crate::gaps::GapTable;
+use crate::linalg;
+use crate::metric::Metric;
+use crate::oracle::{MaxOracle, OracleError};
+use crate::order::{BlockOrder, Visiting, size_of};
+use crate::plane::Plane;
+use crate::regularizer::Regularizer;
+use crate::solver::{Progress, Solver, StepReport};
+use crate::state::{self, StateError, ensure, finite};
+
+/// The state of a run of the subgradient method.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SubgradientSolver {
+    blocks: usize,
+    /// k.
+    size: usize,
+    /// n / (k lambda).
+    rate: f64,
+    regularizer: Regularizer,
+    /// `z = t (w - w0)`.
+    scaled: Vec<f64>,
+    weights: Vec<f64>,
+    /// `sum_t t w_t`.
+    weighted_sum: Option<Vec<f64>>,
+    /// The running average; before the first step the first weights.
+    average: Option<Vec<f64>>,
+    #[serde(with = "crate::state::json")]
+    averaging: SubgradientAverage,
+    order: BlockOrder,
+    /// The examples of the step in hand, and how many of them were asked about.
+    batch: Vec<u32>,
+    asked: usize,
+    #[serde(skip)]
+    corner: Plane,
+    /// Steps made, and examples drawn.
+    steps: u64,
+    visits: u64,
+}
+
+impl SubgradientSolver {
+    /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
+    pub fn new(config: Subgradient, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
+        let size = size_of(config.size, blocks);
+        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        regularizer.clip_all(&mut weights);
+        SubgradientSolver {
+            blocks,
+            size,
+            rate: blocks as f64 / size as f64 / regularizer.lambda(),
+            scaled: vec![0.0; dim],
+            average: (config.averaging.weight(1).is_some()).then(|| weights.clone()),
+            weights,
+            regularizer,
+            weighted_sum: (config.averaging == SubgradientAverage::Weighted).then(|| vec![0.0; dim]),
+            averaging: config.averaging,
+            order: BlockOrder::new(config.order, blocks),
+            batch: Vec::with_capacity(size),
+            asked: 0,
+            corner: Plane::new(),
+            steps: 0,
+            visits: 0,
+        }
+    }
+
+    /// Refuses a state that cannot take the place of `fresh`.
+    fn check(&self, fresh: &Self) -> Result<(), StateError> {
+        let dim = fresh.weights.len();
+        let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
+        let sum = self.weighted_sum.as_deref().is_none_or(sound);
+        ensure(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")?;
+        ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
+        let average = self.average.as_deref().is_none_or(sound);
+        ensure(sound(&self.scaled) && sound(&self.weights) && sum && average, "the weights")?;
+        let same = self.averaging == fresh.averaging
+            && self.average.is_some() == fresh.average.is_some()
+            && self.weighted_sum.is_some() == fresh.weighted_sum.is_some();
+        ensure(same, "the average")?;
+        let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
+        let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
+        ensure(self.visits.max(self.steps) <= u64::MAX / 2, "the steps")?;
+        ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
+        self.order.check(self.blocks)
+    }
+
+    /// Draws the examples of a step.
+    fn draw<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
+        for drawn in self.visits..self.visits + self.size as u64 {
+            if drawn.is_multiple_of(self.blocks as u64) {
+                self.order.begin_pass(ctx.rng, &mut GapTable::new(0), Visiting::Calls);
+            }
+            self.batch.push(self.order.next(ctx.rng) as u32);
+        }
+    }
+
+    /// Makes the step whose examples were all asked about.
+    fn end_step(&mut self) {
+        self.visits += self.batch.len() as u64;
+        self.batch.clear();
+        self.asked = 0;
+        self.steps += 1;
+        let shrink = 1.0 / self.steps as f64;
+        for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
+            *w = shrink * z;
+        }
+        if self.regularizer.prior().is_some() || self.regularizer.constraints().is_some() {
+            self.project();
+        }
+        if let Some(sum) = &mut self.weighted_sum {
+            linalg::axpy(1.0, &self.scaled, sum); // t (w_t - w0) is z itself
+        }
+        if let (Some(average), Some(weight)) = (&mut self.average, self.averaging.weight(self.steps)) {
+            linalg::scale(1.0 - weight, average);
+            linalg::axpy(weight, &self.weights, average);
+        }
+    }
+
+    /// Adds the prior and goes back to the nearest allowed weights.
+    fn project(&mut self) {
+        let t = self.steps as f64;
+        for (k, (w, z)) in self.weights.iter_mut().zip(&mut self.scaled).enumerate() {
+            let prior = self.regularizer.prior().map_or(0.0, |prior| prior[k]);
+            let free = prior + *w;
+            *w = self.regularizer.clip(k, free);
+            if *w != free {
+                *z = t * (*w - prior);
+            }
+        }
+    }
+}
+
+impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let passes = self.visits / self.blocks as u64;
+        if self.batch.is_empty() {
+            self.draw(ctx);
+        }
+        let block = self.batch[self.asked] as usize;
+        // Of one example there is nothing to ask ahead.
+        if self.size > 1 {
+            let ahead = self.batch[self.asked..].iter().map(|&block| block as usize);
+            ctx.maximize_ahead(ahead, &self.weights, &mut self.corner)?;
+        } else {
+            ctx.maximize(block, &self.weights, &mut self.corner)?;
+        }
+        let corner = self.corner.view();
+        if corner.score(&self.weights) > 0.0 {
+            Metric::default().add(-self.rate, corner.star, &mut self.scaled);
+        }
+        self.asked += 1;
+        if self.asked < self.batch.len() {
+            return Ok(StepReport::default());
+        }
+        self.end_step();
+        let blocks = self.blocks as u64;
+        Ok(StepReport { iteration_ended: self.visits / blocks > passes, ..StepReport::default() })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        w.clear();
+        match &self.weighted_sum {
+            Some(sum) if self.steps > 0 => {
+                let t = self.steps as f64;
+                let scale = 2.0 / (t * (t + 1.0));
+                w.extend(sum.iter().map(|sum| scale * sum));
+                if let Some(prior) = self.regularizer.prior() {
+                    linalg::axpy(1.0, prior, w);
+                }
+                self.regularizer.clip_all(w); // rounding may have left them
+            }
+            _ => {
+                w.extend_from_slice(self.average.as_deref().unwrap_or(&self.weights));
+                self.regularizer.clip_all(w);
+            }
+        }
+        None
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { iterations: self.visits.div_ceil(self.blocks as u64), ..Progress::default() }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
+        *self = state::decode(state, |other: &Self| other.check(self))?;
+        Ok(())
+    }
+}
