@@ -1,4 +1,4 @@
-//! Times of rows of kernel matrices: `cargo run --release -p multiplane-tasks --example kernel_rows -- FILE [THREADS]`, FILE
+//! Median times of rows of kernel matrices: `cargo run --release -p multiplane-tasks --example kernel_rows -- FILE [THREADS]`, FILE
 //! being LIBSVM text, plain or gzip.
 
 use std::hint::black_box;
@@ -56,9 +56,14 @@ fn time<T: Stored>(kernel: Kernel, bits: usize, rows: &SparseRows, threads: usiz
     println!("{name:14}{bits:>8}{computed:>14.1}{grouped:>14.1}{cached:>12.1}{:>12.0}", 1e3 * entry);
 }
 
-/// The mean time of some calls, in microseconds.
+/// The median time of some calls, in microseconds: others may be using the machine.
 fn micros(calls: usize, mut call: impl FnMut(usize)) -> f64 {
-    let start = Instant::now();
-    (0..calls).for_each(&mut call);
-    1e6 * start.elapsed().as_secs_f64() / calls as f64
+    let mut time = |k: usize| {
+        let start = Instant::now();
+        call(k);
+        1e6 * start.elapsed().as_secs_f64()
+    };
+    let mut times: Vec<f64> = (0..calls).map(&mut time).collect();
+    times.sort_by(f64::total_cmp);
+    times[calls / 2]
 }

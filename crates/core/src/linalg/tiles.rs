@@ -4,7 +4,8 @@
 //! sum runs over the stored entries in order, and has the bits of a plain loop. Columns that the sparse row lacks are not
 //! read; they would add zeros.
 //!
-//! Cost: one stretch of the tile per stored entry and tile; about 0.1 ns per entry and row from the nearest caches.
+//! Cost: one stretch of the tile per stored entry and tile: 0.1 ns per entry and row of bytes; of numbers 0.1 to 0.3 ns where
+//! several rows take turns, up to 0.5 where tiles come from memory (`benchmarks/runs/2026-11-23-kernel-rows-2cores`).
 
 use multiversion::multiversion;
 
