@@ -15,7 +15,7 @@ const USUAL: f64 = 32.0;
 const COEFFICIENT: f64 = 10.0;
 
 /// Scores in P or F that are off by the metric's slack: those of a decoder and of a plane, twice each, and the penalty.
-const OFF: f64 = 5.0;
+pub const OFF: f64 = 5.0;
 
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);

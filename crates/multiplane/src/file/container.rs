@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::dictionary::{self, Parts};
+use super::dictionary::{self, Parts, SupportParts};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
@@ -64,6 +64,10 @@ pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl 
     let names = vocabulary.dictionary.as_deref().map(Parts::of);
     let scale = dictionary::scale_bytes(vocabulary);
     for view in scale.iter().map(|bytes| dictionary::scale_tensor(bytes)) {
+        views.push(view.map_err(|error| broken(&error))?);
+    }
+    let support = vocabulary.support.as_deref().map(SupportParts::of);
+    for view in support.iter().flat_map(SupportParts::tensors) {
         views.push(view.map_err(|error| broken(&error))?);
     }
     for view in names.iter().flat_map(Parts::tensors) {

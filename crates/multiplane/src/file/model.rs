@@ -181,8 +181,8 @@ impl Model {
         params.retain(|key, _| !known.contains(&key.as_str())); // no program is run because a model file names it
         params.extend(local.clone());
         let problem = entry.open(&Value::Object(params), data, Some(&self.info.provenance.vocabulary))?;
-        if problem.dim() != self.w.len() {
-            let (found, expected) = (self.w.len(), problem.dim());
+        if problem.file_dim() != self.w.len() {
+            let (found, expected) = (self.w.len(), problem.file_dim());
             return Err(Error::input(format!("the model has {found} weights, its task on this data needs {expected}")));
         }
         Ok(problem)
@@ -192,9 +192,16 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multiplane_tasks::data::Strings;
+    use multiplane_tasks::data::{SparseRows, Strings};
     use multiplane_tasks::problem::{FeatureScale, Vocabulary};
     use std::sync::Arc;
+
+    fn support() -> SparseRows {
+        let mut rows = SparseRows::new(3);
+        rows.push(&[0, 2], &[0.1, -1e300]);
+        rows.push_ones(&[]);
+        rows
+    }
 
     fn model() -> Model {
         let mut names = Strings::new();
@@ -208,6 +215,7 @@ mod tests {
             own: Map::from_iter([("template".into(), vec!["w[0]"].into())]),
             dictionary: Some(Arc::new(names)),
             scale: Some(FeatureScale::new(vec![0.1, 1e-300, 1.6e18]).unwrap()),
+            support: Some(Arc::new(support())),
         };
         let provenance = Provenance {
             task: "binary".into(),

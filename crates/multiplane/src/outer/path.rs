@@ -90,6 +90,7 @@ impl Session {
     /// not of this path, [`Error::Failed`] where the run fails.
     pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
+        self.refuse_kernel("a path")?;
         let (mut saver, options) = self.loop_checkpoints(Outer::Path(*spec), options)?;
         let mut run = self.prepare(1.0, None, options)?;
         let SolverEntry { name, continues, .. } = *self.spec().solver.entry;

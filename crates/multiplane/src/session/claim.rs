@@ -5,7 +5,7 @@
 //! bound, the answer is that nothing can be said.
 
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::rounding::{Rounding, Seen, UNIT};
+use multiplane_core::rounding::{OFF, Rounding, Seen, UNIT};
 use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
@@ -121,7 +121,9 @@ fn roundings(
     let terms = magnitudes.most(&w) + magnitudes.constant();
     let scores = 4.0 * MORE * (magnitudes.additions() + 32.0) * terms;
     let rounding = Rounding::new(problem.blocks(), Some(magnitudes));
-    let margin = 4.0 * rounding.primal(&regularizer, &w, primal, Seen::default()).rounding;
+    // Images of kernels are sums that training added to for long.
+    let slack = problem.metric().map_or(0.0, |metric| metric.slack(lambda, rounding.scale(), metric.most_additions()));
+    let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, Seen::default()).rounding + OFF * slack);
     (problem.reference_roundoff() * scores + last, Some(margin))
 }
 

@@ -33,7 +33,8 @@ impl Session {
         };
         Box::new(move |w| {
             let train = measured(&*problem, w)?;
-            let test = test.as_deref().map(|test| measured(test, w)).transpose()?.flatten();
+            let of_test = |test: &dyn Problem| measured(test, &test.weights_of(&*problem, w));
+            let test = test.as_deref().map(of_test).transpose()?.flatten();
             Ok(Losses { train, test })
         })
     }

@@ -122,6 +122,16 @@ impl Session {
         Ok(self)
     }
 
+    /// Refuses what there is for weights of features alone.
+    pub(crate) fn refuse_kernel(&self, what: &str) -> Result<(), Error> {
+        match self.regularizer.metric().has_kernel() {
+            true => {
+                Err(Error::input(format!("task.kernel: {what} is for tasks without a kernel, train at single lambdas")))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// What files say of where this run's weights come from.
     pub(crate) fn provenance(&self) -> Provenance {
         Provenance::new(&*self.problem, self.spec.provenance())

@@ -68,7 +68,7 @@ fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn P
 
 /// The regulariser of a run; notes the fingerprint of the prior in `spec`.
 pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64) -> Result<Regularizer, Error> {
-    let mut regularizer = Regularizer::from(lambda);
+    let mut regularizer = Regularizer::from(lambda).with_metric(problem.metric()?);
     if let Some(path) = &spec.regularizer.prior {
         let model = load(path)?;
         if model.info.provenance.task == problem.task() {

@@ -7,7 +7,7 @@ use super::open::Session;
 use super::options::RunOptions;
 use super::summary::Summary;
 use crate::error::Error;
-use crate::file::{Checkpoint, Model, ModelInfo};
+use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
 
 impl Session {
     /// Trains to the end.
@@ -40,8 +40,10 @@ impl Session {
         let nothing = (Losses::default(), outcome.loss_seconds);
         let (losses, loss_seconds) = if losses { self.final_losses(outcome)? } else { nothing };
         let summary = Summary::new(self, outcome, losses, loss_seconds);
-        let info = ModelInfo::new(self.provenance(), self.lambda(), outcome.certificate);
-        Ok((Model { w: self.problem.to_file_layout(&outcome.w), info }, summary))
+        let (w, vocabulary) = self.problem.model_parts(&outcome.w);
+        let provenance = Provenance { vocabulary, ..self.provenance() };
+        let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);
+        Ok((Model { w, info }, summary))
     }
 
     /// Restores the run as far as a checkpoint goes, to be looked at.

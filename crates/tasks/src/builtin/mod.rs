@@ -6,6 +6,7 @@ pub mod chain;
 mod coded;
 mod difference;
 pub mod graph;
+pub mod kernelized;
 pub mod known;
 mod magnitudes;
 mod marginals;

@@ -14,6 +14,7 @@ use multiplane_core::task::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
@@ -24,6 +25,7 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
+use crate::kernel::KernelStore;
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
@@ -46,6 +48,11 @@ pub struct MulticlassSpec {
     /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
+    /// What takes the place of inner products of rows: then the model is a sum over training rows. Solvers of the
+    /// block-coordinate family take it.
+    pub kernel: KernelSpec,
+    /// How rows of the kernel's matrix are kept in training.
+    pub kernel_rows: KernelStore,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -280,6 +287,11 @@ impl TaskSpec for MulticlassSpec {
         let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
+        if let Some(kernel) = self.kernel.kernel() {
+            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: classes };
+            let task = |features| Multiclass::new(classes, features, costs);
+            return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
+        }
         let task = Multiclass::new(classes, rows.vocabulary.features, costs);
         rows.into_problem(ENTRY.name, task)
     }

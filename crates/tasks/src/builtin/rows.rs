@@ -1,16 +1,19 @@
 //! Labelled rows as examples: what `binary`, `multiclass` and other tasks with one label per row read.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::data::{Classified, SparseRows};
 use crate::dataset::Dataset;
+use crate::kernel::Kernel;
 use crate::losses::UNSEEN;
 use crate::problem::{FeatureScale, OpenError, TaskVocabulary, Vocabulary, check_dim};
 
 /// What a task on rows remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RowVocabulary {
     /// Names of the labels, whole numbers in ascending order.
@@ -20,6 +23,12 @@ pub struct RowVocabulary {
     /// What the features were divided by, where they were.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
+    /// The kernel, its gamma a number, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// The rows that the kernel compares others with.
+    #[serde(skip)]
+    pub support: Option<Arc<SparseRows>>,
 }
 
 impl TaskVocabulary for RowVocabulary {
@@ -29,6 +38,14 @@ impl TaskVocabulary for RowVocabulary {
 
     fn set_scale(&mut self, scale: Option<FeatureScale>) {
         self.scale = scale;
+    }
+
+    fn support(&self) -> Option<&Arc<SparseRows>> {
+        self.support.as_ref()
+    }
+
+    fn set_support(&mut self, support: Option<Arc<SparseRows>>) {
+        self.support = support;
     }
 }
 
@@ -105,5 +122,5 @@ fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> 
     }
     let features = rows.rows.columns() + usize::from(options.bias);
     check_dim(features, if options.weights_per_label { labels.len() } else { 1 })?;
-    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features, scale: None })
+    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features, ..RowVocabulary::default() })
 }

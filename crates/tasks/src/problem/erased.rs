@@ -1,9 +1,11 @@
 //! A task opened on data, with its types erased: what the command line, the model file and Python hold.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::executor::{Executor, Ledger, Staff};
+use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
@@ -40,6 +42,32 @@ pub trait Problem: Send + Sync {
 
     /// Returns the length d of w.
     fn dim(&self) -> usize;
+
+    /// Returns the length of weights in the layout of files.
+    fn file_dim(&self) -> usize {
+        self.dim()
+    }
+
+    /// Makes the metric that weights are measured with, which training moves them by; the identity but for kernels.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not defined on the data.
+    fn metric(&self) -> Result<Metric, OpenError> {
+        Ok(Metric::default())
+    }
+
+    /// Returns what a model holds of a point of training (see [`Metric`]): weights in the layout of files, and what it must
+    /// remember beside them.
+    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
+        (self.to_file_layout(point), self.vocabulary().clone())
+    }
+
+    /// Returns the weights that `predict` and `evaluate` take here, of a point of `training`, by whose vocabulary this was
+    /// opened.
+    fn weights_of<'a>(&self, _training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
+        Cow::Borrowed(point)
+    }
 
     /// Returns the names of parts of w and where they lie in the layout of files; empty where the task has no names for
     /// them.

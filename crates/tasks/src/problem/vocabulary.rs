@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::data::Strings;
+use crate::data::{SparseRows, Strings};
 use crate::problem::error::OpenError;
 use crate::problem::scale::FeatureScale;
 
@@ -15,7 +15,7 @@ pub const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
 /// What a model must remember of its training data to read other data in the same way: the vocabulary of a task of any
 /// kind, as the model file holds it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Vocabulary {
     /// Names of the labels, in the order of the weight layout; empty where labellings are not made of labels.
     pub labels: Vec<String>,
@@ -31,6 +31,9 @@ pub struct Vocabulary {
     /// What the features were divided by, where they were; kept apart in the same way.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
+    /// Rows that a kernel compares others with; kept apart in the same way.
+    #[serde(skip)]
+    pub support: Option<Arc<SparseRows>>,
 }
 
 /// The vocabulary of one task. Its fields `labels` (a list of names) and `features` (a number), where it has them, are
@@ -51,6 +54,14 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
 
     /// Takes what the features are divided by.
     fn set_scale(&mut self, _scale: Option<FeatureScale>) {}
+
+    /// Returns the rows that a kernel compares others with, where there is one.
+    fn support(&self) -> Option<&Arc<SparseRows>> {
+        None
+    }
+
+    /// Takes the rows that a model holds.
+    fn set_support(&mut self, _support: Option<Arc<SparseRows>>) {}
 }
 
 impl Vocabulary {
@@ -65,6 +76,7 @@ impl Vocabulary {
             own,
             dictionary: typed.dictionary().cloned(),
             scale: typed.scale().cloned(),
+            support: typed.support().cloned(),
         }
     }
 
@@ -85,6 +97,7 @@ impl Vocabulary {
             .map_err(|error| OpenError::new(format!("the model does not fit its task: {error}")))?;
         typed.set_dictionary(self.dictionary.clone());
         typed.set_scale(self.scale.clone());
+        typed.set_support(self.support.clone());
         Ok(typed)
     }
 }

@@ -1,0 +1,110 @@
+//! Kernels from end to end: trained, certified, verified, resumed and used on other data; what cannot be is refused.
+
+mod common;
+
+use common::{Scratch, number};
+use serde_json::json;
+
+/// Two rings, which no linear model tells apart, and three sectors of the plane; rows by chance, but always the same ones.
+fn rings() -> Scratch {
+    let scratch = Scratch::new();
+    let mut state = 1u64;
+    let mut unit = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for (name, count) in [("train", 120), ("test", 80)] {
+        let (mut two, mut three) = (String::new(), String::new());
+        for i in 0..count {
+            let (angle, radius) = (std::f64::consts::TAU * unit(), (i % 2) as f64 + 0.2 + 0.6 * unit());
+            let (x, y) = (radius * angle.cos(), radius * angle.sin());
+            two += &format!("{} 1:{x} 2:{y}\n", 2 * (i % 2) - 1);
+            three += &format!("{} 1:{x} 2:{y}\n", (3.0 * angle / std::f64::consts::TAU) as u32);
+        }
+        scratch.write(&format!("{name}.two"), two);
+        scratch.write(&format!("{name}.three"), three);
+    }
+    scratch
+}
+
+/// A kernel separates the rings; bounds hold and are verified; a run that was cut goes on to the same bytes; losses on test
+/// data while training are those of the model afterwards; rows of support are those of the file alone.
+#[test]
+fn rings_are_told_apart() {
+    let scratch = rings();
+    let kernels = [
+        "rbf --set task.kernel.gamma=2",
+        "polynomial --set task.kernel.degree=2 --set task.kernel.coef0=1",
+        "rbf --set task.bias=true --set task.scale=max-abs --set task.kernel_rows.storage=f64",
+    ];
+    for (task, data, least) in [("binary", "two", 0.95), ("multiclass", "three", 0.85), ("multiclass", "two", 0.95)] {
+        for kernel in kernels {
+            let what = format!("{task}, {data}, {kernel}");
+            let train = format!(
+                "train --task {task} --data train.{data} --test test.{data} --set task.kernel={kernel} --lambda c:10 \
+                 --gap 1% --clock work"
+            );
+            let found = scratch.json(&format!("{train} --out m"));
+            assert_eq!(found["certified"], true, "{what}: {found:?}");
+            assert!(number(&found, "gap") <= 0.01 * number(&found, "primal") * (1.0 + 1e-12), "{what}: {found:?}");
+            let evaluated = scratch.json(&format!("evaluate --model m --data test.{data}"));
+            assert_eq!(evaluated["loss"], found["test_loss"], "{what}");
+            assert!(number(&evaluated, "accuracy") >= least, "{what}: {evaluated:?}");
+            assert_eq!(scratch.json(&format!("evaluate --model m --data train.{data}"))["loss"], found["train_loss"]);
+            let verified = scratch.json(&format!("verify --model m --data train.{data}"));
+            assert_eq!(verified["verified"], true, "{what}: {verified:?}");
+            scratch.json(&format!("{train} --passes 3 --checkpoint c --out early"));
+            scratch.json("train --resume c --passes 1000 --gap 1% --out again");
+            let again = scratch.json(&format!("verify --model again --data train.{data}"));
+            assert_eq!(again["verified"], true, "{what}: {again:?}");
+        }
+    }
+    let linear = scratch.json("train --task binary --data train.two --set task.bias=true --gap 5% --out l");
+    assert!(number(&linear, "train_loss") > 0.2, "{linear:?}");
+}
+
+/// The linear kernel comes to the optimum of no kernel.
+#[test]
+fn linear_kernels_are_linear() {
+    let scratch = rings();
+    let train =
+        "train --task multiclass --data train.three --lambda 0.01 --gap 0.01% --clock work --set task.bias=true";
+    let plain = scratch.json(&format!("{train} --out m"));
+    let kernel = scratch.json(&format!("{train} --out m --set task.kernel=linear"));
+    let (low, high) = (number(&plain, "dual"), number(&plain, "primal"));
+    assert!(number(&kernel, "dual") <= high && number(&kernel, "primal") >= low, "{plain:?}, {kernel:?}");
+}
+
+/// What a kernel cannot do is refused with its name, and nothing is written.
+#[test]
+fn what_cannot_be_is_refused() {
+    let scratch = rings();
+    scratch.write("bad.svm", "1 1:-0.5 2:1\n-1 1:2 2:3\n");
+    for (arguments, message) in [
+        ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=0", "must be a number > 0"),
+        ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=wide", "must be a number > 0"),
+        ("--data train.two --set task.kernel=gauss", "unknown kernel `gauss`: expected one of"),
+        ("--data train.two --set task.kernel=polynomial --set task.kernel.degree=0", "degree = 0: must be at least 1"),
+        ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 0, column 0"),
+        ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 0, column 0"),
+        ("--data train.two --set task.kernel=rbf --freeze 0", "no prior and no constraints"),
+        ("--data train.two --set task.kernel=rbf --solver fw", "kernel"),
+        ("--data train.two --set task.kernel=rbf --solver bcpl", "kernel"),
+        ("--data train.two --set task.kernel=rbf --solver ssg", "kernel"),
+    ] {
+        let ran = scratch.run(&format!("train --task binary {arguments} --passes 2 --quiet --out out"));
+        let told = ran.complaints("error:");
+        assert!(ran.code == Some(2) && told.len() == 1, "{arguments}: {:?} {}", ran.code, ran.stderr);
+        assert!(told[0].contains(message), "{arguments}: {}", ran.stderr);
+        assert!(!scratch.path("out").exists());
+    }
+    let ran =
+        scratch.run("path --task binary --data train.two --set task.kernel=rbf --eps 0.1 --lambda-min 0.1 --out out");
+    assert!(ran.code == Some(2) && ran.stderr.contains("a path is for tasks without a kernel"), "{}", ran.stderr);
+    let kernel = json!({"name": "rbf", "gamma": 2.0});
+    scratch.succeed(
+        "train --task binary --data train.two --set task.kernel=rbf --set task.kernel.gamma=2 --quiet --out m",
+    );
+    let text = String::from_utf8_lossy(&scratch.bytes("m")).into_owned();
+    assert!(text.contains("support.columns") && text.contains(r#"\"name\":\"rbf\""#), "{kernel}");
+}

@@ -1,0 +1,390 @@
+//! Tasks on rows with a kernel: each row of features becomes the number of its row, so that the task itself need not know.
+//!
+//! Weights of training are images `f[label][row]`, scores of the training rows (see `core/metric`). A model holds the
+//! coefficients of those rows that carry weight, and the rows; read for other data, they become the images of its rows.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiplane_core::divide::divide;
+use multiplane_core::layout::Layout;
+use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
+use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::rounding::Magnitudes;
+use multiplane_core::task::Task;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::builtin::rows::LabelledRows;
+use crate::builtin::task::BuiltinTask;
+use crate::data::{Row, SparseRows};
+use crate::kernel::{
+    ChiSquare, Gamma, Kernel, KernelError, KernelStore, Polynomial, Rbf, Storage, SupportRows, kernel_matrix,
+};
+use crate::metrics::Evaluation;
+use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, TopPrediction, Vocabulary, check_dim};
+use crate::reference::careful_sum;
+
+/// Rows whose kernel values are computed at a time.
+const CHUNK: usize = 256;
+
+/// A task whose rows are known by number, on rows that have a kernel.
+pub struct Kernelized {
+    inner: Box<dyn Problem>,
+    /// Features of the examples, one row each.
+    rows: Arc<SparseRows>,
+    kernel: Kernel,
+    store: KernelStore,
+    /// Tables of weights, one after the other: one for each label that has weights.
+    tables: usize,
+    bias: bool,
+    vocabulary: Vocabulary,
+    warnings: Vec<String>,
+}
+
+/// The kernel of a task on rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum KernelSpec {
+    /// No kernel: one weight for each feature.
+    #[default]
+    None,
+    /// x.y: the weights of no kernel, by way of rows.
+    Linear,
+    /// exp(-gamma |x - y|^2).
+    Rbf(Rbf),
+    /// (gamma x.y + coef0)^degree.
+    Polynomial(Polynomial),
+    /// Sum of min(x_j, y_j), for features >= 0 such as histograms.
+    Intersection,
+    /// exp(-gamma sum (x_j - y_j)^2 / (x_j + y_j)), for features >= 0 such as histograms.
+    ChiSquare(ChiSquare),
+}
+
+impl KernelSpec {
+    /// Returns the kernel, where there is one.
+    pub fn kernel(self) -> Option<Kernel> {
+        match self {
+            KernelSpec::None => None,
+            KernelSpec::Linear => Some(Kernel::Linear),
+            KernelSpec::Rbf(rbf) => Some(Kernel::Rbf(rbf)),
+            KernelSpec::Polynomial(polynomial) => Some(Kernel::Polynomial(polynomial)),
+            KernelSpec::Intersection => Some(Kernel::Intersection),
+            KernelSpec::ChiSquare(chi_square) => Some(Kernel::ChiSquare(chi_square)),
+        }
+    }
+}
+
+/// Parameters of a kernel as a task has them.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelOptions {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// How rows of its matrix are kept.
+    pub store: KernelStore,
+    /// Whether a feature that is always 1 stands after the others; its weights are linear.
+    pub bias: bool,
+    /// Tables of weights: labels that have weights of their own.
+    pub tables: usize,
+}
+
+/// Opens a task on rows with a kernel; `task` makes it for so many features of a row.
+///
+/// # Errors
+///
+/// A parameter or a feature that the kernel is not defined on; a model without rows; there is no example.
+pub fn open<T>(
+    name: &'static str,
+    mut rows: LabelledRows,
+    options: KernelOptions,
+    is_known: bool,
+    task: impl FnOnce(usize) -> T,
+) -> Result<Box<dyn Problem>, OpenError>
+where
+    T: BuiltinTask<Input = SparseRows, Label = u32, Vocabulary = super::rows::RowVocabulary> + Send + Sync + 'static,
+    <T as Task>::Scratch: Send,
+{
+    let KernelOptions { kernel, store, bias, tables } = options;
+    let fault = |error: KernelError| match error {
+        KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
+        other => OpenError::new(other.to_string()),
+    };
+    let features = rows.vocabulary.features - usize::from(bias);
+    let mut all = SparseRows::new(features);
+    for one in &rows.inputs {
+        let (indices, values): (Vec<u32>, Vec<f64>) =
+            one.row(0).iter().filter(|(k, _)| (*k as usize) < features).unzip();
+        all.push(&indices, &values);
+    }
+    let all = Arc::new(all);
+    if !is_known {
+        rows.vocabulary.kernel = Some(kernel.resolved(&all).map_err(fault)?);
+        rows.vocabulary.support = Some(all.clone());
+    }
+    let (Some(kernel), Some(support)) = (rows.vocabulary.kernel, rows.vocabulary.support.clone()) else {
+        return Err(OpenError::new("the model holds no rows for its kernel"));
+    };
+    if support.columns() != features {
+        let found = support.columns();
+        return Err(OpenError::new(format!("the model's rows have {found} features, expected {features}")));
+    }
+    let columns = all.len() + usize::from(bias);
+    check_dim(columns, 2 * tables)?; // images and coefficients
+    rows.inputs = (0..all.len())
+        .map(|i| {
+            let mut number = SparseRows::new(columns);
+            if bias {
+                number.push_ones(&[i as u32, all.len() as u32])
+            } else {
+                number.push_ones(&[i as u32])
+            }
+            number
+        })
+        .collect();
+    let vocabulary = Vocabulary::of(&rows.vocabulary);
+    let warnings = rows.warnings.clone();
+    let inner = rows.into_problem(name, task(columns))?;
+    Ok(Box::new(Kernelized { inner, rows: all, kernel, store, tables, bias, vocabulary, warnings }))
+}
+
+impl Kernelized {
+    /// Weights of a table.
+    fn width(&self) -> usize {
+        self.rows.len() + usize::from(self.bias)
+    }
+
+    /// The rows that a model or training has coefficients for.
+    fn support(&self) -> &Arc<SparseRows> {
+        self.vocabulary.support.as_ref().unwrap_or(&self.rows)
+    }
+
+    /// Computes images `[table][row]` of the coefficients `[table][support row]` with `of_row` bias after each table.
+    fn images(&self, coefficients: &[f64]) -> Vec<f64> {
+        let support = self.support();
+        let (from, to) = (support.len() + usize::from(self.bias), self.width());
+        let mut images = vec![0.0; self.tables * to];
+        let carrying: Vec<u32> = (0..support.len())
+            .filter(|row| (0..self.tables).any(|table| coefficients[table * from + row] != 0.0))
+            .map(|row| row as u32)
+            .collect();
+        if self.bias {
+            (0..self.tables).for_each(|table| images[(table + 1) * to - 1] = coefficients[(table + 1) * from - 1]);
+        }
+        let Ok(values_of) = SupportRows::new(self.kernel, support, &carrying, self.store.storage) else {
+            return images; // the same rows were packed when the problem was opened
+        };
+        let mut values = Vec::new();
+        for first in (0..self.rows.len()).step_by(CHUNK) {
+            let chunk = first..(first + CHUNK).min(self.rows.len());
+            values.resize(chunk.len() * carrying.len(), 0.0);
+            if values_of.values(&self.rows, chunk.clone(), 1, &mut values).is_err() || carrying.is_empty() {
+                continue;
+            }
+            for (row, values) in chunk.zip(values.chunks_exact(carrying.len())) {
+                for table in 0..self.tables {
+                    let own = &coefficients[table * from..];
+                    let terms = carrying.iter().zip(values).map(|(&support, value)| own[support as usize] * value);
+                    images[table * to + row] = terms.sum();
+                }
+            }
+        }
+        images
+    }
+
+    /// Computes images of coefficients for any rows by plain code, for `verify`: `[table][row]`, and the bias.
+    fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
+        let support = self.support();
+        let (from, to) = (support.len() + usize::from(self.bias), rows.len() + usize::from(self.bias));
+        let mut found = vec![vec![0.0; self.tables]; rows.len()];
+        let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
+        let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
+            for other in 0..support.len() {
+                let value = plain_value(self.kernel, rows.row(row), support.row(other));
+                let value = if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value };
+                sums.iter_mut().enumerate().for_each(|(table, sum)| *sum += w[table * from + other] * value);
+            }
+            Ok(())
+        };
+        divide(&mut workers, &mut found, fill)
+            .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
+        let mut images = vec![0.0; self.tables * to];
+        for table in 0..self.tables {
+            found.iter().enumerate().for_each(|(row, sums)| images[table * to + row] = sums[table]);
+            if self.bias {
+                images[(table + 1) * to - 1] = w[(table + 1) * from - 1];
+            }
+        }
+        Ok(images)
+    }
+
+    /// The weights of the task in what may be a point.
+    fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
+        &w[..self.inner.dim()]
+    }
+}
+
+/// A kernel by its definition.
+fn plain_value(kernel: Kernel, a: Row<'_>, b: Row<'_>) -> f64 {
+    let number = |gamma: Gamma| if let Gamma::Value(gamma) = gamma { gamma } else { f64::NAN };
+    let sum = |term: fn(f64, f64) -> f64| {
+        let (mut one, mut other) = (a.iter().peekable(), b.iter().peekable());
+        let mut sum = 0.0;
+        loop {
+            match (one.peek().copied(), other.peek().copied()) {
+                (Some((j, x)), Some((k, y))) if j == k => {
+                    sum += term(x, y);
+                    (one.next(), other.next());
+                }
+                (Some((j, x)), next) if next.is_none_or(|(k, _)| j < k) => {
+                    sum += term(x, 0.0);
+                    one.next();
+                }
+                (_, Some((_, y))) => {
+                    sum += term(0.0, y);
+                    other.next();
+                }
+                _ => return sum,
+            }
+        }
+    };
+    match kernel {
+        Kernel::Linear | Kernel::Precomputed => sum(|x, y| x * y),
+        Kernel::Rbf(Rbf { gamma }) => (-number(gamma) * sum(|x, y| (x - y) * (x - y))).exp(),
+        Kernel::Polynomial(Polynomial { degree, gamma, coef0 }) => {
+            (number(gamma) * sum(|x, y| x * y) + coef0).powi(degree as i32)
+        }
+        Kernel::Intersection => sum(f64::min),
+        Kernel::ChiSquare(ChiSquare { gamma }) => {
+            (-number(gamma) * sum(|x, y| if x + y > 0.0 { (x - y) * (x - y) / (x + y) } else { 0.0 })).exp()
+        }
+    }
+}
+
+impl Problem for Kernelized {
+    fn task(&self) -> &'static str {
+        self.inner.task()
+    }
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn file_dim(&self) -> usize {
+        self.tables * (self.support().len() + usize::from(self.bias))
+    }
+    fn nonnegative(&self) -> Vec<Range<usize>> {
+        self.inner.nonnegative()
+    }
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        self.inner.magnitudes()
+    }
+    fn metric(&self) -> Result<Metric, OpenError> {
+        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1)
+            .map_err(|error| OpenError::new(error.to_string()))?;
+        let table = KernelTable {
+            dim: self.dim(),
+            start: 0,
+            labels: self.tables,
+            columns: self.width(),
+            layout: Layout::LabelMajor,
+            examples: (0..self.rows.len()).map(|row| row..row + 1).collect(),
+        };
+        Ok(Metric::of_kernel(KernelMetric::new(table, matrix)))
+    }
+    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
+        self.inner.oracle()
+    }
+    /// The coefficients of all training rows.
+    fn to_file_layout(&self, point: &[f64]) -> Vec<f64> {
+        point[point.len() - self.dim()..].to_vec()
+    }
+    fn from_file_layout(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.images(coefficients)
+    }
+    /// Rows without weight are left out.
+    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
+        let all = self.to_file_layout(point);
+        let (width, support) = (self.width(), self.support());
+        let carries = |row: &usize| (0..self.tables).any(|table| all[table * width + row] != 0.0);
+        let carrying: Vec<usize> = (0..support.len()).filter(carries).collect();
+        let mut rows = SparseRows::new(support.columns());
+        rows.append(support, carrying.iter().copied());
+        let mut w = Vec::with_capacity(self.tables * (carrying.len() + 1));
+        for table in all.chunks_exact(width) {
+            w.extend(carrying.iter().map(|&row| table[row]));
+            w.extend(table.last().filter(|_| self.bias));
+        }
+        (w, Vocabulary { support: Some(Arc::new(rows)), ..self.vocabulary.clone() })
+    }
+    fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
+        Cow::Owned(self.images(&training.to_file_layout(point)))
+    }
+    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
+        self.inner.predict(self.weights(w), threads, each)
+    }
+    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
+        self.inner.predict_numbers(self.weights(w), threads, each)
+    }
+    fn predict_top(
+        &self,
+        w: &[f64],
+        count: usize,
+        threads: usize,
+        each: &mut dyn FnMut(TopPrediction),
+    ) -> Result<(), OracleError> {
+        self.inner.predict_top(self.weights(w), count, threads, each)
+    }
+    fn predict_margins(
+        &self,
+        w: &[f64],
+        threads: usize,
+        each: &mut dyn FnMut(MarginPrediction),
+    ) -> Result<(), OracleError> {
+        self.inner.predict_margins(self.weights(w), threads, each)
+    }
+    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
+        self.inner.evaluate(self.weights(w), threads)
+    }
+    fn unlabelled(&self) -> usize {
+        self.inner.unlabelled()
+    }
+    fn reference_primal_from(
+        &self,
+        _: Option<&[f64]>,
+        w: &[f64],
+        lambda: f64,
+        threads: usize,
+    ) -> Result<f64, OracleError> {
+        let support = self.support();
+        let (from, of_rows) = (support.len() + usize::from(self.bias), self.plain_images(&self.rows, w, threads)?);
+        let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
+        let of_support = self.plain_images(support, w, threads)?;
+        let mut terms = Vec::with_capacity(w.len());
+        for table in 0..self.tables {
+            let own = &w[table * from..(table + 1) * from];
+            terms.extend(own.iter().zip(&of_support[table * from..]).map(|(u, f)| u * f));
+        }
+        Ok(0.5 * lambda * careful_sum(terms.into_iter()) + hinges)
+    }
+    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
+        self.inner.reference_hinge(block, &self.plain_images(&self.rows, w, 1)?)
+    }
+    fn reference_roundoff(&self) -> f64 {
+        self.inner.reference_roundoff()
+    }
+    /// Planes of rows by number are no planes of files.
+    fn reference_plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {
+        None
+    }
+    fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+    fn fingerprint(&self) -> &str {
+        self.inner.fingerprint()
+    }
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
