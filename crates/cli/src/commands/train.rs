@@ -118,6 +118,15 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         text += "  gap     none: this solver has no dual value\n";
     }
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
+    if let Some(kernel) = &summary.kernel {
+        text += &format!(
+            "  kernel  {} values computed, {} read again; {} of {} rows carry weight\n",
+            number(kernel.kernel_evaluations as f64),
+            number(kernel.kernel_reread as f64),
+            kernel.support_vectors,
+            summary.n
+        );
+    }
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
     let measured = format!("{}{}", loss("train", summary.train_loss), loss("test", summary.test_loss));
     text += &match measured.as_str() {

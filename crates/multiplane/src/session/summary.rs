@@ -2,6 +2,7 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::Mishaps;
+use multiplane_core::kernel::KernelCounts;
 use multiplane_core::observe::{Certificate, RunCost};
 use multiplane_core::run::{Losses, Outcome, StopReason};
 use serde::Serialize;
@@ -47,6 +48,9 @@ pub struct Summary {
     pub clock: ClockKind,
     /// Planes kept, mean per example.
     pub planes: Option<f64>,
+    /// What a kernel took; left out where there is none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelCost>,
     /// Where the model was saved.
     pub model: Option<String>,
     /// What happened to workers and was made good; left out where nothing did.
@@ -66,6 +70,26 @@ pub struct Summary {
     /// What the checkpoints came to, where there were to be any.
     #[serde(skip)]
     pub checkpoints: Option<CheckpointReport>,
+}
+
+/// What a kernel took in a run since it began or was resumed, and how large the model has become.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct KernelCost {
+    /// Values of the kernel computed.
+    pub kernel_evaluations: u64,
+    /// Values read again from the rows kept.
+    pub kernel_reread: u64,
+    /// Training rows that carry weight.
+    pub support_vectors: usize,
+}
+
+impl KernelCost {
+    fn of(session: &Session, outcome: &Outcome) -> Option<Self> {
+        let counts = session.regularizer.metric().counts()?;
+        let support = session.problem().model_parts(&outcome.w).1.support?.len();
+        let KernelCounts { evaluations, reread } = counts;
+        Some(KernelCost { kernel_evaluations: evaluations, kernel_reread: reread, support_vectors: support })
+    }
 }
 
 impl Summary {
@@ -94,6 +118,7 @@ impl Summary {
             threads,
             clock: session.spec().clock,
             planes: outcome.progress.planes,
+            kernel: KernelCost::of(session, outcome),
             model: None,
             mishaps: session.ledger.mishaps(),
             version: env!("CARGO_PKG_VERSION"),
