@@ -198,3 +198,65 @@ def test_a_solver_is_a_name_or_an_object():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert repr(by_class.solver) == "MPBCFW(planes={'max_idle': 5})"
+
+
+
+def rings(n, classes, seed=0):
+    """Rings that no line separates, or sectors of the plane."""
+    rng = np.random.default_rng(seed)
+    ring, angle = rng.integers(0, 2, n), rng.uniform(0, 2 * np.pi, n)
+    radius = ring + 0.2 + 0.6 * rng.uniform(size=n)
+    x = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return x, ring if classes == 2 else (classes * angle / (2 * np.pi)).astype(int)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_kernels(kernel, tmp_path):
+    """Scores are those of the kernel's expansion, computed here; files, pickles and names of classes come back."""
+    for estimator, classes in [(BinarySSVM, 2), (MulticlassSSVM, 3)]:
+        (x, y), (unseen, truth) = rings(150, classes), rings(100, classes, 1)
+        names = np.array(["a", "b", "c"])[y]
+        model = estimator(kernel=kernel, gamma=1.5, degree=2, coef0=1.0, lam="c:10", gap="1%").fit(
+            x, names, X_test=unseen, y_test=np.array(["a", "b", "c"])[truth]
+        )
+        assert model.certified_ and model.gap_ <= 0.0101 * model.primal_
+        assert model.summary_["support_vectors"] == model.coef_.shape[1]
+        scores = model.decision_function(unseen)
+        assert scores.shape == ((100,) if classes == 2 else (100, 3))
+        if kernel != "linear":
+            assert model.score(unseen, np.array(["a", "b", "c"])[truth]) >= 0.9
+        assert model.summary_["test_loss"] == pytest.approx(1 - model.score(unseen, np.array(["a", "b", "c"])[truth]))
+        path = tmp_path / "m.safetensors"
+        model.save(path)
+        for other in [type(model).load(path), pickle.loads(pickle.dumps(model))]:
+            assert np.array_equal(other.decision_function(unseen), scores)
+    assert estimator().get_params()["kernel"] is None
+
+
+def test_kernel_scores_are_the_expansion():
+    """All training rows carry weight where lambda is large: with them at hand scores can be computed here."""
+    x, y = rings(40, 2)
+    model = BinarySSVM(kernel="rbf", gamma=0.7, lam=10.0, gap=1e-6, params={"task.kernel_rows.storage": "f64"}).fit(x, y)
+    assert model.coef_.shape == (1, 40)
+    unseen, _ = rings(10, 2, 1)
+    k = np.exp(-0.7 * ((unseen[:, None, :] - x[None, :, :]) ** 2).sum(axis=2))
+    assert model.decision_function(unseen) == pytest.approx(k @ model.coef_[0], abs=1e-12)
+    gram = np.exp(-0.7 * ((x[:, None, :] - x[None, :, :]) ** 2).sum(axis=2))
+    u, f = model.coef_[0], gram @ model.coef_[0]
+    primal = 5.0 * u @ f + np.maximum(0, 1 - np.where(y == 1, 1, -1) * f).mean()
+    assert primal == pytest.approx(model.primal_, abs=1e-7)
+
+
+def test_bad_kernels_are_refused():
+    x, y = rings(30, 2)
+    for estimator in [BinarySSVM, MulticlassSSVM]:
+        for given, message in [
+            ({"kernel": "gauss"}, "kernel = 'gauss': expected None, 'poly' or one of 'linear', 'rbf'"),
+            ({"kernel": "rbf", "gamma": 0.0}, "gamma"),
+            ({"kernel": "rbf", "gamma": "wide"}, "gamma"),
+            ({"kernel": "poly", "degree": 0}, "degree = 0: must be at least 1"),
+            ({"kernel": "rbf", "params": {"task.kernel": "linear"}}, "give one of them"),
+            ({"kernel": "chi-square"}, "in row .*, column .*, expected"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                estimator(**given).fit(x, y)

@@ -18,6 +18,8 @@ ESTIMATORS = [
     BinarySSVM(clock="work"),
     MulticlassSSVM(clock="work"),
     MulticlassSSVM(clock="work", params={"task.bias": True}, warm_start=True),
+    BinarySSVM(kernel="rbf", clock="work"),
+    MulticlassSSVM(kernel="poly", degree=2, coef0=1.0, clock="work"),
     BinarySSVM(),
     MulticlassSSVM(),
 ]

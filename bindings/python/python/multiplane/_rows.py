@@ -9,7 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
+from multiplane._params import plain
 from multiplane._several import Several
+
+
+# The parameters of each kernel.
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "rbf": ("gamma",),
+    "polynomial": ("degree", "gamma", "coef0"),
+    "intersection": (),
+    "chi-square": ("gamma",),
+}
 
 
 class _RowClassifier(Several):
@@ -17,6 +28,65 @@ class _RowClassifier(Several):
 
     _tabular = True
     _multi_class: ClassVar[bool]
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            solver=solver,
+            lam=lam,
+            gap=gap,
+            passes=passes,
+            calls=calls,
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            clock=clock,
+            params=params,
+            warm_start=warm_start,
+            progress=progress,
+            n_jobs=n_jobs,
+        )
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        if self.kernel is None:
+            return tree
+        name = "polynomial" if self.kernel == "poly" else self.kernel
+        if name not in _PARAMETERS:
+            known = ", ".join(repr(known) for known in _PARAMETERS)
+            raise ValueError(f"kernel = {self.kernel!r}: expected None, 'poly' or one of {known}")
+        given = {parameter: plain(getattr(self, parameter), parameter) for parameter in _PARAMETERS[name]}
+        if isinstance(tree["task"].get("kernel"), str) or "name" in tree["task"].get("kernel", {}):
+            raise ValueError(f"kernel = {self.kernel!r} and params['task.kernel']: give one of them")
+        tree["task"]["kernel"] = {"name": name, **given, **tree["task"].get("kernel", {})}
+        return tree
+
+    @property
+    def _has_kernel(self) -> bool:
+        return "kernel" in json.loads(self._model.info())
 
     # -- data --
 
@@ -85,6 +155,9 @@ class _RowClassifier(Several):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()
         x = _validation.rows(X, self, reset=False)
+        if self._has_kernel:
+            scores = np.asarray(self.max_marginals(x))
+            return scores if self._multi_class else scores[:, 1:] - scores[:, :1]
         coef = np.atleast_2d(self.coef_)
         scale = self._model.scale()
         if scale is not None:
@@ -124,6 +197,14 @@ class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
     ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``.
+
+    Args:
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``: then
+            ``coef_`` has a coefficient for each training row that carries weight, ``(1, rows)``.
+        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            1 / features.
+        degree: The power of ``"poly"``.
+        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "binary"
@@ -146,6 +227,14 @@ class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
     ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``.
+
+    Args:
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``: then
+            ``coef_`` has a coefficient for each training row that carries weight, ``(classes, rows)``.
+        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            1 / features.
+        degree: The power of ``"poly"``.
+        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "multiclass"
