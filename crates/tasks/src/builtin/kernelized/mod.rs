@@ -3,6 +3,11 @@
 //! Weights of training are images `f[label][row]`, scores of the training rows (see `core/metric`). A model holds the
 //! coefficients of those rows that carry weight, and the rows; read for other data, they become the images of its rows.
 
+mod plain;
+mod spec;
+
+pub use spec::KernelSpec;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,15 +18,11 @@ use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::Task;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::builtin::rows::LabelledRows;
 use crate::builtin::task::BuiltinTask;
-use crate::data::{Row, SparseRows};
-use crate::kernel::{
-    ChiSquare, Gamma, Kernel, KernelError, KernelStore, Polynomial, Rbf, Storage, SupportRows, kernel_matrix,
-};
+use crate::data::SparseRows;
+use crate::kernel::{Kernel, KernelError, KernelStore, Storage, SupportRows, kernel_matrix};
 use crate::metrics::Evaluation;
 use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, TopPrediction, Vocabulary, check_dim};
 use crate::reference::careful_sum;
@@ -41,39 +42,6 @@ pub struct Kernelized {
     bias: bool,
     vocabulary: Vocabulary,
     warnings: Vec<String>,
-}
-
-/// The kernel of a task on rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum KernelSpec {
-    /// No kernel: one weight for each feature.
-    #[default]
-    None,
-    /// x.y: the weights of no kernel, by way of rows.
-    Linear,
-    /// exp(-gamma |x - y|^2).
-    Rbf(Rbf),
-    /// (gamma x.y + coef0)^degree.
-    Polynomial(Polynomial),
-    /// Sum of min(x_j, y_j), for features >= 0 such as histograms.
-    Intersection,
-    /// exp(-gamma sum (x_j - y_j)^2 / (x_j + y_j)), for features >= 0 such as histograms.
-    ChiSquare(ChiSquare),
-}
-
-impl KernelSpec {
-    /// Returns the kernel, where there is one.
-    pub fn kernel(self) -> Option<Kernel> {
-        match self {
-            KernelSpec::None => None,
-            KernelSpec::Linear => Some(Kernel::Linear),
-            KernelSpec::Rbf(rbf) => Some(Kernel::Rbf(rbf)),
-            KernelSpec::Polynomial(polynomial) => Some(Kernel::Polynomial(polynomial)),
-            KernelSpec::Intersection => Some(Kernel::Intersection),
-            KernelSpec::ChiSquare(chi_square) => Some(Kernel::ChiSquare(chi_square)),
-        }
-    }
 }
 
 /// Parameters of a kernel as a task has them.
@@ -200,7 +168,7 @@ impl Kernelized {
         let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
         let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
             for other in 0..support.len() {
-                let value = plain_value(self.kernel, rows.row(row), support.row(other));
+                let value = plain::value(self.kernel, rows.row(row), support.row(other));
                 let value = if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value };
                 sums.iter_mut().enumerate().for_each(|(table, sum)| *sum += w[table * from + other] * value);
             }
@@ -221,43 +189,6 @@ impl Kernelized {
     /// The weights of the task in what may be a point.
     fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
         &w[..self.inner.dim()]
-    }
-}
-
-/// A kernel by its definition.
-fn plain_value(kernel: Kernel, a: Row<'_>, b: Row<'_>) -> f64 {
-    let number = |gamma: Gamma| if let Gamma::Value(gamma) = gamma { gamma } else { f64::NAN };
-    let sum = |term: fn(f64, f64) -> f64| {
-        let (mut one, mut other) = (a.iter().peekable(), b.iter().peekable());
-        let mut sum = 0.0;
-        loop {
-            match (one.peek().copied(), other.peek().copied()) {
-                (Some((j, x)), Some((k, y))) if j == k => {
-                    sum += term(x, y);
-                    (one.next(), other.next());
-                }
-                (Some((j, x)), next) if next.is_none_or(|(k, _)| j < k) => {
-                    sum += term(x, 0.0);
-                    one.next();
-                }
-                (_, Some((_, y))) => {
-                    sum += term(0.0, y);
-                    other.next();
-                }
-                _ => return sum,
-            }
-        }
-    };
-    match kernel {
-        Kernel::Linear | Kernel::Precomputed => sum(|x, y| x * y),
-        Kernel::Rbf(Rbf { gamma }) => (-number(gamma) * sum(|x, y| (x - y) * (x - y))).exp(),
-        Kernel::Polynomial(Polynomial { degree, gamma, coef0 }) => {
-            (number(gamma) * sum(|x, y| x * y) + coef0).powi(degree as i32)
-        }
-        Kernel::Intersection => sum(f64::min),
-        Kernel::ChiSquare(ChiSquare { gamma }) => {
-            (-number(gamma) * sum(|x, y| if x + y > 0.0 { (x - y) * (x - y) / (x + y) } else { 0.0 })).exp()
-        }
     }
 }
 
