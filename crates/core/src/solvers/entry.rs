@@ -31,6 +31,11 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns whether it can train where the regulariser's metric is a kernel's.
+    fn takes_kernels(&self) -> bool {
+        false
+    }
+
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver;
 }
@@ -47,6 +52,27 @@ pub enum BuildError {
     /// The regulariser does not fit the weights.
     #[error("{0}")]
     Regularizer(String),
+    /// The solver's steps are those of linear weights.
+    #[error("solver {name} does not train with a kernel{}; these do: {}", self.at_fault(), taking_kernels().join(", "))]
+    Kernel {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+impl BuildError {
+    /// Says that a solver's parameters are at fault, and not the solver.
+    fn at_fault(&self) -> &'static str {
+        match self {
+            BuildError::Kernel { name } if taking_kernels().contains(name) => " at these parameters",
+            _ => "",
+        }
+    }
+}
+
+/// Returns the names of the solvers whose presets train with kernels.
+fn taking_kernels() -> Vec<&'static str> {
+    super::SOLVERS.iter().filter(|entry| entry.takes_kernels()).map(|entry| entry.name).collect()
 }
 
 /// A line of the registry: a named preset of a family of solvers.
@@ -121,11 +147,16 @@ impl SolverEntry {
         (self.parse)(&(self.preset)()).ok()?.needs()
     }
 
+    /// Returns whether the preset trains with kernels.
+    pub fn takes_kernels(&self) -> bool {
+        (self.parse)(&(self.preset)()).is_ok_and(|config| config.takes_kernels())
+    }
+
     /// Builds the solver from a table of parameters, for `blocks` examples and `dim` weights.
     ///
     /// # Errors
     ///
-    /// The parameter at fault, or what does not fit of the regulariser.
+    /// The parameter at fault, what does not fit of the regulariser, or a kernel that the solver does not take.
     pub fn build(
         &self,
         parameters: &Value,
@@ -136,6 +167,9 @@ impl SolverEntry {
         let config = (self.parse)(parameters)?;
         match regularizer.fault(dim) {
             Some(fault) => Err(BuildError::Regularizer(fault)),
+            None if regularizer.metric().has_kernel() && !config.takes_kernels() => {
+                Err(BuildError::Kernel { name: self.name })
+            }
             None => Ok(config.build(blocks, dim, regularizer)),
         }
     }
