@@ -1,4 +1,4 @@
-//! Kernels: with the linear kernel every step is that of the linear code; with others it is that of explicit feature maps.
+//! Problems twice: on features, and by numbers of rows with a kernel that is the features' inner product.
 
 use std::sync::Arc;
 
@@ -19,13 +19,10 @@ use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::kernel::{Kernel, KernelRows};
 use multiplane_tasks::losses::{CostTable, LossSpec};
 use multiplane_testkit::contract::Kept;
-use serde_json::json;
-
-const SOLVERS: [&str; 8] =
-    ["bcfw", "bcfw-avg", "mp-bcfw", "bcfw-gap", "bcpfw", "bcpfw-gap-cache", "mp-bcfw-avg", "auto"];
+use serde_json::Value;
 
 /// Rows in general position, and their labels.
-fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
+pub fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
     let mut rng = Rng::new(seed, 9);
     let (n, width) = (12 + rng.below(20) as usize, 3 + rng.below(5) as usize);
     let mut rows = SparseRows::new(width);
@@ -38,7 +35,7 @@ fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
 }
 
 /// Each row alone, or the number of each row in place of its features.
-fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
+pub fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
     (0..rows.len())
         .map(|i| {
             let mut one = SparseRows::new(if by_number { rows.len() } else { rows.columns() });
@@ -53,7 +50,7 @@ fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
         .collect()
 }
 
-fn oracle<T>(task: &Arc<T>, inputs: Vec<SparseRows>, labels: &[u32]) -> BoxedOracle
+pub fn oracle<T>(task: &Arc<T>, inputs: Vec<SparseRows>, labels: &[u32]) -> BoxedOracle
 where
     T: Task<Input = SparseRows, Label = u32> + Send + Sync + 'static,
     T::Scratch: Send,
@@ -63,7 +60,7 @@ where
     Box::new(TaskOracle::new(task.clone(), examples).unwrap())
 }
 
-fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
+pub fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
     let table = KernelTable {
         dim: rows * labels,
         start: 0,
@@ -75,33 +72,51 @@ fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
     Metric::of_kernel(KernelMetric::new(table, Box::new(matrix)))
 }
 
-/// A run, and the dual value of every record.
-fn run(name: &str, oracles: [BoxedOracle; 2], regularizer: Regularizer, seed: u64, stop: Stop) -> (Outcome, Vec<f64>) {
+/// A run that has not begun, and where its records will be.
+pub fn begin(
+    (name, changes): (&str, &Value),
+    oracles: [BoxedOracle; 2],
+    regularizer: Regularizer,
+    seed: u64,
+    stop: Stop,
+) -> (Run<BoxedOracle>, Kept) {
     let entry = find(name).unwrap();
     let [one, other] = oracles;
     let mut parameters = (entry.preset)();
     if parameters["planes"]["name"] == "multi-plane" {
         parameters["planes"]["slope_rule"] = false.into(); // it goes by what calls cost
     }
+    changes.as_object().unwrap().iter().for_each(|(key, value)| parameters[key] = value.clone());
     let solver = entry.build(&parameters, one.blocks(), one.dim(), regularizer.clone()).unwrap();
     let kept = Kept::default();
-    let mut run = Run::new(one, other, solver, regularizer, stop)
+    let run = Run::new(one, other, solver, regularizer, stop)
         .with_seed(seed)
         .with_clock(ClockKind::Work)
-        .with_evaluate(Evaluate::Pass)
         .with_observer(Box::new(kept.clone()));
-    let outcome = run.to_end().unwrap();
+    (run, kept)
+}
+
+/// A run, and the dual value of every record.
+pub fn run(
+    solver: (&str, &Value),
+    oracles: [BoxedOracle; 2],
+    regularizer: Regularizer,
+    seed: u64,
+    (stop, evaluate): (Stop, Evaluate),
+) -> (Outcome, Vec<f64>) {
+    let (run, kept) = begin(solver, oracles, regularizer, seed, stop);
+    let outcome = run.with_evaluate(evaluate).to_end().unwrap();
     let duals = kept.0.lock().unwrap().iter().filter_map(|record| record.certificate.dual).collect();
     (outcome, duals)
 }
 
 /// A problem twice: on features, and by numbers of rows with a kernel that is the features' inner product.
-struct Pair<'a, T> {
-    on_features: Arc<T>,
-    on_numbers: Arc<T>,
-    maps: &'a SparseRows,
-    labels: &'a [u32],
-    tables: usize,
+pub struct Pair<'a, T> {
+    pub on_features: Arc<T>,
+    pub on_numbers: Arc<T>,
+    pub maps: &'a SparseRows,
+    pub labels: &'a [u32],
+    pub tables: usize,
 }
 
 impl<T> Pair<'_, T>
@@ -111,35 +126,60 @@ where
     T::Memory: Send,
 {
     /// Runs on features, and with the kernel; the metric of the latter.
-    fn both(
+    pub fn both(
         &self,
-        name: &str,
+        solver: (&str, &Value),
         seed: u64,
         lambda: f64,
         matrix: KernelRows<f64>,
-        stop: &Stop,
+        stop: &(Stop, Evaluate),
     ) -> [(Outcome, Vec<f64>); 2] {
         let linear = || oracle(&self.on_features, inputs(self.maps, false), self.labels);
-        let numbers = || oracle(&self.on_numbers, inputs(self.maps, true), self.labels);
-        let metric = kernel(matrix, self.maps.len(), self.tables);
-        let regularizer = Regularizer::from(lambda).with_metric(metric);
-        let expected = run(name, [linear(), linear()], lambda.into(), seed, stop.clone());
-        [expected, run(name, [numbers(), numbers()], regularizer, seed, stop.clone())]
+        let expected = run(solver, [linear(), linear()], lambda.into(), seed, stop.clone());
+        [expected, run(solver, self.oracles(), self.regularizer(lambda, matrix), seed, stop.clone())]
+    }
+
+    /// Oracles by numbers of rows.
+    pub fn oracles(&self) -> [BoxedOracle; 2] {
+        [(); 2].map(|()| oracle(&self.on_numbers, inputs(self.maps, true), self.labels))
+    }
+
+    pub fn regularizer(&self, lambda: f64, matrix: KernelRows<f64>) -> Regularizer {
+        Regularizer::from(lambda).with_metric(kernel(matrix, self.maps.len(), self.tables))
     }
 
     /// The same steps: F at every record, and at the end without what rounding may have done to it; weights are images.
-    fn check_steps(&self, name: &str, seed: u64, lambda: f64, matrix: KernelRows<f64>) {
-        let what = format!("{name}, seed {seed}, {} tables", self.tables);
-        let stop = Stop { passes: Some(12.0), ..Stop::default() };
-        let [(expected, its_duals), (found, duals)] = self.both(name, seed, lambda, matrix, &stop);
+    pub fn check_steps(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) {
+        let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
+        let stop = (Stop { passes: Some(12.0), ..Stop::default() }, Evaluate::Pass);
+        let [(expected, its_duals), (found, duals)] = self.both(solver, seed, lambda, matrix, &stop);
         assert!(duals.len() == its_duals.len() && duals.len() > 3, "{what}: {duals:?} instead of {its_duals:?}");
         for (k, (a, b)) in duals.iter().zip(&its_duals).enumerate() {
-            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}, record {k}: {a} instead of {b}");
+            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}, record {k}: {a} instead of {b}, {duals:?} {its_duals:?} {:?}", expected.certificate);
         }
         let [a, b] = [&found, &expected].map(|outcome| outcome.progress.dual.unwrap());
         assert!((a - b).abs() <= 1e-13 * (1.0 + b.abs()), "{what}: F is {a}, expected {b}");
         let (a, b) = (found.certificate, expected.certificate);
         assert!((a.primal - b.primal).abs() <= 1e-7 && a.certified && b.certified, "{what}: {a:?} instead of {b:?}");
+        self.check_images(&expected, &found, &what);
+    }
+
+    /// The same weights at the end, of solvers without a dual, and the same records of steps.
+    pub fn check_weights(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) {
+        let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
+        let stop = (Stop { passes: Some(6.0), ..Stop::default() }, Evaluate::Pass);
+        let [(expected, _), (found, _)] = self.both(solver, seed, lambda, matrix, &stop);
+        let (a, b) = (found.certificate.primal, expected.certificate.primal);
+        assert!((a - b).abs() <= 1e-7 && expected.w.iter().any(|w| *w != 0.0), "{what}: P is {a}, expected {b}");
+        let steps = [&found, &expected].map(|outcome| outcome.progress.descent.unwrap_or_default());
+        let [a, b] = steps.map(|step| [step.hinge, step.nonzero, step.lambda_t, step.update_square, step.update_bound]);
+        let same = a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + b.abs()));
+        assert!(same && steps[0].update_planes == steps[1].update_planes, "{what}: {steps:?}");
+        self.check_images(&expected, &found, &what);
+    }
+
+    /// Weights with a kernel are the scores of rows by those without.
+    fn check_images(&self, expected: &Outcome, found: &Outcome, what: &str) {
         for label in 0..self.tables {
             for i in 0..self.maps.len() {
                 let w = &expected.w[label * self.maps.columns()..];
@@ -151,10 +191,17 @@ where
     }
 
     /// The same optimum.
-    fn check_optimum(&self, name: &str, seed: u64, lambda: f64, matrix: KernelRows<f64>) {
-        let what = format!("{name}, seed {seed}, {} tables", self.tables);
-        let stop = Stop { passes: Some(2000.0), gap: Some(1e-3.into()), ..Stop::default() };
-        let [(expected, _), (found, _)] = self.both(name, seed, lambda, matrix, &stop);
+    pub fn check_optimum(
+        &self,
+        solver: (&str, &Value),
+        seed: u64,
+        lambda: f64,
+        matrix: KernelRows<f64>,
+        evaluate: Evaluate,
+    ) {
+        let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
+        let stop = (Stop { passes: Some(2000.0), gap: Some(1e-3.into()), ..Stop::default() }, evaluate);
+        let [(expected, _), (found, _)] = self.both(solver, seed, lambda, matrix, &stop);
         let [a, b] = [&expected, &found].map(|outcome| outcome.certificate);
         for one in [a, b] {
             assert!(one.certified && one.gap.unwrap() <= 1e-3, "{what}: {one:?}");
@@ -164,70 +211,18 @@ where
     }
 }
 
-fn matrix(kernel: Kernel, rows: &SparseRows) -> KernelRows<f64> {
+pub fn matrix(kernel: Kernel, rows: &SparseRows) -> KernelRows<f64> {
     KernelRows::new(kernel, rows.clone(), 1 << 12, 1).unwrap()
 }
 
-fn costs(labels: usize) -> CostTable {
+pub fn costs(labels: usize) -> CostTable {
     CostTable::new(&LossSpec::default(), None, labels).unwrap()
 }
 
-fn binary(x: &SparseRows) -> [Arc<Binary>; 2] {
+pub fn binary(x: &SparseRows) -> [Arc<Binary>; 2] {
     [x.columns(), x.len()].map(|width| Arc::new(Binary::new(width, costs(2))))
 }
 
-fn multiclass(x: &SparseRows, labels: usize) -> [Arc<Multiclass>; 2] {
+pub fn multiclass(x: &SparseRows, labels: usize) -> [Arc<Multiclass>; 2] {
     [x.columns(), x.len()].map(|width| Arc::new(Multiclass::new(labels, width, costs(labels))))
-}
-
-/// With the linear kernel, solvers without structural ties (those that meet them decide by the last bit) make the linear
-/// code's steps; all come to its optimum.
-#[test]
-fn linear_kernels_make_linear_steps() {
-    for seed in 0..6 {
-        let lambda = [1.0, 0.1, 0.01][seed as usize % 3];
-        let (x, labels) = rows(seed, 2);
-        let [on_features, on_numbers] = binary(&x);
-        let two = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 1 };
-        let (x, labels) = rows(seed, 4);
-        let [on_features, on_numbers] = multiclass(&x, 4);
-        let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
-        for name in ["bcfw", "bcfw-avg", "mp-bcfw", "mp-bcfw-avg"] {
-            two.check_steps(name, seed, lambda, matrix(Kernel::Linear, two.maps));
-            four.check_steps(name, seed, lambda, matrix(Kernel::Linear, four.maps));
-        }
-        for name in SOLVERS {
-            two.check_optimum(name, seed, lambda, matrix(Kernel::Linear, two.maps));
-            four.check_optimum(name, seed, lambda, matrix(Kernel::Linear, four.maps));
-        }
-    }
-}
-
-/// `(x.y + 1)^2` is the inner product of `1, sqrt 2 x_i, x_i^2, sqrt 2 x_i x_j`.
-#[test]
-fn polynomial_kernels_are_their_features() {
-    let polynomial = json!({"name": "polynomial", "degree": 2, "gamma": 1.0, "coef0": 1.0});
-    let polynomial: Kernel = serde_json::from_value(polynomial).unwrap();
-    for seed in 0..4 {
-        let (x, labels) = rows(seed, 3);
-        let width = x.columns();
-        let mut maps = SparseRows::new(1 + 2 * width + width * (width - 1) / 2);
-        for i in 0..x.len() {
-            let mut dense = vec![0.0; width];
-            x.row(i).iter().for_each(|(k, value)| dense[k as usize] = value);
-            let root = 2.0f64.sqrt();
-            let mut values = vec![1.0];
-            values.extend(dense.iter().map(|value| root * value));
-            values.extend(dense.iter().map(|value| value * value));
-            for a in 0..width {
-                values.extend((a + 1..width).map(|b| root * dense[a] * dense[b]));
-            }
-            maps.push(&(0..values.len() as u32).collect::<Vec<_>>(), &values);
-        }
-        let [on_features, on_numbers] = multiclass(&maps, 3);
-        let pair = Pair { on_features, on_numbers, maps: &maps, labels: &labels, tables: 3 };
-        for name in SOLVERS {
-            pair.check_optimum(name, seed, 0.1, matrix(polynomial, &x));
-        }
-    }
 }
