@@ -5,7 +5,7 @@ mod problems;
 mod refusals;
 mod resume;
 
-use multiplane_core::run::Evaluate;
+use multiplane_core::run::{Evaluate, Stop};
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::kernel::Kernel;
 use serde_json::{Value, json};
@@ -19,16 +19,15 @@ const SOLVERS: [&str; 8] =
 const MASTERS: [&str; 3] = ["one-slack", "bundle", "n-slack"];
 
 /// Each with what is changed of its preset.
-fn without_dual() -> [(&'static str, Value); 8] {
+fn without_dual() -> [(&'static str, Value); 7] {
     [
         ("ssg", json!({})),
         ("ssg-avg", json!({})),
         ("pegasos", json!({"size": 3.0})),
         ("pegasos-avg", json!({"size": 0.2})),
-        ("sfd1", json!({"margins": "exact", "accuracy": 0.1})),
-        ("sfd1", json!({"margins": "exact", "size": 4.0})),
-        ("sfd2", json!({})),
-        ("sampled-cuts", json!({"size": 1e6})),
+        ("sfd1", json!({"margins": "exact", "accuracy": 1e-12})),
+        ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0})),
+        ("sfd2", json!({"margins": "exact", "accuracy": 1e-12})),
     ]
 }
 
@@ -60,6 +59,7 @@ fn linear_kernels_make_linear_steps() {
 /// example.
 #[test]
 fn masters_with_linear_kernels() {
+    let mut compared = 0;
     let several = json!({"solutions": {"name": "m-best", "planes": 3}});
     for seed in 0..6 {
         let lambda = [1.0, 0.1, 0.01][seed as usize % 3];
@@ -70,21 +70,29 @@ fn masters_with_linear_kernels() {
         let [on_features, on_numbers] = multiclass(&x, 4);
         let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
         for name in ["one-slack", "bundle"] {
-            let none_kept = json!({"cache": {"max_planes": 0, "share": 0.5}});
-            two.check_steps((name, &none_kept), seed, lambda, matrix(Kernel::Linear, two.maps));
-            four.check_steps((name, &none_kept), seed, lambda, matrix(Kernel::Linear, four.maps));
+            let none_kept =
+                json!({"cache": {"max_planes": 0, "share": 0.5}, "master": {"accuracy": 1e-9, "max_idle": 50}});
+            compared += two.check_masters((name, &none_kept), seed, lambda, matrix(Kernel::Linear, two.maps));
+            compared += four.check_masters((name, &none_kept), seed, lambda, matrix(Kernel::Linear, four.maps));
         }
         for name in MASTERS {
             two.check_optimum((name, &json!({})), seed, lambda, matrix(Kernel::Linear, two.maps), Evaluate::Auto);
             four.check_optimum((name, &json!({})), seed, lambda, matrix(Kernel::Linear, four.maps), Evaluate::Auto);
         }
         four.check_optimum(("one-slack", &several), seed, lambda, matrix(Kernel::Linear, four.maps), Evaluate::Auto);
+        let stop = (Stop { passes: Some(300.0), ..Stop::default() }, Evaluate::Pass);
+        let whole = json!({"size": 1e6});
+        let both = four.both(("sampled-cuts", &whole), seed, lambda, matrix(Kernel::Linear, four.maps), &stop);
+        let [a, b] = both.map(|(outcome, _)| outcome.certificate.primal);
+        assert!((a - b).abs() <= 1e-3, "sampled-cuts, seed {seed}: P is {b}, expected {a}");
     }
+    assert!(compared > 100, "{compared} records were far from the optimum");
 }
 
 /// Solvers without a dual: the same weights as the linear code's, and of functional descent the same lengths of steps.
 #[test]
 fn solvers_without_a_dual_with_linear_kernels() {
+    let mut learned = 0;
     for seed in 0..6 {
         let lambda = [0.1, 0.03, 0.01][seed as usize % 3];
         let (x, labels) = rows(seed, 2);
@@ -94,10 +102,16 @@ fn solvers_without_a_dual_with_linear_kernels() {
         let [on_features, on_numbers] = multiclass(&x, 4);
         let four = Pair { on_features, on_numbers, maps: &x, labels: &labels, tables: 4 };
         for (name, changes) in without_dual() {
-            two.check_weights((name, &changes), seed, lambda, matrix(Kernel::Linear, two.maps));
-            four.check_weights((name, &changes), seed, lambda, matrix(Kernel::Linear, four.maps));
+            // With several labels their scores are tied where an example was learned: in the second pass.
+            let passes = if name.starts_with("sfd") { 1.0 } else { 20.0 };
+            let with = (name, &changes);
+            let linear = |pair_maps: &SparseRows| matrix(Kernel::Linear, pair_maps);
+            learned += usize::from(two.check_weights(with, seed, lambda, linear(two.maps), 20.0));
+            two.check_weights(("sfd1", &json!({"accuracy": 1e-12})), seed, lambda, linear(two.maps), 20.0);
+            learned += usize::from(four.check_weights(with, seed, lambda, linear(four.maps), passes));
         }
     }
+    assert!(learned > 42, "{learned} of 84 runs came to anything better than w = 0");
 }
 
 /// `(x.y + 1)^2` is the inner product of `1, sqrt 2 x_i, x_i^2, sqrt 2 x_i x_j`.

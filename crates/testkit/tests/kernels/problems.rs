@@ -155,37 +155,64 @@ where
         let [(expected, its_duals), (found, duals)] = self.both(solver, seed, lambda, matrix, &stop);
         assert!(duals.len() == its_duals.len() && duals.len() > 3, "{what}: {duals:?} instead of {its_duals:?}");
         for (k, (a, b)) in duals.iter().zip(&its_duals).enumerate() {
-            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}, record {k}: {a} instead of {b}, {duals:?} {its_duals:?} {:?}", expected.certificate);
+            assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{what}, record {k}: {a} instead of {b}");
         }
         let [a, b] = [&found, &expected].map(|outcome| outcome.progress.dual.unwrap());
         assert!((a - b).abs() <= 1e-13 * (1.0 + b.abs()), "{what}: F is {a}, expected {b}");
         let (a, b) = (found.certificate, expected.certificate);
         assert!((a.primal - b.primal).abs() <= 1e-7 && a.certified && b.certified, "{what}: {a:?} instead of {b:?}");
-        self.check_images(&expected, &found, &what);
+        self.check_images(&expected, &found, 1e-9, &what);
     }
 
-    /// The same weights at the end, of solvers without a dual, and the same records of steps.
-    pub fn check_weights(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) {
+    /// The same F after every pass, of solvers that solve a master to the end between passes: how they come there, ties
+    /// decide. As long as F is below its last value by a share: nearer the optimum labellings tie, too. Returns how many
+    /// records are compared.
+    pub fn check_masters(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) -> usize {
+        let stop = (Stop { passes: Some(12.0), ..Stop::default() }, Evaluate::Pass);
+        let [(_, its_duals), (_, duals)] = self.both(solver, seed, lambda, matrix, &stop);
+        let far = 0.99 * its_duals.last().unwrap();
+        let pairs: Vec<_> = duals.iter().zip(&its_duals).take_while(|(_, b)| **b < far).collect();
+        for (a, b) in &pairs {
+            let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
+            assert!((*a - *b).abs() <= 1e-8, "{what}: {duals:?} instead of {its_duals:?}");
+        }
+        pairs.len()
+    }
+
+    /// The same weights at the end, of solvers without a dual, and the same records of steps. Returns whether
+    /// they are better than w = 0.
+    pub fn check_weights(
+        &self,
+        solver: (&str, &Value),
+        seed: u64,
+        lambda: f64,
+        matrix: KernelRows<f64>,
+        passes: f64,
+    ) -> bool {
         let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
-        let stop = (Stop { passes: Some(6.0), ..Stop::default() }, Evaluate::Pass);
+        let stop = (Stop { passes: Some(passes), ..Stop::default() }, Evaluate::Pass);
         let [(expected, _), (found, _)] = self.both(solver, seed, lambda, matrix, &stop);
         let (a, b) = (found.certificate.primal, expected.certificate.primal);
-        assert!((a - b).abs() <= 1e-7 && expected.w.iter().any(|w| *w != 0.0), "{what}: P is {a}, expected {b}");
+        // P is reported with what the kernel's images may be off by; the weights are compared below.
+        assert!((a - b).abs() <= 1e-6, "{what}: P is {a}, expected {b}");
+        // The problems of functional descent are solved to a gap of 1e-12.
+        let tolerance = if found.progress.descent.is_some() { 1e-6 } else { 1e-9 };
         let steps = [&found, &expected].map(|outcome| outcome.progress.descent.unwrap_or_default());
         let [a, b] = steps.map(|step| [step.hinge, step.nonzero, step.lambda_t, step.update_square, step.update_bound]);
-        let same = a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + b.abs()));
-        assert!(same && steps[0].update_planes == steps[1].update_planes, "{what}: {steps:?}");
-        self.check_images(&expected, &found, &what);
+        let same = a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= tolerance * (1.0 + b.abs()));
+        assert!(same, "{what}: {steps:?}");
+        self.check_images(&expected, &found, tolerance, &what);
+        expected.w.iter().any(|w| *w != 0.0)
     }
 
     /// Weights with a kernel are the scores of rows by those without.
-    fn check_images(&self, expected: &Outcome, found: &Outcome, what: &str) {
+    fn check_images(&self, expected: &Outcome, found: &Outcome, tolerance: f64, what: &str) {
         for label in 0..self.tables {
             for i in 0..self.maps.len() {
                 let w = &expected.w[label * self.maps.columns()..];
                 let score: f64 = self.maps.row(i).iter().map(|(k, value)| value * w[k as usize]).sum();
                 let image = found.w[label * self.maps.len() + i];
-                assert!((image - score).abs() < 1e-9, "{what}: the image of row {i} is {image}, expected {score}");
+                assert!((image - score).abs() < tolerance, "{what}: the image of row {i} is {image}, expected {score}");
             }
         }
     }
