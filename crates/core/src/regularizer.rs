@@ -57,6 +57,12 @@ impl Regularizer {
         Regularizer { metric, ..self }
     }
 
+    /// The same, where `of_sums` with a metric for planes that are sums over all examples: bounds on rounding go by it.
+    pub fn moved_by_sums(self, of_sums: bool) -> Self {
+        let metric = if of_sums { self.metric.of_sums() } else { self.metric.clone() };
+        self.with_metric(metric)
+    }
+
     /// Returns what |w| is measured with.
     pub fn metric(&self) -> &Metric {
         &self.metric

@@ -39,8 +39,7 @@ pub(super) struct Buffers {
 impl HullState {
     /// Returns the origin of one block that is the sum of all examples.
     pub(crate) fn of_sums(dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
-        let metric = regularizer.metric().of_sums();
-        HullState::origin(1, dim, regularizer.with_metric(metric), averaging)
+        HullState::origin(1, dim, regularizer.moved_by_sums(true), averaging)
     }
 
     pub(super) fn origin(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {

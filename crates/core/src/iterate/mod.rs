@@ -3,6 +3,7 @@
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
+mod additions;
 mod constrained;
 mod rounded;
 
@@ -13,6 +14,7 @@ use crate::metric::Metric;
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
+use additions::Additions;
 use constrained::Bounded;
 
 /// Weights, dual value and averages.
@@ -32,20 +34,6 @@ pub struct Iterate {
     /// What the constraints make of steps, once there was one.
     #[serde(skip)]
     bounded: Option<Bounded>,
-}
-
-/// Additions that a weight went through at most.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Additions {
-    since_rebuild: f64,
-    in_all: f64,
-}
-
-impl Additions {
-    fn count(&mut self, additions: f64) {
-        self.since_rebuild += additions;
-        self.in_all += additions;
-    }
 }
 
 impl Iterate {

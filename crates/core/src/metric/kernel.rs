@@ -81,6 +81,9 @@ struct Inner {
     /// A row of K, where it is not added straight.
     row: Vec<f64>,
     entries: Vec<Entry>,
+    /// Rows and factors of a direction that are asked for together.
+    rows: Vec<usize>,
+    factors: Vec<f64>,
 }
 
 impl std::fmt::Debug for KernelMetric {
@@ -105,7 +108,8 @@ impl KernelMetric {
             }
             starts.push(own.len());
         }
-        let inner = Inner { row: vec![0.0; matrix.len()], matrix, entries: Vec::new() };
+        let (row, entries, rows, factors) = (vec![0.0; matrix.len()], Vec::new(), Vec::new(), Vec::new());
+        let inner = Inner { matrix, row, entries, rows, factors };
         KernelMetric { table, own, starts, largest, inner: Mutex::new(inner) }
     }
 
@@ -153,7 +157,15 @@ impl KernelMetric {
     /// Adds the images of coefficients of rows, each row of K asked for once; returns how many.
     fn add_rows(&self, alpha: f64, entries: &mut [Entry], inner: &mut Inner, weights: &mut [f64]) -> usize {
         entries.sort_by_key(|entry| (entry.row, entry.label));
-        let Inner { matrix, row: values, .. } = inner;
+        let Inner { matrix, row: values, rows, factors, .. } = inner;
+        if self.table.labels == 1 && entries.len() > 1 {
+            rows.clear();
+            factors.clear();
+            rows.extend(entries.iter().map(|entry| entry.row));
+            factors.extend(entries.iter().map(|entry| alpha * entry.value));
+            matrix.add_rows(rows, factors, &mut weights[self.table.start..][..values.len()]);
+            return rows.len();
+        }
         let mut rows = 0;
         for of_row in entries.chunk_by(|a, b| a.row == b.row) {
             let row = of_row[0].row;

@@ -28,11 +28,7 @@ impl<O: MaxOracle> Run<O> {
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
-        let mut regularizer: Regularizer = regularizer.into();
-        if solver.moves_sums() {
-            let metric = regularizer.metric().of_sums();
-            regularizer = regularizer.with_metric(metric);
-        }
+        let regularizer = regularizer.into().moved_by_sums(solver.moves_sums());
         // w = 0 is no answer of a solver that does not seek the lowest P, however low it is there.
         let primal_at_zero = if solver.minimises() { primal_at_zero(&mut oracle, &regularizer) } else { None };
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);

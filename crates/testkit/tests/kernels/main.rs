@@ -1,6 +1,7 @@
 //! Kernels: with the linear kernel every step is that of the linear code; with others it is that of explicit feature maps.
 
 mod metric;
+mod paths;
 mod problems;
 mod refusals;
 mod resume;

@@ -22,7 +22,7 @@ use multiplane_testkit::contract::Kept;
 use serde_json::Value;
 
 /// Rows in general position, and their labels.
-pub fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
+pub(crate) fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
     let mut rng = Rng::new(seed, 9);
     let (n, width) = (12 + rng.below(20) as usize, 3 + rng.below(5) as usize);
     let mut rows = SparseRows::new(width);
@@ -35,7 +35,7 @@ pub fn rows(seed: u64, labels: u64) -> (SparseRows, Vec<u32>) {
 }
 
 /// Each row alone, or the number of each row in place of its features.
-pub fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
+pub(crate) fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
     (0..rows.len())
         .map(|i| {
             let mut one = SparseRows::new(if by_number { rows.len() } else { rows.columns() });
@@ -50,7 +50,7 @@ pub fn inputs(rows: &SparseRows, by_number: bool) -> Vec<SparseRows> {
         .collect()
 }
 
-pub fn oracle<T>(task: &Arc<T>, inputs: Vec<SparseRows>, labels: &[u32]) -> BoxedOracle
+pub(crate) fn oracle<T>(task: &Arc<T>, inputs: Vec<SparseRows>, labels: &[u32]) -> BoxedOracle
 where
     T: Task<Input = SparseRows, Label = u32> + Send + Sync + 'static,
     T::Scratch: Send,
@@ -60,7 +60,7 @@ where
     Box::new(TaskOracle::new(task.clone(), examples).unwrap())
 }
 
-pub fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
+pub(crate) fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
     let table = KernelTable {
         dim: rows * labels,
         start: 0,
@@ -73,7 +73,7 @@ pub fn kernel(matrix: KernelRows<f64>, rows: usize, labels: usize) -> Metric {
 }
 
 /// A run that has not begun, and where its records will be.
-pub fn begin(
+pub(crate) fn begin(
     (name, changes): (&str, &Value),
     oracles: [BoxedOracle; 2],
     regularizer: Regularizer,
@@ -97,7 +97,7 @@ pub fn begin(
 }
 
 /// A run, and the dual value of every record.
-pub fn run(
+pub(crate) fn run(
     solver: (&str, &Value),
     oracles: [BoxedOracle; 2],
     regularizer: Regularizer,
@@ -111,12 +111,12 @@ pub fn run(
 }
 
 /// A problem twice: on features, and by numbers of rows with a kernel that is the features' inner product.
-pub struct Pair<'a, T> {
-    pub on_features: Arc<T>,
-    pub on_numbers: Arc<T>,
-    pub maps: &'a SparseRows,
-    pub labels: &'a [u32],
-    pub tables: usize,
+pub(crate) struct Pair<'a, T> {
+    pub(crate) on_features: Arc<T>,
+    pub(crate) on_numbers: Arc<T>,
+    pub(crate) maps: &'a SparseRows,
+    pub(crate) labels: &'a [u32],
+    pub(crate) tables: usize,
 }
 
 impl<T> Pair<'_, T>
@@ -126,7 +126,7 @@ where
     T::Memory: Send,
 {
     /// Runs on features, and with the kernel; the metric of the latter.
-    pub fn both(
+    pub(crate) fn both(
         &self,
         solver: (&str, &Value),
         seed: u64,
@@ -140,16 +140,16 @@ where
     }
 
     /// Oracles by numbers of rows.
-    pub fn oracles(&self) -> [BoxedOracle; 2] {
+    pub(crate) fn oracles(&self) -> [BoxedOracle; 2] {
         [(); 2].map(|()| oracle(&self.on_numbers, inputs(self.maps, true), self.labels))
     }
 
-    pub fn regularizer(&self, lambda: f64, matrix: KernelRows<f64>) -> Regularizer {
+    pub(crate) fn regularizer(&self, lambda: f64, matrix: KernelRows<f64>) -> Regularizer {
         Regularizer::from(lambda).with_metric(kernel(matrix, self.maps.len(), self.tables))
     }
 
     /// The same steps: F at every record, and at the end without what rounding may have done to it; weights are images.
-    pub fn check_steps(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) {
+    pub(crate) fn check_steps(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) {
         let what = format!("{solver:?}, seed {seed}, {} tables", self.tables);
         let stop = (Stop { passes: Some(12.0), ..Stop::default() }, Evaluate::Pass);
         let [(expected, its_duals), (found, duals)] = self.both(solver, seed, lambda, matrix, &stop);
@@ -167,7 +167,13 @@ where
     /// The same F after every pass, of solvers that solve a master to the end between passes: how they come there, ties
     /// decide. As long as F is below its last value by a share: nearer the optimum labellings tie, too. Returns how many
     /// records are compared.
-    pub fn check_masters(&self, solver: (&str, &Value), seed: u64, lambda: f64, matrix: KernelRows<f64>) -> usize {
+    pub(crate) fn check_masters(
+        &self,
+        solver: (&str, &Value),
+        seed: u64,
+        lambda: f64,
+        matrix: KernelRows<f64>,
+    ) -> usize {
         let stop = (Stop { passes: Some(12.0), ..Stop::default() }, Evaluate::Pass);
         let [(_, its_duals), (_, duals)] = self.both(solver, seed, lambda, matrix, &stop);
         let far = 0.99 * its_duals.last().unwrap();
@@ -181,7 +187,7 @@ where
 
     /// The same weights at the end, of solvers without a dual, and the same records of steps. Returns whether
     /// they are better than w = 0.
-    pub fn check_weights(
+    pub(crate) fn check_weights(
         &self,
         solver: (&str, &Value),
         seed: u64,
@@ -218,7 +224,7 @@ where
     }
 
     /// The same optimum.
-    pub fn check_optimum(
+    pub(crate) fn check_optimum(
         &self,
         solver: (&str, &Value),
         seed: u64,
@@ -238,18 +244,18 @@ where
     }
 }
 
-pub fn matrix(kernel: Kernel, rows: &SparseRows) -> KernelRows<f64> {
+pub(crate) fn matrix(kernel: Kernel, rows: &SparseRows) -> KernelRows<f64> {
     KernelRows::new(kernel, rows.clone(), 1 << 12, 1).unwrap()
 }
 
-pub fn costs(labels: usize) -> CostTable {
+pub(crate) fn costs(labels: usize) -> CostTable {
     CostTable::new(&LossSpec::default(), None, labels).unwrap()
 }
 
-pub fn binary(x: &SparseRows) -> [Arc<Binary>; 2] {
+pub(crate) fn binary(x: &SparseRows) -> [Arc<Binary>; 2] {
     [x.columns(), x.len()].map(|width| Arc::new(Binary::new(width, costs(2))))
 }
 
-pub fn multiclass(x: &SparseRows, labels: usize) -> [Arc<Multiclass>; 2] {
+pub(crate) fn multiclass(x: &SparseRows, labels: usize) -> [Arc<Multiclass>; 2] {
     [x.columns(), x.len()].map(|width| Arc::new(Multiclass::new(labels, width, costs(labels))))
 }

@@ -277,7 +277,9 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
     }
 
     fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
-        self.dual.rounded_with(rounding, self.additions, |w| self.longest.terms(w), &mut NoCapabilities, out);
+        let metric = self.dual.iterate().metric();
+        let seen = |point: &[f64]| self.longest.terms(metric.weights(point));
+        self.dual.rounded_with(rounding, self.additions, seen, &mut NoCapabilities, out);
     }
 
     fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
