@@ -4,6 +4,7 @@ use multiplane_core::kernel::{KernelCounts, KernelMatrix};
 use multiplane_core::layout::Layout;
 use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
 use multiplane_core::plane::Plane;
+use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 
 /// A matrix at hand, `[rows][rows]`.
@@ -106,5 +107,51 @@ fn sums_have_the_whole_matrix() {
         let same = metric.weights(&point).iter().zip(&expected).all(|(a, b)| (a - 2.0 * b).abs() < 1e-12);
         assert!(same && (1.0..=rows as f64).contains(&additions), "seed {seed}: {additions} additions");
         assert!((metric.norm(&point) - 4.0 * square).abs() < 1e-12, "seed {seed}");
+    }
+}
+
+/// With a prior mean that is a point, F at a point of planes is the minimum of `lambda/2 <u - u0, M (u - u0)> + <phi, M u>`,
+/// and the penalty is measured from the prior.
+#[test]
+fn priors_are_points() {
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed, 4);
+        let layout = if seed % 2 == 0 { Layout::LabelMajor } else { Layout::ColumnMajor };
+        let table = table(&mut rng, layout);
+        let (dim, rows) = (table.dim, table.rows());
+        let factor: Vec<f64> = (0..rows * 3).map(|_| rng.unit() - 0.5).collect();
+        let entry = |a: usize, b: usize| (0..3).map(|k| factor[3 * a + k] * factor[3 * b + k]).sum::<f64>();
+        let k: Vec<f64> = (0..rows * rows).map(|at| entry(at / rows, at % rows)).collect();
+        let m = written(&table, &k);
+        let of_m = |a: &[f64], b: &[f64]| -> f64 { (0..dim * dim).map(|at| a[at / dim] * m[at] * b[at % dim]).sum() };
+        let metric = Metric::of_kernel(KernelMetric::new(table, Box::new(Written(rows, k)))).of_sums();
+        let mut draw = || -> Vec<f64> { (0..dim).map(|_| rng.unit() - 0.5).collect() };
+        let (prior, phi) = (draw(), draw());
+        let others: Vec<Vec<f64>> = (0..20).map(|_| draw()).collect();
+        let point_of = |coefficients: &[f64]| {
+            let mut point = vec![0.0; 2 * dim];
+            point[dim..].copy_from_slice(coefficients);
+            metric.renew(&mut point);
+            point
+        };
+        let lambda = 0.7;
+        let regularizer = Regularizer::from(lambda).with_metric(metric.clone()).with_prior(point_of(&prior));
+        let value = |u: &[f64]| {
+            let difference: Vec<f64> = u.iter().zip(&prior).map(|(u, u0)| u - u0).collect();
+            0.5 * lambda * of_m(&difference, &difference) + of_m(&phi, u) + 0.3
+        };
+        let mut free = vec![0.0; 2 * dim];
+        free[dim..].copy_from_slice(&phi);
+        regularizer.free_point(&mut free);
+        let fresh = point_of(&free[dim..]);
+        assert!(free.iter().zip(&fresh).all(|(a, b)| (a - b).abs() < 1e-12), "seed {seed}: the image is another one's");
+        let dual = regularizer.dual(&free, 0.3);
+        assert!((dual - value(&free[dim..])).abs() < 1e-12, "seed {seed}: {dual} is not the value at u");
+        for other in &others {
+            assert!(value(other) >= dual - 1e-12, "seed {seed}: not the minimum");
+            let penalty = regularizer.penalty(&point_of(other));
+            let expected = value(other) - of_m(&phi, other) - 0.3;
+            assert!((penalty - expected).abs() < 1e-12, "seed {seed}: penalty {penalty}, expected {expected}");
+        }
     }
 }
