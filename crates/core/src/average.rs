@@ -167,7 +167,7 @@ impl Averages {
 
     /// Follows a step: the free weights moved by `alpha` times a linear part, phi's constant by `circ`.
     pub fn follow(&mut self, metric: &Metric, star: Star<'_>, alpha: f64, circ: f64) {
-        self.follow_with(circ, |weight, lag| metric.add(weight * alpha, star, lag));
+        self.follow_with(circ, |weight, lag| _ = metric.add(weight * alpha, star, lag));
     }
 
     /// Follows a step that `add` can repeat: it adds its first argument times the change of the free weights.

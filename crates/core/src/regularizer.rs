@@ -52,9 +52,15 @@ impl Regularizer {
         self
     }
 
-    /// The same with another metric: `lambda/2 <u, M u>`. With a kernel there are no prior and no constraints.
+    /// The same with another metric: `lambda/2 <u, M u>`. With a kernel there are no constraints, and a prior is a point.
     pub fn with_metric(self, metric: Metric) -> Self {
         Regularizer { metric, ..self }
+    }
+
+    /// The same, where `of_sums` with a metric for planes that are sums over all examples: bounds on rounding go by it.
+    pub fn moved_by_sums(self, of_sums: bool) -> Self {
+        let metric = if of_sums { self.metric.of_sums() } else { self.metric.clone() };
+        self.with_metric(metric)
     }
 
     /// Returns what |w| is measured with.
@@ -110,10 +116,16 @@ impl Regularizer {
         if self.metric.has_kernel() && (self.prior.is_some() || self.constraints.is_some()) {
             return Some("a kernel's weights have no prior and no constraints".into());
         }
+        self.misfit(dim)
+    }
+
+    /// As [`fault`](Regularizer::fault), of one that a solver made for itself: with a kernel the prior mean may be a point.
+    pub(crate) fn misfit(&self, dim: usize) -> Option<String> {
         if !(self.lambda.is_finite() && self.lambda > 0.0) {
             return Some(format!("lambda = {}: must be a finite number greater than 0", self.lambda));
         }
         if let Some(prior) = &self.prior {
+            let dim = self.metric.size(dim);
             if prior.len() != dim {
                 return Some(format!("the prior has {} weights, expected {dim}", prior.len()));
             }
@@ -157,6 +169,10 @@ impl Regularizer {
     pub fn penalty(&self, w: &[f64]) -> f64 {
         let square = match &self.prior {
             None => self.metric.norm(w),
+            Some(prior) if self.metric.has_kernel() => {
+                let difference: Vec<f64> = w.iter().zip(prior.iter()).map(|(w, w0)| w - w0).collect();
+                self.metric.norm(&difference)
+            }
             Some(prior) => w.iter().zip(prior.iter()).map(|(w, w0)| (w - w0) * (w - w0)).sum(),
         };
         0.5 * self.lambda * square
@@ -182,7 +198,23 @@ impl Regularizer {
     pub fn free_weights(&self, phi: &mut [f64]) {
         linalg::scale(-1.0 / self.lambda, phi);
         if let Some(prior) = &self.prior {
-            linalg::axpy(1.0, prior, phi);
+            linalg::axpy(1.0, self.metric.coefficients(prior), phi);
+        }
+    }
+
+    /// Turns a point whose coefficients are `phi_star` into the free weights' point, in place. With a kernel it costs O(R)
+    /// for each row that phi has coefficients of: the prior's image is known.
+    pub fn free_point(&self, point: &mut [f64]) {
+        match &self.prior {
+            Some(prior) if self.metric.has_kernel() => {
+                linalg::scale(-1.0 / self.lambda, self.metric.coefficients_mut(point));
+                self.metric.renew(point);
+                linalg::axpy(1.0, prior, point);
+            }
+            _ => {
+                self.free_weights(self.metric.coefficients_mut(point));
+                self.metric.renew(point);
+            }
         }
     }
 
@@ -190,6 +222,13 @@ impl Regularizer {
     pub fn dual(&self, free: &[f64], circ: f64) -> f64 {
         if self.prior.is_none() && self.constraints.is_none() {
             return circ - 0.5 * self.lambda * self.metric.norm(free);
+        }
+        if let (true, Some(prior)) = (self.metric.has_kernel(), &self.prior) {
+            // lambda/2 (|u0|^2 - |u|^2), as the inner product of the difference and the sum.
+            let images = self.metric.weights(prior).iter().zip(self.metric.weights(free));
+            let pairs = self.metric.coefficients(prior).iter().zip(self.metric.coefficients(free)).zip(images);
+            let sum: f64 = pairs.map(|((u0, u), (f0, f))| (u0 - u) * (f0 + f)).sum();
+            return circ + 0.5 * self.lambda * sum;
         }
         // Per coordinate lambda/2 (w - w0)^2 + lambda (w0 - v) w; at w = v the two cancel to (w0 - v)(w0 + v)/2.
         let term = |(k, &free): (usize, &f64)| {

@@ -100,6 +100,12 @@ pub trait Solver<O: MaxOracle + ?Sized> {
         true
     }
 
+    /// Returns whether a step may move the planes of all examples at once. Bounds on the rounding of a kernel's images go
+    /// by it.
+    fn moves_sums(&self) -> bool {
+        false
+    }
+
     /// Takes one step.
     ///
     /// # Errors

@@ -279,6 +279,10 @@ impl WorkingSets {
     ) {
         let set = &self.sets[block];
         before.iter_mut().zip(&set.alphas).for_each(|(before, now)| *before = now - *before);
+        if self.metric.has_dear_images() {
+            self.move_at_once(set, before, iterate);
+            return;
+        }
         if !self.store.by_code() {
             for (k, &change) in before.iter().enumerate().filter(|(_, change)| **change != 0.0) {
                 let plane = self.store.view(set, k);
@@ -290,6 +294,16 @@ impl WorkingSets {
         let circ = set.kept.iter().zip(before.iter()).map(|(kept, change)| change * kept.circ).sum();
         let additions = code_len(set) * set.kept.len() as f64;
         iterate.add_with(circ, additions, |scale, target| coded.add_planes(block, set.coded(), before, scale, target));
+    }
+
+    /// As [`move_iterate`](WorkingSets::move_iterate), with one image for the changes of all planes together.
+    fn move_at_once(&self, set: &Set, changes: &[f64], iterate: &mut Iterate) {
+        let mut direction = PlaneSum::new(iterate.weights().len());
+        for (k, &change) in changes.iter().enumerate().filter(|(_, change)| **change != 0.0) {
+            direction.add(change, self.store.view(set, k));
+        }
+        iterate.count_additions(direction.additions()); // those of the coefficients, beside the image's
+        iterate.add(1.0, Star::Dense(direction.star()), direction.circ());
     }
 
     /// Adds plane `k` of an example to `sum`.

@@ -37,6 +37,11 @@ pub(super) struct Buffers {
 }
 
 impl HullState {
+    /// Returns the origin of one block that is the sum of all examples.
+    pub(crate) fn of_sums(dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
+        HullState::origin(1, dim, regularizer.moved_by_sums(true), averaging)
+    }
+
     pub(super) fn origin(blocks: usize, dim: usize, regularizer: Regularizer, averaging: Averaging) -> Self {
         let constrained = regularizer.has_nonnegative().then(ConstrainedPart::default);
         let iterate = Iterate::new(dim, regularizer, averaging);

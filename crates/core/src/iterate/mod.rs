@@ -3,6 +3,7 @@
 //! `v = w0 - phi_star / lambda` are the free weights, w is v within its constraints, and F the dual value at phi
 //! (see [`crate::regularizer`]), where phi is the sum of all examples' planes.
 
+mod additions;
 mod constrained;
 mod rounded;
 
@@ -13,6 +14,7 @@ use crate::metric::Metric;
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
+use additions::Additions;
 use constrained::Bounded;
 
 /// Weights, dual value and averages.
@@ -32,13 +34,6 @@ pub struct Iterate {
     /// What the constraints make of steps, once there was one.
     #[serde(skip)]
     bounded: Option<Bounded>,
-}
-
-/// Additions that a weight went through at most.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Additions {
-    since_rebuild: f64,
-    in_all: f64,
 }
 
 impl Iterate {
@@ -78,6 +73,11 @@ impl Iterate {
         self.metric().weights(&self.weights)
     }
 
+    /// Returns the point: the weights, with a kernel their coefficients as well.
+    pub fn point(&self) -> &[f64] {
+        &self.weights
+    }
+
     /// The free weights v; w itself where nothing is constrained. With a kernel, the point.
     pub fn free(&self) -> &[f64] {
         self.free.as_deref().unwrap_or(&self.weights)
@@ -103,15 +103,16 @@ impl Iterate {
     pub fn add(&mut self, amount: f64, star: Star<'_>, circ: f64) -> f64 {
         let alpha = -amount / self.lambda();
         self.circ += circ;
-        self.count_additions(1.0);
         if let Some(averages) = &mut self.averages {
             averages.follow(self.regularizer.metric(), star, alpha, circ);
         }
         if let (Some(free), Some(constraints)) = (&mut self.free, self.regularizer.constraints()) {
+            self.additions.count(1.0);
             let bounded = self.bounded.get_or_insert_with(|| Bounded::new(constraints));
             return bounded.step(&self.regularizer, (free, &mut self.weights), alpha, star);
         }
-        self.regularizer.metric().add(alpha, star, &mut self.weights);
+        let additions = self.regularizer.metric().add(alpha, star, &mut self.weights);
+        self.count_additions(additions);
         if self.additions.since_rebuild > self.metric().most_additions() {
             self.renew();
         }
@@ -138,8 +139,12 @@ impl Iterate {
 
     /// Counts additions that a weight may have gone through.
     pub fn count_additions(&mut self, additions: f64) {
-        self.additions.since_rebuild += additions;
-        self.additions.in_all += additions;
+        self.additions.count(additions);
+    }
+
+    /// Returns the additions that a weight may have gone through since w was made anew.
+    pub fn additions(&self) -> f64 {
+        self.additions.since_rebuild
     }
 
     /// Books the rise of F that the last additions made.
@@ -197,8 +202,7 @@ impl Iterate {
         free.fill(0.0);
         let metric = self.regularizer.metric();
         (self.circ, self.additions.since_rebuild) = add_phi(metric.coefficients_mut(free));
-        self.regularizer.free_weights(metric.coefficients_mut(free));
-        metric.renew(free);
+        self.regularizer.free_point(free);
         self.value = self.regularizer.dual(free, self.circ);
         if let Some(free) = &self.free {
             self.weights.copy_from_slice(free);
@@ -250,6 +254,7 @@ impl Iterate {
                 linalg::axpy(-1.0, prior, &mut phi);
             }
             linalg::scale(-self.lambda(), &mut phi);
+            let phi = self.metric().coefficients(&phi).to_vec();
             DualCertificate { value, parts: vec![CertificatePart::Sum(phi, circ)] }
         };
         let mut free = Vec::new();
@@ -266,7 +271,7 @@ impl Iterate {
         ensure(sound(&self.weights) && sound(self.free()), "the weights")?;
         ensure(self.free.is_some() == self.regularizer.constraints().is_some(), "the free weights")?;
         ensure(self.circ.is_finite() && self.value.is_finite(), "the dual value")?;
-        ensure(self.regularizer.fault(dim).is_none(), "the regulariser")?;
+        ensure(self.regularizer.misfit(dim).is_none(), "the regulariser")?;
         self.averages.as_ref().map_or(Ok(()), |averages| averages.check(self.metric().size(dim)))?;
         self.recent.as_ref().map_or(Ok(()), |recent| recent.check(self.metric().size(dim)))
     }

@@ -81,6 +81,9 @@ struct Inner {
     /// A row of K, where it is not added straight.
     row: Vec<f64>,
     entries: Vec<Entry>,
+    /// Rows and factors of a direction that are asked for together.
+    rows: Vec<usize>,
+    factors: Vec<f64>,
 }
 
 impl std::fmt::Debug for KernelMetric {
@@ -105,7 +108,8 @@ impl KernelMetric {
             }
             starts.push(own.len());
         }
-        let inner = Inner { row: vec![0.0; matrix.len()], matrix, entries: Vec::new() };
+        let (row, entries, rows, factors) = (vec![0.0; matrix.len()], Vec::new(), Vec::new(), Vec::new());
+        let inner = Inner { matrix, row, entries, rows, factors };
         KernelMetric { table, own, starts, largest, inner: Mutex::new(inner) }
     }
 
@@ -124,14 +128,15 @@ impl KernelMetric {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds `alpha` times the image of a direction to `weights` (`[d]`).
-    pub(super) fn add(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) {
+    /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of.
+    pub(super) fn add(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) -> usize {
         let mut inner = self.lock();
         let mut entries = std::mem::take(&mut inner.entries);
         entries.clear();
         self.take_apart(direction, &mut entries, |at, value| weights[at] += alpha * value);
-        self.add_rows(alpha, &mut entries, &mut inner, weights);
+        let rows = self.add_rows(alpha, &mut entries, &mut inner, weights);
         inner.entries = entries;
+        rows
     }
 
     /// Writes the image of coefficients (`[d]`) into `weights`.
@@ -149,12 +154,22 @@ impl KernelMetric {
         });
     }
 
-    /// Adds the images of coefficients of rows, each row of K asked for once.
-    fn add_rows(&self, alpha: f64, entries: &mut [Entry], inner: &mut Inner, weights: &mut [f64]) {
+    /// Adds the images of coefficients of rows, each row of K asked for once; returns how many.
+    fn add_rows(&self, alpha: f64, entries: &mut [Entry], inner: &mut Inner, weights: &mut [f64]) -> usize {
         entries.sort_by_key(|entry| (entry.row, entry.label));
-        let Inner { matrix, row: values, .. } = inner;
+        let Inner { matrix, row: values, rows, factors, .. } = inner;
+        if self.table.labels == 1 && entries.len() > 1 {
+            rows.clear();
+            factors.clear();
+            rows.extend(entries.iter().map(|entry| entry.row));
+            factors.extend(entries.iter().map(|entry| alpha * entry.value));
+            matrix.add_rows(rows, factors, &mut weights[self.table.start..][..values.len()]);
+            return rows.len();
+        }
+        let mut rows = 0;
         for of_row in entries.chunk_by(|a, b| a.row == b.row) {
             let row = of_row[0].row;
+            rows += 1;
             match (self.table.layout, of_row) {
                 (Layout::LabelMajor, [one]) => {
                     let out = &mut weights[self.table.at(0, one.label)..][..values.len()];
@@ -183,6 +198,7 @@ impl KernelMetric {
                 }
             }
         }
+        rows
     }
 
     /// K among the rows of an example.
@@ -226,12 +242,20 @@ impl KernelMetric {
         sum.max(0.0)
     }
 
+    /// Returns the squared length of any direction. Costs O(R) for each row that has coefficients.
+    pub(super) fn square_of_sum(&self, direction: Star<'_>) -> f64 {
+        let mut image = vec![0.0; self.table.dim];
+        self.add(1.0, direction, &mut image);
+        direction.dot(&image).max(0.0)
+    }
+
     /// Returns what the score of an example's labelling is off by in the mean, after so many additions to the image: each
     /// is off by a rounding of a sum. No sum is larger than a weight of the row, at most `|w| sqrt K` (`lambda/2 |w|^2` is
-    /// at most the mean of the largest losses, `loss`, where F >= 0), and what one step adds before it is whole.
-    pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64) -> f64 {
+    /// at most the mean of the largest losses, `loss`, where F >= 0), and what one step adds before it is whole: of one
+    /// example, or with `of_sums` of all.
+    pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64, of_sums: bool) -> f64 {
         let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);
-        let of_step = 2.0 * self.largest * rows / (lambda * n * n);
+        let of_step = 2.0 * self.largest * rows / (lambda * n * if of_sums { 1.0 } else { n });
         let weight = (2.0 * loss * self.largest / lambda).sqrt() + of_step;
         f64::EPSILON * (additions + rows) * weight * rows / n
     }

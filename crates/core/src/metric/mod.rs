@@ -19,6 +19,8 @@ use crate::plane::Star;
 #[derive(Clone, Debug, Default)]
 pub struct Metric {
     kernel: Option<Arc<KernelMetric>>,
+    /// Whether blocks are sums over all examples, whose planes have all rows.
+    of_sums: bool,
 }
 
 /// Two metrics are the same if points and tables are alike; which numbers a kernel has is not compared.
@@ -35,7 +37,17 @@ impl PartialEq for Metric {
 impl Metric {
     /// Returns the metric of a kernel.
     pub fn of_kernel(kernel: KernelMetric) -> Self {
-        Metric { kernel: Some(Arc::new(kernel)) }
+        Metric { kernel: Some(Arc::new(kernel)), of_sums: false }
+    }
+
+    /// Returns the same metric for blocks that are sums over all examples: an image has all rows then.
+    pub fn of_sums(&self) -> Self {
+        Metric { kernel: self.kernel.clone(), of_sums: true }
+    }
+
+    /// Returns whether there is a kernel, and blocks are sums over all examples.
+    pub fn has_dear_images(&self) -> bool {
+        self.kernel.is_some() && self.of_sums
     }
 
     /// Whether there is a kernel.
@@ -73,22 +85,29 @@ impl Metric {
     }
 
     /// Adds `alpha` times a direction to a point. Costs O(stored coefficients), with a kernel O(R) for each row among them.
-    pub fn add(&self, alpha: f64, direction: Star<'_>, point: &mut [f64]) {
+    /// Returns how many additions this counts as, in units of [`slack`](Metric::slack): one, or of a sum of examples one for
+    /// each row.
+    pub fn add(&self, alpha: f64, direction: Star<'_>, point: &mut [f64]) -> f64 {
         match &self.kernel {
-            None => direction.add_to(alpha, point),
+            None => {
+                direction.add_to(alpha, point);
+                1.0
+            }
             Some(kernel) => {
                 let (weights, coefficients) = halves(point);
                 direction.add_to(alpha, coefficients);
-                kernel.add(alpha, direction, weights);
+                let rows = kernel.add(alpha, direction, weights);
+                if self.of_sums { rows.max(1) as f64 } else { 1.0 }
             }
         }
     }
 
-    /// Adds the image of a direction of example `block` to `image` (`[d]`), at the coordinates of this example's own planes
-    /// at least.
+    /// Adds the image of a direction of example `block`, or of a sum, to `image` (`[d]`), at the coordinates of this
+    /// block's own planes at least.
     pub fn add_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
         match &self.kernel {
             None => direction.add_to(1.0, image),
+            Some(kernel) if self.of_sums => _ = kernel.add(1.0, direction, image),
             Some(kernel) => kernel.add_within(block, direction, image),
         }
     }
@@ -96,15 +115,18 @@ impl Metric {
     /// Sets to zero what [`add_image`](Metric::add_image) added.
     pub fn clear_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
         direction.clear_in(image);
-        if let Some(kernel) = &self.kernel {
-            kernel.clear_within(block, image);
+        match &self.kernel {
+            None => {}
+            Some(_) if self.of_sums => image.fill(0.0),
+            Some(kernel) => kernel.clear_within(block, image),
         }
     }
 
-    /// Returns the squared length `<d, M d>` of a direction of example `block`.
+    /// Returns the squared length `<d, M d>` of a direction of example `block`, or of a sum.
     pub fn square(&self, block: usize, direction: Star<'_>) -> f64 {
         match &self.kernel {
             None => linalg::sum_squares(direction.values()),
+            Some(kernel) if self.of_sums => kernel.square_of_sum(direction),
             Some(kernel) => kernel.square(block, direction),
         }
     }
@@ -136,7 +158,7 @@ impl Metric {
     /// that all scores have: with a kernel, weights are sums that steps have added to. `loss` is the mean of the
     /// largest losses, `additions` those that the image went through.
     pub fn slack(&self, lambda: f64, loss: f64, additions: f64) -> f64 {
-        self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions))
+        self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions, self.of_sums))
     }
 
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.

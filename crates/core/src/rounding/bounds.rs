@@ -100,7 +100,8 @@ impl Rounding {
         let penalty_terms = (w.len() as f64 / lanes + USUAL) * penalty;
         let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
         let (metric, lambda) = (regularizer.metric(), regularizer.lambda());
-        let slack = OFF * metric.slack(lambda, self.scale(), metric.most_additions());
+        // Weights that no dual point gives may be longer than the losses say.
+        let slack = OFF * metric.slack(lambda, self.scale().max(penalty), metric.most_additions());
         Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
     }
 

@@ -28,7 +28,7 @@ impl<O: MaxOracle> Run<O> {
         regularizer: impl Into<Regularizer>,
         stop: Stop,
     ) -> Self {
-        let regularizer = regularizer.into();
+        let regularizer = regularizer.into().moved_by_sums(solver.moves_sums());
         // w = 0 is no answer of a solver that does not seek the lowest P, however low it is there.
         let primal_at_zero = if solver.minimises() { primal_at_zero(&mut oracle, &regularizer) } else { None };
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);

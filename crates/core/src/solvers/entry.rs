@@ -31,23 +31,17 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns whether it can train where the regulariser's metric is a kernel's.
+    fn takes_kernels(&self) -> bool {
+        false
+    }
+
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver;
 }
 
 /// Reads the parameters of a solver off a complete table of them, and checks them.
 pub type ParseSolver = fn(&Value) -> Result<Box<dyn SolverConfig>, ParameterError>;
-
-/// Why a solver cannot be built from a table of parameters.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// A parameter is at fault.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The regulariser does not fit the weights.
-    #[error("{0}")]
-    Regularizer(String),
-}
 
 /// A line of the registry: a named preset of a family of solvers.
 #[derive(Clone, Copy)]
@@ -121,23 +115,9 @@ impl SolverEntry {
         (self.parse)(&(self.preset)()).ok()?.needs()
     }
 
-    /// Builds the solver from a table of parameters, for `blocks` examples and `dim` weights.
-    ///
-    /// # Errors
-    ///
-    /// The parameter at fault, or what does not fit of the regulariser.
-    pub fn build(
-        &self,
-        parameters: &Value,
-        blocks: usize,
-        dim: usize,
-        regularizer: Regularizer,
-    ) -> Result<BoxedSolver, BuildError> {
-        let config = (self.parse)(parameters)?;
-        match regularizer.fault(dim) {
-            Some(fault) => Err(BuildError::Regularizer(fault)),
-            None => Ok(config.build(blocks, dim, regularizer)),
-        }
+    /// Returns whether the preset trains with kernels.
+    pub fn takes_kernels(&self) -> bool {
+        (self.parse)(&(self.preset)()).is_ok_and(|config| config.takes_kernels())
     }
 }
 

@@ -1,52 +1,16 @@
-//! The registry of solvers: each family is one file or folder here and one line in `FAMILIES`.
+//! The registry of solvers: each family is one file or folder here and one line in `FAMILIES` (registry.rs).
 
 pub mod auto;
 pub mod batch_frank_wolfe;
 pub mod block_frank_wolfe;
+mod build;
 pub mod cutting_plane;
 pub(crate) mod entry;
 pub mod functional_descent;
 pub mod partial_linearization;
+mod registry;
 pub mod subgradient;
 
-pub use entry::{BoxedSolver, BuildError, ParseSolver, SolverConfig, SolverEntry, values};
-
-/// The lines of all families, in the order in which they are listed to users.
-const FAMILIES: &[&[SolverEntry]] = &[
-    auto::ENTRIES,
-    batch_frank_wolfe::ENTRIES,
-    block_frank_wolfe::ENTRIES,
-    cutting_plane::ENTRIES,
-    partial_linearization::ENTRIES,
-    functional_descent::ENTRIES,
-    subgradient::ENTRIES,
-];
-
-/// All solvers.
-pub static SOLVERS: &[SolverEntry] = &{
-    let mut all = [FAMILIES[0][0]; count()];
-    let (mut family, mut next) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut k = 0;
-        while k < FAMILIES[family].len() {
-            all[next] = FAMILIES[family][k];
-            (k, next) = (k + 1, next + 1);
-        }
-        family += 1;
-    }
-    all
-};
-
-const fn count() -> usize {
-    let (mut family, mut count) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
-        family += 1;
-    }
-    count
-}
-
-/// Finds the solver of this name.
-pub fn find(name: &str) -> Option<&'static SolverEntry> {
-    SOLVERS.iter().find(|entry| entry.name == name)
-}
+pub use build::BuildError;
+pub use entry::{BoxedSolver, ParseSolver, SolverConfig, SolverEntry, values};
+pub use registry::{SOLVERS, find};

@@ -12,7 +12,7 @@ const WHOLE: [(&str, &str); 4] = [
 
 /// Files of which it shows lines.
 const PARTS: [(&str, &str); 6] = [
-    ("Add a solver", include_str!("../../../core/src/solvers/mod.rs")),
+    ("Add a solver", include_str!("../../../core/src/solvers/registry.rs")),
     ("Add an order or a step", include_str!("solvers.rs")),
     ("Add a task", include_str!("../../../tasks/src/registry.rs")),
     ("Add a data format", include_str!("../../../tasks/src/data/formats.rs")),

@@ -150,6 +150,10 @@ impl SolverConfig for BlockFrankWolfe {
         )
     }
 
+    fn takes_kernels(&self) -> bool {
+        self.gap_step != GapStep::Batch // its step moves all blocks at once, by linear weights
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)
     }

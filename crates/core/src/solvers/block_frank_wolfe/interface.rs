@@ -127,7 +127,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {
         w.clear();
-        w.extend_from_slice(self.dual.weights());
+        w.extend_from_slice(self.dual.iterate().point());
         self.dual.value()
     }
 }

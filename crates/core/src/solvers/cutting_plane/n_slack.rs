@@ -83,14 +83,15 @@ impl NSlackSolver {
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<bool, OracleError> {
         if self.sweep.visited() == 0 {
             self.iterations += 1;
-            let weights = self.dual.weights();
-            self.sweep.begin(|at| at.extend_from_slice(weights));
+            let point = self.dual.iterate().point();
+            self.sweep.begin(|at| at.extend_from_slice(point));
         }
         let block = self.sweep.call(self.blocks, self.dual.iterate().regularizer(), ctx)?;
         ctx.charge_planes(self.dual.sets().len(block));
-        let known = self.dual.hinge_kept(block, self.sweep.at(), ctx);
+        let metric = self.dual.iterate().metric().clone();
+        let known = self.dual.hinge_kept(block, metric.weights(self.sweep.at()), ctx);
         let wanted = self.config.violation * self.gap.unwrap_or(0.0) / self.blocks as f64;
-        if self.sweep.corner().score(self.sweep.at()) > known + wanted {
+        if self.sweep.score() > known + wanted {
             self.dual.insert(block, self.sweep.answer(), self.master.solved(), ctx);
         }
         Ok(self.sweep.visited() == self.blocks)
@@ -158,7 +159,7 @@ impl NSlackSolver {
         self.dual.check(self.blocks, dim)?;
         ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
         self.gaps.check(self.blocks)?;
-        self.sweep.check(self.blocks, dim)
+        self.sweep.check(self.blocks, self.dual.iterate().metric().size(dim))
     }
 }
 
@@ -224,7 +225,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
     }
 
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| {
+        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
+        *self = state::decode_with(state, complete, |other: &Self| {
             other.check(self)?;
             other.dual.sets().check_codes(oracle.capabilities())
         })?;
@@ -254,7 +256,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for NSlackSolver {
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {
         w.clear();
-        w.extend_from_slice(self.dual.weights());
+        w.extend_from_slice(self.dual.iterate().point());
         self.dual.value()
     }
 }

@@ -67,7 +67,7 @@ pub struct OneSlackSolver {
     planes_of_kept: u64,
     /// P - F at the last pass.
     gap: Option<f64>,
-    /// The best weights so far with their primal value, where passes are drawn toward them.
+    /// The best point so far with their primal value, where passes are drawn toward them.
     best: Option<(Vec<f64>, f64)>,
     longest: Longest,
     /// Additions behind any plane kept at most.
@@ -82,7 +82,7 @@ impl OneSlackSolver {
         let limit = config.cache.max_planes as usize;
         OneSlackSolver {
             blocks,
-            dual: HullState::new(1, dim, regularizer, Averaging::None),
+            dual: HullState::of_sums(dim, regularizer, Averaging::None),
             sweep: Sweep::default(),
             sum: PlaneSum::new(dim),
             joint: Plane::new(),
@@ -117,7 +117,8 @@ impl OneSlackSolver {
         }
         if let Some(further) = &mut self.further {
             let (cache, longest) = (&mut self.cache, &mut self.longest);
-            further.ask(block, self.sweep.at(), self.sweep.answer(), regularizer, ctx, |plane, ctx| {
+            let weights = regularizer.metric().weights(self.sweep.at());
+            further.ask(block, weights, self.sweep.answer(), regularizer, ctx, |plane, ctx| {
                 longest.see(block, plane.view());
                 if let Some(cache) = cache {
                     cache.keep(block, plane, now, constraints, ctx);
@@ -134,11 +135,11 @@ impl OneSlackSolver {
         if let Some(further) = &mut self.further {
             further.begin(self.iterations, self.blocks);
         }
-        let (weights, inward) = (self.dual.weights(), self.config.inward);
+        let (point, inward) = (self.dual.iterate().point(), self.config.inward);
         let best = self.best.as_ref().filter(|_| inward > 0.0);
         self.sweep.begin(|at| match best {
-            Some((best, _)) => at.extend(weights.iter().zip(best).map(|(w, best)| w + inward * (best - w))),
-            None => at.extend_from_slice(weights),
+            Some((best, _)) => at.extend(point.iter().zip(best).map(|(w, best)| w + inward * (best - w))),
+            None => at.extend_from_slice(point),
         });
     }
 
@@ -205,7 +206,8 @@ impl OneSlackSolver {
         ctx.count_cached();
         let (w, regularizer) = (self.dual.weights(), self.dual.iterate().regularizer());
         let hinges = cache.add_best(self.blocks, w, self.master.solved(), &mut self.sum, ctx);
-        let cut_off = regularizer.penalty(w) + hinges - self.dual.value() - self.master.left();
+        let cut_off =
+            regularizer.penalty(self.dual.iterate().point()) + hinges - self.dual.value() - self.master.left();
         let wanted = self.config.cache.share * self.pace.cost_of_kept() * self.gap.unwrap_or(0.0);
         if cut_off > wanted && self.insert().is_some() {
             self.planes_of_kept += 1;
@@ -230,10 +232,11 @@ impl OneSlackSolver {
         self.dual.check(1, dim)?;
         ensure(self.dual.iterate().regularizer() == fresh.dual.iterate().regularizer(), "the regulariser")?;
         self.sum.check(dim)?;
-        self.sweep.check(self.blocks, dim)?;
+        let size = self.dual.iterate().metric().size(dim);
+        self.sweep.check(self.blocks, size)?;
         self.longest.check(self.blocks)?;
         ensure(self.additions >= 0.0, "the additions")?;
-        let best = self.best.as_ref().is_none_or(|(w, _)| w.len() == dim && finite(w));
+        let best = self.best.as_ref().is_none_or(|(w, _)| w.len() == size && finite(w));
         ensure(best, "the best weights")?;
         ensure(self.cache.is_some() == fresh.cache.is_some(), "the planes kept per example")?;
         ensure(self.further.is_some() == fresh.further.is_some(), "the labellings per example")?;
@@ -265,12 +268,18 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
         Ok(report)
     }
 
+    fn moves_sums(&self) -> bool {
+        true
+    }
+
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         Some(self.dual.iterate().answer(w))
     }
 
     fn rounded_duals(&self, rounding: &Rounding, _: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
-        self.dual.rounded_with(rounding, self.additions, |w| self.longest.terms(w), &mut NoCapabilities, out);
+        let metric = self.dual.iterate().metric();
+        let seen = |point: &[f64]| self.longest.terms(metric.weights(point));
+        self.dual.rounded_with(rounding, self.additions, seen, &mut NoCapabilities, out);
     }
 
     fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
@@ -309,7 +318,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
     }
 
     fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| {
+        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
+        *self = state::decode_with(state, complete, |other: &Self| {
             other.check(self)?;
             other.cache.as_ref().map_or(Ok(()), |cache| cache.check_codes(oracle.capabilities()))
         })?;
@@ -357,7 +367,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for OneSlackSolver {
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {
         w.clear();
-        w.extend_from_slice(self.dual.weights());
+        w.extend_from_slice(self.dual.iterate().point());
         self.dual.value()
     }
 }

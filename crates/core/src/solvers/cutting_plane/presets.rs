@@ -1,6 +1,6 @@
 //! The registry's lines of cutting-plane methods.
 
-use super::config::{NSlack, OneSlack, SampledCuts, Solutions};
+use super::config::{Combine, NSlack, OneSlack, SampledCuts, Solutions};
 use super::n_slack::NSlackSolver;
 use super::one_slack::OneSlackSolver;
 use super::sampled::SampledCutsSolver;
@@ -21,6 +21,10 @@ impl SolverConfig for OneSlack {
             Solutions::MBest(_) => Some(Ability::Top),
         }
     }
+    fn takes_kernels(&self) -> bool {
+        // DOP1's gains are of linear weights.
+        self.solutions.planes() == 1 || self.solutions.combine() != Combine::Dop1
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(OneSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -30,6 +34,9 @@ impl SolverConfig for NSlack {
     fn validate(&self) -> Result<(), ParameterError> {
         self.check()
     }
+    fn takes_kernels(&self) -> bool {
+        true
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(NSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -38,6 +45,9 @@ impl SolverConfig for NSlack {
 impl SolverConfig for SampledCuts {
     fn validate(&self) -> Result<(), ParameterError> {
         self.check()
+    }
+    fn takes_kernels(&self) -> bool {
+        true
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(SampledCutsSolver::new(*self, blocks, dim, regularizer))

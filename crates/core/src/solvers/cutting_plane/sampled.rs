@@ -62,7 +62,7 @@ impl SampledCutsSolver {
         SampledCutsSolver {
             blocks,
             wanted: size_of(config.size, blocks).max(2),
-            dual: HullState::new(1, dim, regularizer, Averaging::None),
+            dual: HullState::of_sums(dim, regularizer, Averaging::None),
             sampler: Sampler::new(Sampling::Uniform, blocks),
             drawn: 0,
             found: 0,
@@ -101,7 +101,8 @@ impl SampledCutsSolver {
         self.sum = plane;
         (self.drawn, self.found) = (0, 0);
         let w = self.dual.weights();
-        let primal = self.dual.iterate().regularizer().penalty(w) + self.joint.view().score(w).max(0.0);
+        let primal = self.dual.iterate().regularizer().penalty(self.dual.iterate().point())
+            + self.joint.view().score(w).max(0.0);
         // An estimate may lie below what the planes before it say.
         let gap = (primal - self.dual.value()).abs();
         self.master.aim(self.config.master.accuracy * gap);
@@ -148,9 +149,13 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
         Ok(StepReport::default())
     }
 
+    fn moves_sums(&self) -> bool {
+        true
+    }
+
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         w.clear();
-        w.extend_from_slice(self.dual.weights());
+        w.extend_from_slice(self.dual.iterate().point());
         None
     }
 
@@ -168,7 +173,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SampledCutsSolver {
     }
 
     fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.check(self))?;
+        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
+        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
         Ok(())
     }
 }

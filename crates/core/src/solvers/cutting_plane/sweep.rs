@@ -14,7 +14,7 @@ use crate::state::{StateError, ensure, finite};
 /// Calls at one w, in the order of the examples.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sweep {
-    /// The weights that all are asked at.
+    /// The point that all are asked at: its weights are what oracles see (see [`crate::metric`]).
     at: Vec<f64>,
     visited: usize,
     hinges: f64,
@@ -22,10 +22,13 @@ pub(super) struct Sweep {
     terms: Seen,
     #[serde(skip)]
     corner: Plane,
+    /// Its score at the weights.
+    #[serde(skip)]
+    score: f64,
 }
 
 impl Sweep {
-    /// Begins anew, at the weights that `write` writes.
+    /// Begins anew, at the point that `write` writes.
     pub(super) fn begin(&mut self, write: impl FnOnce(&mut Vec<f64>)) {
         self.at.clear();
         write(&mut self.at);
@@ -40,10 +43,12 @@ impl Sweep {
         ctx: &mut Ctx<'_, O>,
     ) -> Result<usize, OracleError> {
         let block = self.visited;
-        let quality = ctx.maximize_ahead(block..blocks, &self.at, &mut self.corner)?;
-        self.terms.add(1.0, self.corner.view(), &self.at);
+        let weights = regularizer.metric().weights(&self.at);
+        let quality = ctx.maximize_ahead(block..blocks, weights, &mut self.corner)?;
+        self.terms.add(1.0, self.corner.view(), weights);
         regularizer.fold_frozen(&mut self.corner);
-        let (hinge, proven) = hinge_of(quality, self.corner.view().score(&self.at));
+        self.score = self.corner.view().score(weights);
+        let (hinge, proven) = hinge_of(quality, self.score);
         self.hinges += hinge;
         self.proven &= proven;
         self.visited += 1;
@@ -52,7 +57,12 @@ impl Sweep {
 
     /// Returns the last answer, or the truth's plane where that is better.
     pub(super) fn corner(&self) -> PlaneView<'_> {
-        if self.corner.view().score(&self.at) > 0.0 { self.corner.view() } else { PlaneView::ZERO }
+        if self.score > 0.0 { self.corner.view() } else { PlaneView::ZERO }
+    }
+
+    /// Returns the score of the last answer, never below the truth's 0.
+    pub(super) fn score(&self) -> f64 {
+        self.score.max(0.0)
     }
 
     /// Returns the last answer as the oracle wrote it, frozen weights folded into its constant part.
@@ -60,7 +70,7 @@ impl Sweep {
         &self.corner
     }
 
-    /// Returns the weights that all are asked at.
+    /// Returns the point that all are asked at.
     pub(super) fn at(&self) -> &[f64] {
         &self.at
     }
@@ -86,9 +96,9 @@ impl Sweep {
         (self.visited == blocks).then_some(PassValue { w, hinges, proven: self.proven, terms: self.terms })
     }
 
-    /// Refuses a sweep that was restored and is none over `blocks` examples in `dim` dimensions.
-    pub(super) fn check(&self, blocks: usize, dim: usize) -> Result<(), StateError> {
-        let begun = self.at.len() == dim && finite(&self.at);
+    /// Refuses a sweep that was restored and is none over `blocks` examples at points of `size` numbers.
+    pub(super) fn check(&self, blocks: usize, size: usize) -> Result<(), StateError> {
+        let begun = self.at.len() == size && finite(&self.at);
         ensure((begun || self.visited == 0) && self.visited <= blocks && self.hinges.is_finite(), "the pass")
     }
 }

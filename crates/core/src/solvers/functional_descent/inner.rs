@@ -10,6 +10,7 @@ use super::margins::Answer;
 use crate::average::Averaging;
 use crate::dual::BlockDual;
 use crate::hull::HullState;
+use crate::metric::Metric;
 use crate::oracle::NoCapabilities;
 use crate::plane::Plane;
 use crate::plane_sum::PlaneSum;
@@ -46,7 +47,7 @@ impl Inner {
     /// No problem yet, for `dim` weights and samples of `size` of `blocks` examples; begins at the regulariser's prior.
     pub(super) fn new(size: usize, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         Inner {
-            hull: HullState::new(1, dim, regularizer, Averaging::None),
+            hull: HullState::of_sums(dim, regularizer, Averaging::None),
             sum: PlaneSum::new(dim),
             joint: Plane::new(),
             master: MasterState::default(),
@@ -57,7 +58,7 @@ impl Inner {
         }
     }
 
-    /// Begins the problem of a step from `from`.
+    /// Begins the problem of a step from the point `from`.
     pub(super) fn begin(&mut self, lambda: f64, from: &[f64]) {
         self.hull.begin_at(lambda, from);
         self.found = Descent { lambda_t: lambda, ..Descent::default() };
@@ -68,6 +69,26 @@ impl Inner {
     /// Returns the weights w_t + u that the pass in hand is made at.
     pub(super) fn weights(&self) -> &[f64] {
         self.hull.weights()
+    }
+
+    /// Returns the point of these weights.
+    pub(super) fn point(&self) -> &[f64] {
+        self.hull.iterate().point()
+    }
+
+    /// Returns the additions that the weights went through since the step began.
+    pub(super) fn additions(&self) -> f64 {
+        self.hull.iterate().additions()
+    }
+
+    /// Takes a metric in the place of the one that no file holds.
+    pub(super) fn attach(&mut self, metric: &Metric) {
+        self.hull.attach(metric);
+    }
+
+    /// Returns the metric of sums.
+    pub(super) fn metric(&self) -> &Metric {
+        self.hull.iterate().metric()
     }
 
     /// Counts the answer about an example of `size`, with its plane.
@@ -88,7 +109,7 @@ impl Inner {
     /// Ends a pass over the sample; returns whether the step is solved to a gap of `accuracy`, else keeps the plane found.
     pub(super) fn end_pass(&mut self, accuracy: f64) -> bool {
         let regularizer = self.hull.iterate().regularizer();
-        let penalty = regularizer.penalty(self.hull.weights());
+        let penalty = regularizer.penalty(self.point());
         let gap = penalty + std::mem::take(&mut self.hinge) - self.hull.value();
         let lambda = self.found.lambda_t;
         if gap <= accuracy || self.found.update_planes >= MOST_PLANES {
@@ -133,8 +154,9 @@ impl Inner {
         self.found
     }
 
-    /// Refuses a problem that was restored and is none of `fresh`'s form in `dim` dimensions.
-    pub(super) fn check(&self, fresh: &Self, dim: usize) -> Result<(), StateError> {
+    /// Refuses a problem that was restored and is none of `fresh`'s form.
+    pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
+        let dim = fresh.sum.star().len();
         self.hull.check(1, dim)?;
         self.sum.check(dim)?;
         let same = self.hull.iterate().regularizer().constraints() == fresh.hull.iterate().regularizer().constraints();

@@ -10,6 +10,9 @@ impl SolverConfig for FunctionalDescent {
     fn validate(&self) -> Result<(), ParameterError> {
         self.check()
     }
+    fn takes_kernels(&self) -> bool {
+        true
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))
     }

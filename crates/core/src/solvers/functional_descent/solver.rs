@@ -21,8 +21,9 @@ pub struct FunctionalDescentSolver {
     blocks: usize,
     /// Of the run: it gives the first weights and the constraints, its strength is not used.
     regularizer: Regularizer,
-    /// w_t.
+    /// w_t, a point (see [`crate::metric`]), and the additions that it went through since it was last made anew.
     weights: Vec<f64>,
+    additions: f64,
     /// k.
     size: usize,
     sampler: Sampler,
@@ -47,7 +48,8 @@ pub struct FunctionalDescentSolver {
 impl FunctionalDescentSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: FunctionalDescent, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
-        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        let mut weights =
+            regularizer.prior().map_or_else(|| vec![0.0; regularizer.metric().size(dim)], <[f64]>::to_vec);
         regularizer.clip_all(&mut weights);
         let size = size_of(config.size, blocks);
         FunctionalDescentSolver {
@@ -65,6 +67,7 @@ impl FunctionalDescentSolver {
             steps: 0,
             last: None,
             weights,
+            additions: 0.0,
             regularizer,
             config,
         }
@@ -80,7 +83,8 @@ impl FunctionalDescentSolver {
     /// Asks about the next example of the sample.
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         let blocks = &self.sample[self.asked..];
-        let question = Question { blocks, at: self.inner.weights(), from: &self.weights };
+        let from = self.regularizer.metric().weights(&self.weights);
+        let question = Question { blocks, at: self.inner.weights(), from };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
         self.margins[self.asked] = answer.margin.max(0.0);
         self.inner.take(answer, &self.answer, self.size);
@@ -90,7 +94,12 @@ impl FunctionalDescentSolver {
 
     /// Goes where the problem of the step led.
     fn end(&mut self) {
-        self.weights.copy_from_slice(self.inner.weights());
+        self.weights.copy_from_slice(self.inner.point());
+        self.additions += self.inner.additions();
+        if self.additions > self.regularizer.metric().most_additions() {
+            self.regularizer.metric().renew(&mut self.weights);
+            self.additions = 0.0;
+        }
         for (&block, &margin) in self.sample.iter().zip(&self.margins) {
             self.sampler.observe(block as usize, margin);
         }
@@ -101,10 +110,10 @@ impl FunctionalDescentSolver {
 
     /// Refuses a state that cannot take the place of `fresh`.
     fn check(&self, fresh: &Self) -> Result<(), StateError> {
-        let dim = fresh.weights.len();
+        let size = fresh.weights.len();
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
-        ensure(self.weights.len() == dim && finite(&self.weights), "the weights")?;
+        ensure(self.weights.len() == size && finite(&self.weights) && self.additions >= 0.0, "the weights")?;
         let known = self.sample.iter().all(|&block| (block as usize) < self.blocks);
         let whole = self.sample.len() == if self.under_way || self.steps > 0 { self.size } else { 0 };
         let place = self.asked < self.size && (self.under_way || (self.asked == 0 && !self.solving));
@@ -112,7 +121,7 @@ impl FunctionalDescentSolver {
         ensure(self.margins.len() == self.size && finite(&self.margins), "the residual margins")?;
         self.sampler.check(self.blocks)?;
         self.answers.check(&fresh.answers)?;
-        self.inner.check(&fresh.inner, dim)
+        self.inner.check(&fresh.inner)
     }
 }
 
@@ -121,7 +130,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         let mut report = StepReport::default();
         if self.solving {
             let since = ctx.shown();
-            ctx.charge_coefficients(self.inner.planes() * self.weights.len());
+            ctx.charge_coefficients(self.inner.planes() * self.inner.weights().len());
             self.solving = !self.inner.solve();
             self.inner.spend(ctx.shown() - since);
             return Ok(report);
@@ -140,6 +149,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
             }
         }
         Ok(report)
+    }
+
+    fn moves_sums(&self) -> bool {
+        true
     }
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
@@ -171,7 +184,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
     }
 
     fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.check(self))?;
+        let complete = |other: &mut Self| {
+            other.regularizer = other.regularizer.clone().with_metric(self.regularizer.metric().clone());
+            other.inner.attach(self.inner.metric());
+        };
+        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
         Ok(())
     }
 }

@@ -24,6 +24,9 @@ impl SolverConfig for Subgradient {
     fn validate(&self) -> Result<(), ParameterError> {
         self.check()
     }
+    fn takes_kernels(&self) -> bool {
+        true
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)
     }

@@ -6,7 +6,6 @@ use super::config::{Subgradient, SubgradientAverage};
 use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
-use crate::metric::Metric;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
@@ -23,7 +22,7 @@ pub struct SubgradientSolver {
     /// n / (k lambda).
     rate: f64,
     regularizer: Regularizer,
-    /// `z = t (w - w0)`.
+    /// `z = t (w - w0)`; this and all others are points (see [`crate::metric`]).
     scaled: Vec<f64>,
     weights: Vec<f64>,
     /// `sum_t t w_t`.
@@ -36,6 +35,8 @@ pub struct SubgradientSolver {
     /// The examples of the step in hand, and how many of them were asked about.
     batch: Vec<u32>,
     asked: usize,
+    /// Additions to z since it was last made anew.
+    additions: f64,
     #[serde(skip)]
     corner: Plane,
     /// Steps made, and examples drawn.
@@ -47,21 +48,23 @@ impl SubgradientSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: Subgradient, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let size = size_of(config.size, blocks);
-        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; dim], <[f64]>::to_vec);
+        let size_of_point = regularizer.metric().size(dim);
+        let mut weights = regularizer.prior().map_or_else(|| vec![0.0; size_of_point], <[f64]>::to_vec);
         regularizer.clip_all(&mut weights);
         SubgradientSolver {
             blocks,
             size,
             rate: blocks as f64 / size as f64 / regularizer.lambda(),
-            scaled: vec![0.0; dim],
+            scaled: vec![0.0; size_of_point],
             average: (config.averaging.weight(1).is_some()).then(|| weights.clone()),
             weights,
             regularizer,
-            weighted_sum: (config.averaging == SubgradientAverage::Weighted).then(|| vec![0.0; dim]),
+            weighted_sum: (config.averaging == SubgradientAverage::Weighted).then(|| vec![0.0; size_of_point]),
             averaging: config.averaging,
             order: BlockOrder::new(config.order, blocks),
             batch: Vec::with_capacity(size),
             asked: 0,
+            additions: 0.0,
             corner: Plane::new(),
             steps: 0,
             visits: 0,
@@ -83,7 +86,7 @@ impl SubgradientSolver {
         ensure(same, "the average")?;
         let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
         let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
-        ensure(self.visits.max(self.steps) <= u64::MAX / 2, "the steps")?;
+        ensure(self.visits.max(self.steps) <= u64::MAX / 2 && self.additions >= 0.0, "the steps")?;
         ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
         self.order.check(self.blocks)
     }
@@ -104,6 +107,10 @@ impl SubgradientSolver {
         self.batch.clear();
         self.asked = 0;
         self.steps += 1;
+        if self.additions > self.regularizer.metric().most_additions() {
+            self.regularizer.metric().renew(&mut self.scaled);
+            self.additions = 0.0;
+        }
         let shrink = 1.0 / self.steps as f64;
         for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
             *w = shrink * z;
@@ -141,16 +148,17 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
             self.draw(ctx);
         }
         let block = self.batch[self.asked] as usize;
+        let weights = self.regularizer.metric().weights(&self.weights);
         // Of one example there is nothing to ask ahead.
         if self.size > 1 {
             let ahead = self.batch[self.asked..].iter().map(|&block| block as usize);
-            ctx.maximize_ahead(ahead, &self.weights, &mut self.corner)?;
+            ctx.maximize_ahead(ahead, weights, &mut self.corner)?;
         } else {
-            ctx.maximize(block, &self.weights, &mut self.corner)?;
+            ctx.maximize(block, weights, &mut self.corner)?;
         }
         let corner = self.corner.view();
-        if corner.score(&self.weights) > 0.0 {
-            Metric::default().add(-self.rate, corner.star, &mut self.scaled);
+        if corner.score(weights) > 0.0 {
+            self.additions += self.regularizer.metric().add(-self.rate, corner.star, &mut self.scaled);
         }
         self.asked += 1;
         if self.asked < self.batch.len() {
@@ -178,7 +186,14 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
                 self.regularizer.clip_all(w);
             }
         }
+        if self.weighted_sum.is_some() || self.average.is_some() {
+            self.regularizer.metric().renew(w); // an average's image has gone through more than is counted
+        }
         None
+    }
+
+    fn moves_sums(&self) -> bool {
+        true
     }
 
     fn progress(&self) -> Progress {
@@ -190,7 +205,9 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     }
 
     fn restore(&mut self, state: &[u8], _oracle: &mut O) -> Result<(), StateError> {
-        *self = state::decode(state, |other: &Self| other.check(self))?;
+        let metric = self.regularizer.metric();
+        let complete = |other: &mut Self| other.regularizer = other.regularizer.clone().with_metric(metric.clone());
+        *self = state::decode_with(state, complete, |other: &Self| other.check(self))?;
         Ok(())
     }
 }
