@@ -90,7 +90,6 @@ fn what_cannot_be_is_refused() {
         ("--data train.two --set task.kernel=rbf --freeze 0", "no prior and no constraints"),
         ("--data train.two --set task.kernel=rbf --solver fw", "kernel"),
         ("--data train.two --set task.kernel=rbf --solver bcpl", "kernel"),
-        ("--data train.two --set task.kernel=rbf --solver ssg", "kernel"),
     ] {
         let ran = scratch.run(&format!("train --task binary {arguments} --passes 2 --quiet --out out"));
         let told = ran.complaints("error:");

@@ -8,6 +8,7 @@ use multiplane_core::executor::Ledger;
 use multiplane_core::observe::RunCost;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
+use multiplane_core::solvers::BuildError;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
 use serde_json::Value;
@@ -106,6 +107,9 @@ impl Session {
         }
         needs::check(&spec.solver, &*problem)?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
+        if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
+            return Err(Error::input(BuildError::Kernel { name: spec.solver.entry.name }.to_string()));
+        }
         let ledger = problem.ledger();
         Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })
     }

@@ -48,8 +48,8 @@ pub struct BinarySpec {
     /// What the columns of features are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
-    /// What takes the place of inner products of rows: then the model is a sum over training rows. Solvers of the
-    /// block-coordinate family take it.
+    /// What takes the place of inner products of rows: then the model is a sum over training rows. All solvers but
+    /// `fw` and partial linearisation take it.
     pub kernel: KernelSpec,
     /// How rows of the kernel's matrix are kept in training.
     pub kernel_rows: KernelStore,
