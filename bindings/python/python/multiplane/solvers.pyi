@@ -9,8 +9,8 @@ from multiplane._solvers import made as made
 
 __all__ = [
     "Solver", "Auto", "FW", "BCFW", "BCFWAvg", "MPBCFW", "MPBCFWAvg", "BCFWGap", "BCFWCache", "BCFWGapCache", "BCPFW",
-    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "ONESLACK", "NSLACK", "BUNDLE", "DIVMBEST", "BCPL", "PL", "OEG", "EG",
-    "SSG", "SSGAvg",
+    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "ONESLACK", "NSLACK", "BUNDLE", "DIVMBEST", "SAMPLEDCUTS", "BCPL", "PL",
+    "OEG", "EG", "SFD1", "SFD2", "SSG", "SSGAvg", "PEGASOS", "PEGASOSAvg",
 ]
 
 class Auto(Solver):
@@ -454,6 +454,22 @@ class DIVMBEST(Solver):
         solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
     ) -> None: ...
 
+class SAMPLEDCUTS(Solver):
+    """One-slack with planes estimated from a sample of the examples; without a certificate.
+
+    Args:
+        master: The master problem.
+        size: Examples with a hinge above 0 that a cutting plane is estimated from (r), at least 2: a whole number, or
+            below 1 a share of all. Where there are no more, the plane is exact.
+    """
+
+    def __init__(
+        self,
+        *,
+        master: dict[str, Any] = ...,
+        size: float = 1000.0,
+    ) -> None: ...
+
 class BCPL(Solver):
     """Block-coordinate partial linearisation: steps toward what is expected under a Gibbs distribution.
 
@@ -550,19 +566,65 @@ class EG(Solver):
         tau: float = 0.01,
     ) -> None: ...
 
+class SFD1(Solver):
+    """Stochastic functional descent, lambda_t = 1/k: online, without lambda and without a certificate.
+
+    Args:
+        accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+        sampling: Which examples a step is about.
+        schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples
+            drawn; each costs a call for every cutting plane of its step.
+    """
+
+    def __init__(
+        self,
+        *,
+        accuracy: float = 0.01,
+        margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
+        sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
+        schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
+        size: float = 0.01,
+    ) -> None: ...
+
+class SFD2(Solver):
+    """Sfd1 with lambda_t = t/n.
+
+    Args:
+        accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+        sampling: Which examples a step is about.
+        schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples
+            drawn; each costs a call for every cutting plane of its step.
+    """
+
+    def __init__(
+        self,
+        *,
+        accuracy: float = 0.01,
+        margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
+        sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
+        schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
+        size: float = 0.01,
+    ) -> None: ...
+
 class SSG(Solver):
     """Stochastic subgradient: the baseline without a certificate.
 
     Args:
         averaging: What the answer is: the last iterate or an average.
         order: Which example is visited next.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
 
     def __init__(
         self,
         *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        size: float = 1.0,
     ) -> None: ...
 
 class SSGAvg(Solver):
@@ -571,11 +633,47 @@ class SSGAvg(Solver):
     Args:
         averaging: What the answer is: the last iterate or an average.
         order: Which example is visited next.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
 
     def __init__(
         self,
         *,
-        averaging: Literal["none", "weighted", "recent"] | dict[str, Any] = ...,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        size: float = 1.0,
+    ) -> None: ...
+
+class PEGASOS(Solver):
+    """Ssg with steps of 1 % of the examples.
+
+    Args:
+        averaging: What the answer is: the last iterate or an average.
+        order: Which example is visited next.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
+    """
+
+    def __init__(
+        self,
+        *,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        size: float = 0.01,
+    ) -> None: ...
+
+class PEGASOSAvg(Solver):
+    """Pegasos with an average that forgets polynomially.
+
+    Args:
+        averaging: What the answer is: the last iterate or an average.
+        order: Which example is visited next.
+        size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
+    """
+
+    def __init__(
+        self,
+        *,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
+        size: float = 0.01,
     ) -> None: ...
