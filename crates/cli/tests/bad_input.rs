@@ -170,6 +170,10 @@ fn bad_values_are_refused() {
         cases.push((format!("--gap {value}"), message));
     }
     for (arguments, message) in [
+        (
+            "--solver div-m-best --set solver.solutions.planes=1001",
+            "solver.solutions.planes = 1001: must be at least 1 and at most 1000",
+        ),
         ("--solver bcpl --set solver.tau=0", "solver.tau = 0: must be from 1e-12 to 1e12"),
         ("--solver oeg --set solver.tau=-0.01", "solver.tau = -0.01: must be from 1e-12 to 1e12"),
         ("--passes 0", "stop.passes = 0: must be greater than 0"),

@@ -3,7 +3,6 @@
 mod common;
 
 use common::{Scratch, number};
-use serde_json::json;
 
 /// Two rings, which no linear model tells apart, and three sectors of the plane; rows by chance, but always the same ones.
 fn rings() -> Scratch {
@@ -100,10 +99,48 @@ fn what_cannot_be_is_refused() {
     let ran =
         scratch.run("path --task binary --data train.two --set task.kernel=rbf --eps 0.1 --lambda-min 0.1 --out out");
     assert!(ran.code == Some(2) && ran.stderr.contains("a path is for tasks without a kernel"), "{}", ran.stderr);
-    let kernel = json!({"name": "rbf", "gamma": 2.0});
-    scratch.succeed(
-        "train --task binary --data train.two --set task.kernel=rbf --set task.kernel.gamma=2 --quiet --out m",
-    );
-    let text = String::from_utf8_lossy(&scratch.bytes("m")).into_owned();
-    assert!(text.contains("support.columns") && text.contains(r#"\"name\":\"rbf\""#), "{kernel}");
+    // Data that the kernel of a model is not defined on are refused as those of training are.
+    scratch.write("good.svm", "1 1:0.5 2:1\n-1 1:2 2:3\n");
+    for kernel in ["chi-square", "intersection"] {
+        scratch.succeed(&format!(
+            "train --task binary --data good.svm --set task.kernel={kernel} --passes 5 --quiet --out m"
+        ));
+        for command in ["predict", "evaluate", "verify"] {
+            let ran = scratch.run(&format!("{command} --model m --data bad.svm"));
+            assert!(
+                ran.code == Some(2) && ran.stderr.contains("found -0.5 in row 0, column 0"),
+                "{command}: {}",
+                ran.stderr
+            );
+        }
+    }
+}
+
+/// Every solver that takes kernels trains with one, to a bracket of one optimum where it certifies.
+#[test]
+fn solvers_with_kernels() {
+    let scratch = rings();
+    let kernel = "--set task.kernel=rbf --set task.kernel.gamma=2 --lambda c:1 --clock work";
+    let best = scratch.json(&format!("train --task binary --data train.two {kernel} --gap 0.1% --out m"));
+    let listed = scratch.succeed("describe solver").stdout;
+    let mut seen = 0;
+    for solver in listed.lines().filter_map(|line| line.strip_prefix("  ")).filter_map(|line| line.split(' ').next()) {
+        let train =
+            format!("train --task binary --data train.two {kernel} --solver {solver} --passes 40 --quiet --out m");
+        let ran = scratch.run(&format!("{train} --json"));
+        if ["fw", "bcpl", "pl", "oeg", "eg"].contains(&solver) {
+            assert!(ran.code == Some(2) && ran.stderr.contains("kernel"), "{solver}: {}", ran.stderr);
+            continue;
+        }
+        assert_eq!(ran.code, Some(0), "{solver}: {}", ran.stderr);
+        let found: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&ran.stdout).unwrap();
+        assert!(number(&found, "primal") >= number(&best, "dual"), "{solver}: {found:?}");
+        if found["certified"] == true {
+            assert!(number(&found, "dual") <= number(&best, "primal"), "{solver}: {found:?}");
+        }
+        let verified = scratch.run("verify --model m --data train.two");
+        assert_eq!(verified.code, Some(0), "{solver}: {}{}", verified.stdout, verified.stderr);
+        seen += 1;
+    }
+    assert!(seen >= 20, "{seen} solvers");
 }

@@ -79,6 +79,23 @@ fn without_labels(text: &str) -> String {
     bare
 }
 
+/// Trees of which no label is known are left out of what is measured; nodes without one are of the others.
+#[test]
+fn unknown_labels_are_not_counted() {
+    let scratch = sentences();
+    scratch.succeed("train --task tree --data train.jsonl --gap 5% --quiet --out m");
+    let text = String::from_utf8(scratch.bytes("test.jsonl")).unwrap();
+    let all = scratch.json("evaluate --model m --data test.jsonl");
+    scratch.write("more.jsonl", format!("{text}{}", without_labels(&text)));
+    let more = scratch.json("evaluate --model m --data more.jsonl");
+    for key in ["loss", "accuracy", "exact", "n"] {
+        assert_eq!(more[key], all[key], "{key}");
+    }
+    scratch.write("none.jsonl", without_labels(&text));
+    let ran = scratch.run("evaluate --model m --data none.jsonl --json");
+    assert!(ran.stderr.contains("none of the 40 examples has a known label"), "{}", ran.stderr);
+}
+
 /// What is wrong with a file is told with line and node; nothing is written.
 #[test]
 fn bad_files_are_refused() {

@@ -20,6 +20,16 @@ pub enum WarmStart {
     KeepDual,
 }
 
+impl WarmStart {
+    /// Returns the share of phi that goes on where lambda becomes another: what keeps w, but never more than phi is.
+    pub fn scale(self, before: f64, lambda: f64) -> f64 {
+        match self {
+            WarmStart::KeepPrimal => (lambda / before).min(1.0),
+            WarmStart::KeepDual => 1.0,
+        }
+    }
+}
+
 /// A solver whose point phi can be taken to another lambda.
 ///
 /// The calls go between steps. None of them calls the oracle; each costs one pass over what the blocks store.

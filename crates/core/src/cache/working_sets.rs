@@ -34,6 +34,9 @@ pub struct WorkingSets {
     prefers_codes: bool,
     #[serde(skip)]
     products: Vec<f64>,
+    /// The change of a sum, while its image is taken; `None` before the first.
+    #[serde(skip)]
+    moved: Option<PlaneSum>,
 }
 
 /// Room for one plane at all coordinates; zero between uses.
@@ -53,6 +56,7 @@ impl WorkingSets {
             metric: Metric::default(),
             prefers_codes: false,
             products: Vec::new(),
+            moved: None,
         }
     }
 
@@ -271,7 +275,7 @@ impl WorkingSets {
     /// Moves phi by the change of a block's masses since `before`, and w with it; `before` becomes the change. What F
     /// rises is for the caller to book.
     pub fn move_iterate(
-        &self,
+        &mut self,
         block: usize,
         before: &mut [f64],
         iterate: &mut Iterate,
@@ -280,7 +284,7 @@ impl WorkingSets {
         let set = &self.sets[block];
         before.iter_mut().zip(&set.alphas).for_each(|(before, now)| *before = now - *before);
         if self.metric.has_dear_images() {
-            self.move_at_once(set, before, iterate);
+            self.move_at_once(block, before, iterate);
             return;
         }
         if !self.store.by_code() {
@@ -297,13 +301,15 @@ impl WorkingSets {
     }
 
     /// As [`move_iterate`](WorkingSets::move_iterate), with one image for the changes of all planes together.
-    fn move_at_once(&self, set: &Set, changes: &[f64], iterate: &mut Iterate) {
-        let mut direction = PlaneSum::new(iterate.weights().len());
+    fn move_at_once(&mut self, block: usize, changes: &[f64], iterate: &mut Iterate) {
+        let mut direction = self.moved.take().unwrap_or_else(|| PlaneSum::new(iterate.weights().len()));
+        direction.clear();
         for (k, &change) in changes.iter().enumerate().filter(|(_, change)| **change != 0.0) {
-            direction.add(change, self.store.view(set, k));
+            direction.add(change, self.store.view(&self.sets[block], k));
         }
         iterate.count_additions(direction.additions()); // those of the coefficients, beside the image's
         iterate.add(1.0, Star::Dense(direction.star()), direction.circ());
+        self.moved = Some(direction);
     }
 
     /// Adds plane `k` of an example to `sum`.

@@ -104,7 +104,7 @@ impl KernelMetric {
         for rows in &table.examples {
             for a in rows.clone() {
                 own.extend(rows.clone().map(|b| matrix.entry(a, b)));
-                largest = largest.max(matrix.entry(a, a).abs());
+                largest = largest.max(own[own.len() - rows.end + a].abs());
             }
             starts.push(own.len());
         }
@@ -229,7 +229,8 @@ impl KernelMetric {
     /// Returns the squared length of a direction of an example.
     pub(super) fn square(&self, block: usize, direction: Star<'_>) -> f64 {
         let (rows, own) = (&self.table.examples[block], self.own(block));
-        let (mut entries, mut sum) = (Vec::new(), 0.0);
+        let (mut entries, mut sum) = (std::mem::take(&mut self.lock().entries), 0.0);
+        entries.clear();
         self.take_apart(direction, &mut entries, |_, value| sum += value * value);
         entries.sort_by_key(|entry| (entry.label, entry.row));
         for of_label in entries.chunk_by(|a, b| a.label == b.label) {
@@ -239,7 +240,13 @@ impl KernelMetric {
                 sum += a.value * along;
             }
         }
+        self.lock().entries = entries;
         sum.max(0.0)
+    }
+
+    /// Returns a bound on `<d, M d>` over the sum of squares of a direction d: the trace of K, where rows count once.
+    pub(super) fn stretch(&self) -> f64 {
+        (self.largest * self.table.rows() as f64).max(1.0)
     }
 
     /// Returns the squared length of any direction. Costs O(R) for each row that has coefficients.

@@ -161,6 +161,11 @@ impl Metric {
         self.kernel.as_ref().map_or(0.0, |kernel| kernel.slack(lambda, loss, additions, self.of_sums))
     }
 
+    /// Returns a bound on the squared length of any direction over the sum of its squares: 1 without a kernel.
+    pub fn stretch(&self) -> f64 {
+        self.kernel.as_ref().map_or(1.0, |kernel| kernel.stretch())
+    }
+
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.
     pub fn most_additions(&self) -> f64 {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }

@@ -15,7 +15,7 @@ const USUAL: f64 = 32.0;
 const COEFFICIENT: f64 = 10.0;
 
 /// Scores in P or F that are off by the metric's slack: those of a decoder and of a plane, twice each, and the penalty.
-pub const OFF: f64 = 5.0;
+const OFF: f64 = 5.0;
 
 /// The smallest number above 0, which a product that underflows is off by at most.
 const TINY: f64 = f64::from_bits(1);
@@ -99,10 +99,15 @@ impl Rounding {
         let lanes = if regularizer.prior().is_some() { 1.0 } else { 16.0 };
         let penalty_terms = (w.len() as f64 / lanes + USUAL) * penalty;
         let underflow = TINY * (w.len() as f64 * (1.0 + regularizer.lambda()) + self.blocks as f64 * (1.0 + additions));
-        let (metric, lambda) = (regularizer.metric(), regularizer.lambda());
-        // Weights that no dual point gives may be longer than the losses say.
-        let slack = OFF * metric.slack(lambda, self.scale().max(penalty), metric.most_additions());
+        let slack = self.of_images(regularizer, penalty);
         Rounded::new(penalty + hinges, UNIT * (scores + penalty_terms) + underflow + slack)
+    }
+
+    /// Returns what the images of a kernel add to the bound on P where the penalty is at most `penalty`; 0 without a kernel.
+    pub fn of_images(&self, regularizer: &Regularizer, penalty: f64) -> f64 {
+        // Weights that no dual point gives may be longer than the losses say.
+        let longest = self.scale().max(penalty);
+        OFF * regularizer.image_slack(longest, regularizer.metric().most_additions())
     }
 
     /// Returns F, which was computed as `value`, with its bound: `F(phi) >= F(phi') - <E, |w|> - |E|^2 / lambda` where
@@ -136,12 +141,13 @@ impl Rounding {
             }
         };
         let share = UNIT * (point.additions + additions + COEFFICIENT);
-        let (linear, quadratic) = (share * terms, share * share * squares / regularizer.lambda());
+        let (linear, quadratic) =
+            (share * terms, share * share * squares * regularizer.metric().stretch() / regularizer.lambda());
         // Weights that were added up hold the prior's as well.
         let sums = if point.present { 0.0 } else { point.additions };
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
-        let slack = OFF * regularizer.metric().slack(regularizer.lambda(), self.scale(), point.image);
+        let slack = OFF * regularizer.image_slack(self.scale(), point.image);
         Rounded::new(value, linear + quadratic + UNIT * norms + underflow + slack)
     }
 

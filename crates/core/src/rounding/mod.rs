@@ -9,8 +9,6 @@ mod bounds;
 mod magnitudes;
 mod rounded;
 
-pub use bounds::{OFF, PointTerms, Rounding, Seen, UNIT};
+pub use bounds::{PointTerms, Rounding, Seen, UNIT};
 pub use magnitudes::Magnitudes;
-
-pub use crate::layout::Layout;
 pub use rounded::Rounded;

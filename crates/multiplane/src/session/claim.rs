@@ -4,8 +4,9 @@
 //! that, whatever rounding did in training; only the judge's own error is granted, and where that could hide a false
 //! bound, the answer is that nothing can be said.
 
+use multiplane_core::metric::Metric;
 use multiplane_core::regularizer::Regularizer;
-use multiplane_core::rounding::{OFF, Rounding, Seen, UNIT};
+use multiplane_core::rounding::{Rounding, Seen, UNIT};
 use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
@@ -121,9 +122,10 @@ fn roundings(
     let terms = magnitudes.most(&w) + magnitudes.constant();
     let scores = 4.0 * MORE * (magnitudes.additions() + 32.0) * terms;
     let rounding = Rounding::new(problem.blocks(), Some(magnitudes));
-    // Images of kernels are sums that training added to for long.
-    let slack = problem.metric().map_or(0.0, |metric| metric.slack(lambda, rounding.scale(), metric.most_additions()));
-    let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, Seen::default()).rounding + OFF * slack);
+    // Images of kernels are sums that training added to for long, and at most as solvers of sums do. The penalty is part of P.
+    let with = |metric: Metric| Regularizer::from(lambda).with_metric(metric.of_sums());
+    let images = problem.metric().map_or(0.0, |metric| rounding.of_images(&with(metric), primal));
+    let margin = 4.0 * (rounding.primal(&regularizer, &w, primal, Seen::default()).rounding + images);
     (problem.reference_roundoff() * scores + last, Some(margin))
 }
 

@@ -4,11 +4,12 @@
 //! Eq. 1.12-1.15).
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
-use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
 };

@@ -104,7 +104,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Rescale<O> for BlockFrankWolfeSolver<D
         let scale = match start {
             WarmStart::KeepPrimal => {
                 debug_assert!(lambda <= before, "masses would be negative");
-                let scale = (lambda / before).min(1.0);
+                let scale = start.scale(before, lambda);
                 // Every gap g_i becomes g_i + (1 - scale) score(phi^i; w): exact for one that was, an estimate for others.
                 let dual = &mut self.dual;
                 self.gaps.raise(|block| -(1.0 - scale) * dual.gap_at(block, PlaneView::ZERO, ctx));

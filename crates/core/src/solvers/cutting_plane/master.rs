@@ -8,7 +8,7 @@ use crate::hull::HullState;
 use crate::oracle::NoCapabilities;
 
 /// A gain below this share of |F| + 1 is rounding: the master is solved.
-const NO_GAIN: f64 = 1e-15;
+pub(super) const NO_GAIN: f64 = 1e-15;
 
 /// Parts of a solution at most: what is not solved then is left to the next pass. Planes that span many orders of magnitude
 /// would have it go on for long.

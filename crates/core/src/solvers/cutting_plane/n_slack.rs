@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::NSlack;
-use super::master::MasterState;
+use super::master::{MasterState, NO_GAIN};
 use super::sweep::Sweep;
 use crate::average::{Averaging, UpdateKind};
 use crate::certificate::DualCertificate;
@@ -34,9 +34,6 @@ const MOST_CYCLES: u64 = 400;
 
 /// One cycle in so many visits all blocks.
 const ALL_EVERY: u64 = 10;
-
-/// A cycle that gained less than this share of |F| + 1 has come to the end of what numbers can tell.
-const NO_GAIN: f64 = 1e-15;
 
 /// The state of a run of the n-slack method.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -241,10 +238,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
 /// Planes do not depend on lambda: all stay, and the master goes on from where it was.
 impl<O: MaxOracle + ?Sized> Rescale<O> for NSlackSolver {
     fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
-        let scale = match start {
-            WarmStart::KeepPrimal => (lambda / self.dual.iterate().lambda()).min(1.0),
-            WarmStart::KeepDual => 1.0,
-        };
+        let scale = start.scale(self.dual.iterate().lambda(), lambda);
         self.leave_pass(ctx);
         self.dual.rescale(lambda, scale, ctx);
     }

@@ -341,10 +341,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for OneSlackSolver {
             self.sum.write(&mut self.joint);
             self.dual.place(0, &self.joint, true, self.master.solved(), &mut NoCapabilities);
         }
-        let scale = match start {
-            WarmStart::KeepPrimal => (lambda / self.dual.iterate().lambda()).min(1.0),
-            WarmStart::KeepDual => 1.0,
-        };
+        let scale = start.scale(self.dual.iterate().lambda(), lambda);
         self.leave_pass(ctx);
         if let Some(further) = &mut self.further {
             further.restart(self.iterations);

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::rounding::{Layout, Magnitudes, UNIT};
+use multiplane_core::rounding::{Magnitudes, UNIT};
 use multiplane_core::task::{
     ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
 };

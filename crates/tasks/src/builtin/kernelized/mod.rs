@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use multiplane_core::divide::divide;
 use multiplane_core::layout::Layout;
+use multiplane_core::linalg;
 use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::Magnitudes;
@@ -35,13 +36,13 @@ pub struct Kernelized {
     inner: Box<dyn Problem>,
     /// Features of the examples, one row each.
     rows: Arc<SparseRows>,
+    /// The rows that a model or training has coefficients for, packed.
+    support: SupportRows,
     kernel: Kernel,
     store: KernelStore,
     /// Tables of weights, one after the other: one for each label that has weights.
     tables: usize,
     bias: bool,
-    vocabulary: Vocabulary,
-    warnings: Vec<String>,
 }
 
 /// Parameters of a kernel as a task has them.
@@ -97,6 +98,9 @@ where
         let found = support.columns();
         return Err(OpenError::new(format!("the model's rows have {found} features, expected {features}")));
     }
+    let numbers: Vec<u32> = (0..support.len() as u32).collect();
+    let support = SupportRows::new(kernel, &support, &numbers, store.storage).map_err(fault)?;
+    support.check(&all).map_err(fault)?;
     let columns = all.len() + usize::from(bias);
     check_dim(columns, 2 * tables)?; // images and coefficients
     rows.inputs = (0..all.len())
@@ -110,10 +114,8 @@ where
             number
         })
         .collect();
-    let vocabulary = Vocabulary::of(&rows.vocabulary);
-    let warnings = rows.warnings.clone();
     let inner = rows.into_problem(name, task(columns))?;
-    Ok(Box::new(Kernelized { inner, rows: all, kernel, store, tables, bias, vocabulary, warnings }))
+    Ok(Box::new(Kernelized { inner, rows: all, support, kernel, store, tables, bias }))
 }
 
 impl Kernelized {
@@ -122,38 +124,32 @@ impl Kernelized {
         self.rows.len() + usize::from(self.bias)
     }
 
-    /// The rows that a model or training has coefficients for.
-    fn support(&self) -> &Arc<SparseRows> {
-        self.vocabulary.support.as_ref().unwrap_or(&self.rows)
+    /// The rows that coefficients belong to, as they are.
+    fn support_rows(&self) -> &SparseRows {
+        self.vocabulary().support.as_deref().unwrap_or(&self.rows)
     }
 
-    /// Computes images `[table][row]` of the coefficients `[table][support row]` with `of_row` bias after each table.
+    /// Weights of a table in the layout of files.
+    fn file_width(&self) -> usize {
+        self.support.len() + usize::from(self.bias)
+    }
+
+    /// Computes images `[table][row]` of the coefficients `[table][support row]`, the bias after each table.
     fn images(&self, coefficients: &[f64]) -> Vec<f64> {
-        let support = self.support();
-        let (from, to) = (support.len() + usize::from(self.bias), self.width());
+        let (count, from, to) = (self.support.len(), self.file_width(), self.width());
         let mut images = vec![0.0; self.tables * to];
-        let carrying: Vec<u32> = (0..support.len())
-            .filter(|row| (0..self.tables).any(|table| coefficients[table * from + row] != 0.0))
-            .map(|row| row as u32)
-            .collect();
         if self.bias {
             (0..self.tables).for_each(|table| images[(table + 1) * to - 1] = coefficients[(table + 1) * from - 1]);
         }
-        let Ok(values_of) = SupportRows::new(self.kernel, support, &carrying, self.store.storage) else {
-            return images; // the same rows were packed when the problem was opened
-        };
         let mut values = Vec::new();
-        for first in (0..self.rows.len()).step_by(CHUNK) {
+        for first in (0..self.rows.len()).step_by(CHUNK).filter(|_| count > 0) {
             let chunk = first..(first + CHUNK).min(self.rows.len());
-            values.resize(chunk.len() * carrying.len(), 0.0);
-            if values_of.values(&self.rows, chunk.clone(), 1, &mut values).is_err() || carrying.is_empty() {
-                continue;
-            }
-            for (row, values) in chunk.zip(values.chunks_exact(carrying.len())) {
+            values.resize(chunk.len() * count, 0.0);
+            let found = self.support.values(&self.rows, chunk.clone(), 1, &mut values);
+            found.expect("the rows were checked when they were opened"); // only functions of users fail later
+            for (row, values) in chunk.zip(values.chunks_exact(count)) {
                 for table in 0..self.tables {
-                    let own = &coefficients[table * from..];
-                    let terms = carrying.iter().zip(values).map(|(&support, value)| own[support as usize] * value);
-                    images[table * to + row] = terms.sum();
+                    images[table * to + row] = linalg::dot(&coefficients[table * from..][..count], values);
                 }
             }
         }
@@ -162,8 +158,8 @@ impl Kernelized {
 
     /// Computes images of coefficients for any rows by plain code, for `verify`: `[table][row]`, and the bias.
     fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
-        let support = self.support();
-        let (from, to) = (support.len() + usize::from(self.bias), rows.len() + usize::from(self.bias));
+        let (support, from) = (self.support_rows(), self.file_width());
+        let to = rows.len() + usize::from(self.bias);
         let mut found = vec![vec![0.0; self.tables]; rows.len()];
         let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
         let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
@@ -203,7 +199,7 @@ impl Problem for Kernelized {
         self.inner.dim()
     }
     fn file_dim(&self) -> usize {
-        self.tables * (self.support().len() + usize::from(self.bias))
+        self.tables * self.file_width()
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.inner.nonnegative()
@@ -237,7 +233,7 @@ impl Problem for Kernelized {
     /// Rows without weight are left out.
     fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
         let all = self.to_file_layout(point);
-        let (width, support) = (self.width(), self.support());
+        let (width, support) = (self.width(), self.support_rows());
         let carries = |row: &usize| (0..self.tables).any(|table| all[table * width + row] != 0.0);
         let carrying: Vec<usize> = (0..support.len()).filter(carries).collect();
         let mut rows = SparseRows::new(support.columns());
@@ -247,7 +243,7 @@ impl Problem for Kernelized {
             w.extend(carrying.iter().map(|&row| table[row]));
             w.extend(table.last().filter(|_| self.bias));
         }
-        (w, Vocabulary { support: Some(Arc::new(rows)), ..self.vocabulary.clone() })
+        (w, Vocabulary { support: Some(Arc::new(rows)), ..self.vocabulary().clone() })
     }
     fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
         Cow::Owned(self.images(&training.to_file_layout(point)))
@@ -288,10 +284,9 @@ impl Problem for Kernelized {
         lambda: f64,
         threads: usize,
     ) -> Result<f64, OracleError> {
-        let support = self.support();
-        let (from, of_rows) = (support.len() + usize::from(self.bias), self.plain_images(&self.rows, w, threads)?);
+        let (from, of_rows) = (self.file_width(), self.plain_images(&self.rows, w, threads)?);
         let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = self.plain_images(support, w, threads)?;
+        let of_support = self.plain_images(self.support_rows(), w, threads)?;
         let mut terms = Vec::with_capacity(w.len());
         for table in 0..self.tables {
             let own = &w[table * from..(table + 1) * from];
@@ -310,12 +305,12 @@ impl Problem for Kernelized {
         None
     }
     fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
+        self.inner.vocabulary()
     }
     fn fingerprint(&self) -> &str {
         self.inner.fingerprint()
     }
     fn warnings(&self) -> &[String] {
-        &self.warnings
+        self.inner.warnings()
     }
 }

@@ -1,9 +1,10 @@
 //! Pairwise models as a task: features, losses and the decoder.
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::oracle::{Prices, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities, WorkspaceOf,
 };

@@ -2,10 +2,11 @@
 //! truth, and their pairs.
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
     WorkspaceOf,

@@ -1,9 +1,10 @@
 //! Sentences as a task: features, loss and decoder. Labellings are heads by word, counted from 1; 0 is the root.
 
 use multiplane_core::example::Examples;
+use multiplane_core::layout::Layout;
 use multiplane_core::oracle::{Coded, Prices, Quality};
 use multiplane_core::plane::Plane;
-use multiplane_core::rounding::{Layout, Magnitudes};
+use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::{
     CodedFeatures, ExampleOf, LabelCodes, QuestionOf, RecombineLabels, ScoreMagnitudes, Task, TaskCapabilities,
     WorkspaceOf,
