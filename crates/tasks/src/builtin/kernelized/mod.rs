@@ -3,47 +3,26 @@
 //! Weights of training are images `f[label][row]`, scores of the training rows (see `core/metric`). A model holds the
 //! coefficients of those rows that carry weight, and the rows; read for other data, they become the images of its rows.
 
+mod budget;
+mod images;
 mod plain;
+mod problem;
+mod reduced;
 mod spec;
 
+pub use budget::KernelBudget;
 pub use spec::KernelSpec;
 
-use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
-use multiplane_core::divide::divide;
-use multiplane_core::layout::Layout;
-use multiplane_core::linalg;
-use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
-use multiplane_core::oracle::{BoxedOracle, OracleError};
-use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::Task;
 
 use crate::builtin::rows::LabelledRows;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
-use crate::kernel::{Kernel, KernelError, KernelStore, Storage, SupportRows, kernel_matrix};
-use crate::metrics::Evaluation;
-use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, TopPrediction, Vocabulary, check_dim};
-use crate::reference::careful_sum;
-
-/// Rows whose kernel values are computed at a time.
-const CHUNK: usize = 256;
-
-/// A task whose rows are known by number, on rows that have a kernel.
-pub struct Kernelized {
-    inner: Box<dyn Problem>,
-    /// Features of the examples, one row each.
-    rows: Arc<SparseRows>,
-    /// The rows that a model or training has coefficients for, packed.
-    support: SupportRows,
-    kernel: Kernel,
-    store: KernelStore,
-    /// Tables of weights, one after the other: one for each label that has weights.
-    tables: usize,
-    bias: bool,
-}
+use crate::kernel::{Kernel, KernelError, KernelStore, SupportRows};
+use crate::problem::{OpenError, Problem, check_dim};
+use images::Kernelized;
 
 /// Parameters of a kernel as a task has them.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +31,8 @@ pub struct KernelOptions {
     pub kernel: Kernel,
     /// How rows of its matrix are kept.
     pub store: KernelStore,
+    /// How many rows a model may hold.
+    pub budget: KernelBudget,
     /// Whether a feature that is always 1 stands after the others; its weights are linear.
     pub bias: bool,
     /// Tables of weights: labels that have weights of their own.
@@ -74,7 +55,7 @@ where
     T: BuiltinTask<Input = SparseRows, Label = u32, Vocabulary = super::rows::RowVocabulary> + Send + Sync + 'static,
     <T as Task>::Scratch: Send,
 {
-    let KernelOptions { kernel, store, bias, tables } = options;
+    let KernelOptions { kernel, store, budget, bias, tables } = options;
     let fault = |error: KernelError| match error {
         KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
         other => OpenError::new(other.to_string()),
@@ -115,202 +96,5 @@ where
         })
         .collect();
     let inner = rows.into_problem(name, task(columns))?;
-    Ok(Box::new(Kernelized { inner, rows: all, support, kernel, store, tables, bias }))
-}
-
-impl Kernelized {
-    /// Weights of a table.
-    fn width(&self) -> usize {
-        self.rows.len() + usize::from(self.bias)
-    }
-
-    /// The rows that coefficients belong to, as they are.
-    fn support_rows(&self) -> &SparseRows {
-        self.vocabulary().support.as_deref().unwrap_or(&self.rows)
-    }
-
-    /// Weights of a table in the layout of files.
-    fn file_width(&self) -> usize {
-        self.support.len() + usize::from(self.bias)
-    }
-
-    /// Computes images `[table][row]` of the coefficients `[table][support row]`, the bias after each table.
-    fn images(&self, coefficients: &[f64]) -> Vec<f64> {
-        let (count, from, to) = (self.support.len(), self.file_width(), self.width());
-        let mut images = vec![0.0; self.tables * to];
-        if self.bias {
-            (0..self.tables).for_each(|table| images[(table + 1) * to - 1] = coefficients[(table + 1) * from - 1]);
-        }
-        let mut values = Vec::new();
-        for first in (0..self.rows.len()).step_by(CHUNK).filter(|_| count > 0) {
-            let chunk = first..(first + CHUNK).min(self.rows.len());
-            values.resize(chunk.len() * count, 0.0);
-            let found = self.support.values(&self.rows, chunk.clone(), 1, &mut values);
-            found.expect("the rows were checked when they were opened"); // only functions of users fail later
-            for (row, values) in chunk.zip(values.chunks_exact(count)) {
-                for table in 0..self.tables {
-                    images[table * to + row] = linalg::dot(&coefficients[table * from..][..count], values);
-                }
-            }
-        }
-        images
-    }
-
-    /// Computes images of coefficients for any rows by plain code, for `verify`: `[table][row]`, and the bias.
-    fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
-        let (support, from) = (self.support_rows(), self.file_width());
-        let to = rows.len() + usize::from(self.bias);
-        let mut found = vec![vec![0.0; self.tables]; rows.len()];
-        let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
-        let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
-            for other in 0..support.len() {
-                let value = plain::value(self.kernel, rows.row(row), support.row(other));
-                let value = if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value };
-                sums.iter_mut().enumerate().for_each(|(table, sum)| *sum += w[table * from + other] * value);
-            }
-            Ok(())
-        };
-        divide(&mut workers, &mut found, fill)
-            .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
-        let mut images = vec![0.0; self.tables * to];
-        for table in 0..self.tables {
-            found.iter().enumerate().for_each(|(row, sums)| images[table * to + row] = sums[table]);
-            if self.bias {
-                images[(table + 1) * to - 1] = w[(table + 1) * from - 1];
-            }
-        }
-        Ok(images)
-    }
-
-    /// The weights of the task in what may be a point.
-    fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
-        &w[..self.inner.dim()]
-    }
-}
-
-impl Problem for Kernelized {
-    fn task(&self) -> &'static str {
-        self.inner.task()
-    }
-    fn blocks(&self) -> usize {
-        self.inner.blocks()
-    }
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-    fn file_dim(&self) -> usize {
-        self.tables * self.file_width()
-    }
-    fn nonnegative(&self) -> Vec<Range<usize>> {
-        self.inner.nonnegative()
-    }
-    fn magnitudes(&self) -> Option<Magnitudes> {
-        self.inner.magnitudes()
-    }
-    fn metric(&self) -> Result<Metric, OpenError> {
-        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1)
-            .map_err(|error| OpenError::new(error.to_string()))?;
-        let table = KernelTable {
-            dim: self.dim(),
-            start: 0,
-            labels: self.tables,
-            columns: self.width(),
-            layout: Layout::LabelMajor,
-            examples: (0..self.rows.len()).map(|row| row..row + 1).collect(),
-        };
-        Ok(Metric::of_kernel(KernelMetric::new(table, matrix)))
-    }
-    fn oracle(&self) -> Result<BoxedOracle, OpenError> {
-        self.inner.oracle()
-    }
-    /// The coefficients of all training rows.
-    fn to_file_layout(&self, point: &[f64]) -> Vec<f64> {
-        point[point.len() - self.dim()..].to_vec()
-    }
-    fn from_file_layout(&self, coefficients: &[f64]) -> Vec<f64> {
-        self.images(coefficients)
-    }
-    /// Rows without weight are left out.
-    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        let all = self.to_file_layout(point);
-        let (width, support) = (self.width(), self.support_rows());
-        let carries = |row: &usize| (0..self.tables).any(|table| all[table * width + row] != 0.0);
-        let carrying: Vec<usize> = (0..support.len()).filter(carries).collect();
-        let mut rows = SparseRows::new(support.columns());
-        rows.append(support, carrying.iter().copied());
-        let mut w = Vec::with_capacity(self.tables * (carrying.len() + 1));
-        for table in all.chunks_exact(width) {
-            w.extend(carrying.iter().map(|&row| table[row]));
-            w.extend(table.last().filter(|_| self.bias));
-        }
-        (w, Vocabulary { support: Some(Arc::new(rows)), ..self.vocabulary().clone() })
-    }
-    fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
-        Cow::Owned(self.images(&training.to_file_layout(point)))
-    }
-    fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
-        self.inner.predict(self.weights(w), threads, each)
-    }
-    fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
-        self.inner.predict_numbers(self.weights(w), threads, each)
-    }
-    fn predict_top(
-        &self,
-        w: &[f64],
-        count: usize,
-        threads: usize,
-        each: &mut dyn FnMut(TopPrediction),
-    ) -> Result<(), OracleError> {
-        self.inner.predict_top(self.weights(w), count, threads, each)
-    }
-    fn predict_margins(
-        &self,
-        w: &[f64],
-        threads: usize,
-        each: &mut dyn FnMut(MarginPrediction),
-    ) -> Result<(), OracleError> {
-        self.inner.predict_margins(self.weights(w), threads, each)
-    }
-    fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
-        self.inner.evaluate(self.weights(w), threads)
-    }
-    fn unlabelled(&self) -> usize {
-        self.inner.unlabelled()
-    }
-    fn reference_primal_from(
-        &self,
-        _: Option<&[f64]>,
-        w: &[f64],
-        lambda: f64,
-        threads: usize,
-    ) -> Result<f64, OracleError> {
-        let (from, of_rows) = (self.file_width(), self.plain_images(&self.rows, w, threads)?);
-        let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = self.plain_images(self.support_rows(), w, threads)?;
-        let mut terms = Vec::with_capacity(w.len());
-        for table in 0..self.tables {
-            let own = &w[table * from..(table + 1) * from];
-            terms.extend(own.iter().zip(&of_support[table * from..]).map(|(u, f)| u * f));
-        }
-        Ok(0.5 * lambda * careful_sum(terms.into_iter()) + hinges)
-    }
-    fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
-        self.inner.reference_hinge(block, &self.plain_images(&self.rows, w, 1)?)
-    }
-    fn reference_roundoff(&self) -> f64 {
-        self.inner.reference_roundoff()
-    }
-    /// Planes of rows by number are no planes of files.
-    fn reference_plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {
-        None
-    }
-    fn vocabulary(&self) -> &Vocabulary {
-        self.inner.vocabulary()
-    }
-    fn fingerprint(&self) -> &str {
-        self.inner.fingerprint()
-    }
-    fn warnings(&self) -> &[String] {
-        self.inner.warnings()
-    }
+    Ok(Box::new(Kernelized { inner, rows: all, support, kernel, store, budget, tables, bias }))
 }
