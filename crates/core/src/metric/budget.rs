@@ -1,7 +1,8 @@
 //! Budgets of support vectors: a point with fewer rows that carry coefficients (Crammer, Kandola and Singer, NIPS 2003; Wang,
 //! Crammer and Vucetic, JMLR 2012, Sec. 4).
 //!
-//! Removal costs O(R) for each row that goes; projection O(S rows^2) for S rows that carry coefficients, and O(R) for each row
+//! Removal of one row takes the one of the least `|u_r|^2 K_rr`, of several those that move the weights least together. It costs
+//! O(R) for each row that goes; projection O(S rows^2) for S rows that carry coefficients, and O(R) for each row
 //! kept. Linear coordinates, such as the bias, stay as they are: rows are orthogonal to them.
 
 use schemars::JsonSchema;
@@ -18,7 +19,7 @@ pub enum SupportBudget {
     /// As many as there are.
     #[default]
     None,
-    /// Rows whose coefficients move the weights least go.
+    /// Rows go one by one, each time the one with which all that went have moved the weights least.
     Removal(BudgetRows),
     /// The weights are projected onto the span of rows chosen greedily.
     Projection(BudgetRows),
@@ -78,7 +79,7 @@ impl KernelMetric {
         };
         let (table, labels) = (self.table(), 0..self.table().labels);
         let carries = |row: &usize| labels.clone().any(|label| coefficients[table.at(*row, label)] != 0.0);
-        let mut support: Vec<usize> = (0..table.rows()).filter(carries).collect();
+        let support: Vec<usize> = (0..table.rows()).filter(carries).collect();
         if support.len() <= rows {
             return None;
         }
@@ -97,14 +98,32 @@ impl KernelMetric {
                 chosen.iter().zip(of_label).for_each(|(&k, &value)| reduced[table.at(support[k], label)] = value);
             }
         } else {
-            let moved = |row: usize| {
-                let squares = labels.clone().map(|label| coefficients[table.at(row, label)].powi(2));
-                squares.sum::<f64>() * self.diagonal(row)
-            };
-            let sizes: Vec<f64> = (0..table.rows()).map(moved).collect();
-            support.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a])); // stable: of equals the lower number stays
-            clear(&support[rows..], &mut reduced);
+            let gone = self.least_moving(&support, coefficients, support.len() - rows);
+            clear(&gone, &mut reduced);
         }
         Some(reduced)
+    }
+
+    /// Returns rows of `support` to remove, one by one: each time the one with which all that are removed have moved the weights
+    /// least. Of many rows with equal coefficients, as those at the bound of an SVM, so go such as cancel.
+    fn least_moving(&self, support: &[usize], coefficients: &[f64], count: usize) -> Vec<usize> {
+        let (table, labels) = (self.table(), 0..self.table().labels);
+        let at = |k: usize, label: usize| coefficients[table.at(support[k], label)];
+        let squares = |k: usize| labels.clone().map(|label| at(k, label) * at(k, label)).sum::<f64>();
+        // What removal of a row adds to the square of the move; those that are gone wait at infinity.
+        let mut costs: Vec<f64> = (0..support.len()).map(|k| squares(k) * self.diagonal(support[k])).collect();
+        let (mut values, mut gone) = (vec![0.0; support.len()], Vec::with_capacity(count));
+        while gone.len() < count {
+            let less = |best: usize, next: usize| if costs[next] < costs[best] { next } else { best };
+            let least = (1..support.len()).fold(0, less);
+            costs[least] = f64::INFINITY;
+            gone.push(support[least]);
+            self.gather(support[least], support, &mut values);
+            for (k, (cost, value)) in costs.iter_mut().zip(&values).enumerate() {
+                let product: f64 = labels.clone().map(|label| at(least, label) * at(k, label)).sum();
+                *cost += 2.0 * product * value;
+            }
+        }
+        gone
     }
 }

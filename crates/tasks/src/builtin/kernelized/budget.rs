@@ -14,7 +14,7 @@ pub enum KernelBudget {
     /// It holds as many as carry weight.
     #[default]
     None,
-    /// Rows whose coefficients move the weights least go.
+    /// Rows go one by one, each time the one with which all that went have moved the weights least.
     Removal(BudgetRows),
     /// The weights are projected onto the span of rows chosen one by one, each time the one that leaves the least.
     Projection(BudgetRows),
