@@ -228,3 +228,99 @@ fn given_matrices_are_checked() {
         assert!(ran.code == Some(2) && ran.stderr.contains("expected 2 columns"), "{command}: {}", ran.stderr);
     }
 }
+
+/// A model within a budget has no more rows, losses and bounds of its own that `verify` finds true, and the run's dual value;
+/// a budget that is large enough changes nothing of the model.
+#[test]
+fn models_within_a_budget() {
+    let scratch = rings();
+    for (task, data, more) in [
+        ("binary", "two", ""),
+        ("multiclass", "three", "--set task.bias=true --set task.kernel_rows.storage=f64"),
+        ("multiclass", "two", "--set task.scale=max-abs"),
+    ] {
+        let train = format!(
+            "train --task {task} --data train.{data} --test test.{data} --set task.kernel=rbf --set task.kernel.gamma=2 {more} \
+             --lambda c:10 --gap 1% --clock work --out m"
+        );
+        let whole = scratch.json(&train);
+        let mut lost = Vec::new();
+        for method in ["removal", "projection", "merging"] {
+            for rows in [1, 3, 12, 200] {
+                let what = format!("{task}, {data}, {method}, {rows}");
+                let budget = format!("--set task.kernel_budget={method} --set task.kernel_budget.rows={rows}");
+                let found = scratch.json(&format!("{train} {budget}"));
+                assert!(number(&found, "support_vectors") <= f64::from(rows), "{what}: {found:?}");
+                assert_eq!(found["dual"], whole["dual"], "{what}");
+                assert!(number(&found, "gap") >= number(&whole, "primal") - number(&whole, "dual") - 1e-2, "{what}");
+                let verified = scratch.run(&format!("verify --model m --data train.{data}"));
+                assert_eq!(verified.code, Some(0), "{what}: {}{}", verified.stdout, verified.stderr);
+                for (on, loss) in [("train", "train_loss"), ("test", "test_loss")] {
+                    let evaluated = scratch.json(&format!("evaluate --model m --data {on}.{data}"));
+                    assert_eq!(evaluated["loss"], found[loss], "{what}");
+                }
+                if rows == 200 {
+                    for key in
+                        ["primal", "gap", "test_loss", "support_vectors", "kernel_evaluations", "evaluation_calls"]
+                    {
+                        assert_eq!(found[key], whole[key], "{what}, {key}");
+                    }
+                } else {
+                    assert!(number(&found, "kernel_evaluations") > number(&whole, "kernel_evaluations"), "{what}");
+                    lost.push((rows, number(&found, "primal")));
+                }
+            }
+        }
+        let of = |k: usize| lost[k].1;
+        // Projection loses less of w than removal, and so of P here; of twelve rows little is lost.
+        assert!(of(5) < of(2) && of(5) < 1.0 && of(8) < 1.0, "{task}, {data}: {lost:?}");
+    }
+}
+
+/// Training within a budget, and both kinds at a time; what cannot be is refused in one line that says what can.
+#[test]
+fn budgets_in_training() {
+    let scratch = rings();
+    let train =
+        "train --task binary --data train.two --set task.kernel=rbf --set task.kernel.gamma=2 --passes 4 --clock work";
+    for solver in ["sfd1", "sfd2", "pegasos", "pegasos-avg", "ssg", "ssg-avg"] {
+        for method in ["removal", "projection"] {
+            let budget = format!("--set solver.budget={method} --set solver.budget.rows=9 --set solver.size=5");
+            let found = scratch.json(&format!("{train} --solver {solver} {budget} --out m"));
+            assert!(number(&found, "support_vectors") <= 9.0, "{solver}, {method}: {found:?}");
+            let merged = "--set task.kernel_budget=merging --set task.kernel_budget.rows=4";
+            let found = scratch.json(&format!("{train} --solver {solver} {budget} {merged} --out m"));
+            assert!(number(&found, "support_vectors") <= 4.0, "{solver}, {method}: {found:?}");
+            let verified = scratch.run("verify --model m --data train.two");
+            assert_eq!(verified.code, Some(0), "{solver}, {method}: {}", verified.stdout);
+        }
+    }
+    for (arguments, message) in [
+        (
+            "--set task.kernel=rbf --set task.kernel_budget=merging --set task.kernel_budget.rows=0",
+            "rows = 0: must be at least 1",
+        ),
+        (
+            "--set task.kernel=linear --set task.kernel_budget=merging",
+            "found linear: budgets of other kernels are removal",
+        ),
+        ("--set task.kernel_budget=removal", "kernel_budget = removal: needs a kernel"),
+        (
+            "--set task.kernel=rbf --solver ssg --set solver.budget=removal --set solver.budget.rows=0",
+            "rows = 0: must be at least 1",
+        ),
+        (
+            "--set task.kernel=rbf --solver sfd1 --set solver.budget=merging",
+            "expected one of none, removal, projection",
+        ),
+        ("--solver pegasos --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
+        ("--set task.kernel=rbf --solver bcfw --set solver.budget=removal", "budget"),
+    ] {
+        let ran =
+            scratch.run(&format!("train --task binary --data train.two {arguments} --passes 2 --quiet --out out"));
+        let told = ran.complaints("error:");
+        assert!(ran.code == Some(2) && told.len() == 1, "{arguments}: {:?} {}", ran.code, ran.stderr);
+        assert!(told[0].contains(message), "{arguments}: {}", ran.stderr);
+        assert!(!scratch.path("out").exists());
+    }
+}

@@ -46,7 +46,7 @@
 //! # Layers
 //!
 //! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`regularizer`],
-//! [`kernel`] (matrices over rows, asked for row by row) and [`rounding`] (what 64-bit numbers leave of bounds), the waist
+//! [`kernel`] (matrices over rows, asked for row by row), [`span`] (projection on few of them) and [`rounding`] (what 64-bit numbers leave of bounds), the waist
 //! ([`oracle`], [`task`], [`executor`], [`context`]), [`keeper`] (what a solver that keeps planes offers to evaluation), the
 //! dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`], [`order`]), [`solver`], [`run`], and on top [`path`] and
 //! [`solvers`]. No two modules and no two files import each other in a circle. A test of the workspace holds both.
@@ -84,6 +84,7 @@ pub mod rounding;
 pub mod run;
 pub mod solver;
 pub mod solvers;
+pub mod span;
 pub mod state;
 pub mod step;
 pub mod task;

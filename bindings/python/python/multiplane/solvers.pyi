@@ -571,6 +571,8 @@ class SFD1(Solver):
 
     Args:
         accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). Merging is for models: `task.kernel_budget`.
         margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
@@ -582,6 +584,7 @@ class SFD1(Solver):
         self,
         *,
         accuracy: float = 0.01,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
         sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
@@ -593,6 +596,8 @@ class SFD2(Solver):
 
     Args:
         accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). Merging is for models: `task.kernel_budget`.
         margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
@@ -604,6 +609,7 @@ class SFD2(Solver):
         self,
         *,
         accuracy: float = 0.01,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
         sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
@@ -615,6 +621,9 @@ class SSG(Solver):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). An average is brought within it when it is the answer. Merging is for models:
+            `task.kernel_budget`.
         order: Which example is visited next.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
@@ -623,6 +632,7 @@ class SSG(Solver):
         self,
         *,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         size: float = 1.0,
     ) -> None: ...
@@ -632,6 +642,9 @@ class SSGAvg(Solver):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). An average is brought within it when it is the answer. Merging is for models:
+            `task.kernel_budget`.
         order: Which example is visited next.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
@@ -640,6 +653,7 @@ class SSGAvg(Solver):
         self,
         *,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         size: float = 1.0,
     ) -> None: ...
@@ -649,6 +663,9 @@ class PEGASOS(Solver):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). An average is brought within it when it is the answer. Merging is for models:
+            `task.kernel_budget`.
         order: Which example is visited next.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
@@ -657,6 +674,7 @@ class PEGASOS(Solver):
         self,
         *,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         size: float = 0.01,
     ) -> None: ...
@@ -666,6 +684,9 @@ class PEGASOSAvg(Solver):
 
     Args:
         averaging: What the answer is: the last iterate or an average.
+        budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
+            or `projection`). An average is brought within it when it is the answer. Merging is for models:
+            `task.kernel_budget`.
         order: Which example is visited next.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     """
@@ -674,6 +695,7 @@ class PEGASOSAvg(Solver):
         self,
         *,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
+        budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
         order: Literal["uniform", "permutation", "gap", "max-gap", "lipschitz", "shrinking"] | dict[str, Any] = ...,
         size: float = 0.01,
     ) -> None: ...

@@ -39,7 +39,7 @@ impl KernelTable {
     }
 
     /// Returns the coordinate of a row and a label.
-    fn at(&self, row: usize, label: usize) -> usize {
+    pub(super) fn at(&self, row: usize, label: usize) -> usize {
         match self.layout {
             Layout::LabelMajor => self.start + label * self.columns + row,
             Layout::ColumnMajor => self.start + row * self.labels + label,
@@ -71,6 +71,8 @@ pub struct KernelMetric {
     /// K among the rows of each example, `[rows][rows]` each, one after the other.
     own: Vec<f64>,
     starts: Vec<usize>,
+    /// K of each row with itself.
+    diagonal: Vec<f64>,
     /// The largest absolute value of K: of its diagonal, as it is positive semidefinite.
     largest: f64,
     inner: Mutex<Inner>,
@@ -99,18 +101,19 @@ impl KernelMetric {
     /// If the matrix has another number of rows.
     pub fn new(table: KernelTable, mut matrix: Box<dyn KernelMatrix>) -> Self {
         assert_eq!(matrix.len(), table.rows(), "rows of the matrix");
-        let (mut own, mut starts) = (Vec::new(), vec![0]);
+        let (mut own, mut starts, mut diagonal) = (Vec::new(), vec![0], Vec::new());
         let mut largest = 0.0f64;
         for rows in &table.examples {
             for a in rows.clone() {
                 own.extend(rows.clone().map(|b| matrix.entry(a, b)));
-                largest = largest.max(own[own.len() - rows.end + a].abs());
+                diagonal.push(own[own.len() - rows.end + a]);
+                largest = largest.max(diagonal[a].abs());
             }
             starts.push(own.len());
         }
         let (row, entries, rows, factors) = (vec![0.0; matrix.len()], Vec::new(), Vec::new(), Vec::new());
         let inner = Inner { matrix, row, entries, rows, factors };
-        KernelMetric { table, own, starts, largest, inner: Mutex::new(inner) }
+        KernelMetric { table, own, starts, diagonal, largest, inner: Mutex::new(inner) }
     }
 
     /// Returns which coordinates belong to rows.
@@ -121,6 +124,19 @@ impl KernelMetric {
     /// Returns the values computed and read so far.
     pub fn counts(&self) -> KernelCounts {
         self.lock().matrix.counts()
+    }
+
+    /// Returns K of a row with itself.
+    pub(super) fn diagonal(&self, row: usize) -> f64 {
+        self.diagonal[row]
+    }
+
+    /// Writes K of a row with some rows. Costs O(R): the row is computed as a whole, as whoever moves it needs it.
+    pub(super) fn gather(&self, row: usize, rows: &[usize], out: &mut [f64]) {
+        let Inner { matrix, row: values, .. } = &mut *self.lock();
+        values.fill(0.0);
+        matrix.add_row(row, 1.0, values);
+        out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[other]);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -262,7 +278,8 @@ impl KernelMetric {
     /// example, or with `of_sums` of all.
     pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64, of_sums: bool) -> f64 {
         let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);
-        let of_step = 2.0 * self.largest * rows / (lambda * n * if of_sums { 1.0 } else { n });
+        let longest = self.table.examples.iter().map(Range::len).max().unwrap_or(0) as f64;
+        let of_step = 2.0 * self.largest * if of_sums { rows } else { longest } / (lambda * n);
         let weight = (2.0 * loss * self.largest / lambda).sqrt() + of_step;
         f64::EPSILON * (additions + rows) * weight * rows / n
     }

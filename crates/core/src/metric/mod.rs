@@ -5,8 +5,10 @@
 //! 2 d numbers, the image `M u`, which oracles are handed as weights, and the coefficients u. Everything that is linear in
 //! points (steps, averages, mixtures) need not know. Whatever moves points or measures one asks here.
 
+mod budget;
 mod kernel;
 
+pub use budget::{BudgetRows, SupportBudget};
 pub use kernel::{KernelMetric, KernelTable};
 
 use std::sync::Arc;
@@ -169,6 +171,23 @@ impl Metric {
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.
     pub fn most_additions(&self) -> f64 {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }
+    }
+
+    /// Brings a point within a budget of rows that carry coefficients; one that is within it keeps every bit. `additions` are
+    /// those that the point's image went through, and are counted on. Without a kernel there is nothing to do.
+    pub fn keep_within(&self, budget: SupportBudget, point: &mut [f64], additions: &mut f64) {
+        let Some(kernel) = &self.kernel else { return };
+        let (weights, coefficients) = halves(point);
+        let Some(reduced) = kernel.within(budget, weights, coefficients) else { return };
+        let changed = (0..).zip(reduced.iter().zip(&*coefficients)).filter(|(_, (new, old))| new != old);
+        let (indices, values): (Vec<u32>, Vec<f64>) = changed.map(|(k, (new, old))| (k, new - old)).unzip();
+        coefficients.copy_from_slice(&reduced);
+        if 2 * indices.len() < reduced.iter().filter(|&&value| value != 0.0).count() {
+            *additions += kernel.add(1.0, Star::Sparse { indices: &indices, values: &values }, weights) as f64;
+        } else {
+            kernel.image(coefficients, weights);
+            *additions = 0.0;
+        }
     }
 
     /// Returns the values of the kernel computed and read so far; `None` without one.

@@ -4,7 +4,7 @@ use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
 use multiplane_core::run::{LossMeter, Losses, Outcome, StopReason};
-use multiplane_tasks::problem::Problem;
+use multiplane_tasks::problem::{Problem, Reduced};
 
 use super::open::Session;
 use crate::error::Error;
@@ -39,9 +39,9 @@ impl Session {
         })
     }
 
-    /// Task losses of what a run came to, and the seconds that all its losses took. Where predictions are as dear as calls
+    /// Task losses of what a run came to, or of the model that it was reduced to, and the seconds that all its losses took. Where predictions are as dear as calls
     /// and the run was short, its training loss is not worth what it costs; a test set is there to be predicted.
-    pub(super) fn final_losses(&self, outcome: &Outcome) -> Result<(Losses, f64), Error> {
+    pub(super) fn final_losses(&self, outcome: &Outcome, reduced: Option<&Reduced>) -> Result<(Losses, f64), Error> {
         let seconds = self.seconds_of_predictions(&outcome.cost);
         let (share, at_least) = WORTH_IT;
         let allowed = match (outcome.stop_reason, &self.test) {
@@ -54,13 +54,26 @@ impl Session {
             return Ok((Losses::default(), outcome.loss_seconds));
         }
         let stopwatch = Stopwatch::start();
-        let losses = self.losses(&outcome.w)?;
+        let losses = match reduced {
+            Some(reduced) => self.losses_of_model(reduced)?,
+            None => self.losses(&outcome.w)?,
+        };
         let took = if self.spec.clock == ClockKind::Work { seconds } else { stopwatch.seconds() };
         Ok((losses, outcome.loss_seconds + took))
     }
 
+    /// Mean task losses of a model.
+    fn losses_of_model(&self, reduced: &Reduced) -> Result<Losses, Error> {
+        let train = self.problem.evaluate(&reduced.images, self.threads())?.loss;
+        let of_test = |test: &dyn Problem| {
+            let images = test.weights_of_model(&reduced.w, &reduced.vocabulary)?;
+            Ok::<_, Error>(test.evaluate(&images, self.threads())?.loss)
+        };
+        Ok(Losses { train, test: self.test.as_deref().map(of_test).transpose()?.flatten() })
+    }
+
     /// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.
-    fn seconds_of_predictions(&self, cost: &RunCost) -> f64 {
+    pub(super) fn seconds_of_predictions(&self, cost: &RunCost) -> f64 {
         cost.oracle_seconds / cost.oracle_calls.max(1) as f64 * self.problem.blocks() as f64
     }
 }

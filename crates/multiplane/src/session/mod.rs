@@ -11,6 +11,7 @@ mod open;
 mod options;
 mod prepare;
 mod prior;
+mod reduce;
 mod run;
 mod staff;
 mod summary;

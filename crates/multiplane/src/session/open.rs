@@ -110,6 +110,8 @@ impl Session {
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
             return Err(Error::input(BuildError::Kernel { name: spec.solver.entry.name }.to_string()));
         }
+        let fits = spec.solver.config.check_metric(regularizer.metric());
+        fits.map_err(|error| Error::Parameter(error.under("solver")))?;
         let ledger = problem.ledger();
         Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })
     }

@@ -1,11 +1,13 @@
 //! A single run: from a [`Session`] to a certified [`Model`].
 
+use std::borrow::Cow;
+
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
 
 use super::open::Session;
 use super::options::RunOptions;
-use super::summary::Summary;
+use super::summary::{KernelCost, Summary};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
 
@@ -37,10 +39,17 @@ impl Session {
 
     /// The model and the figures of a run that is over; losses cost a prediction of every example.
     pub(crate) fn conclude(&self, outcome: &Outcome, losses: bool) -> Result<(Model, Summary), Error> {
+        let (reduced, outcome) = match self.reduced(outcome)? {
+            Some((reduced, outcome)) => (Some(reduced), Cow::Owned(outcome)),
+            None => (None, Cow::Borrowed(outcome)),
+        };
         let nothing = (Losses::default(), outcome.loss_seconds);
-        let (losses, loss_seconds) = if losses { self.final_losses(outcome)? } else { nothing };
-        let summary = Summary::new(self, outcome, losses, loss_seconds);
-        let (w, vocabulary) = self.problem.model_parts(&outcome.w);
+        let (losses, loss_seconds) = if losses { self.final_losses(&outcome, reduced.as_ref())? } else { nothing };
+        let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
+        let parts = reduced.map(|reduced| (reduced.w, reduced.vocabulary));
+        let (w, vocabulary) = parts.unwrap_or_else(|| self.problem.model_parts(&outcome.w));
+        let kernel = KernelCost::of(self, &vocabulary, evaluations);
+        let summary = Summary { kernel, ..Summary::new(self, &outcome, losses, loss_seconds) };
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);
         Ok((Model { w, info }, summary))

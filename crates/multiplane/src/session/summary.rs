@@ -5,6 +5,7 @@ use multiplane_core::executor::Mishaps;
 use multiplane_core::kernel::KernelCounts;
 use multiplane_core::observe::{Certificate, RunCost};
 use multiplane_core::run::{Losses, Outcome, StopReason};
+use multiplane_tasks::problem::Vocabulary;
 use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
@@ -79,16 +80,17 @@ pub struct KernelCost {
     pub kernel_evaluations: u64,
     /// Values read again from the rows kept.
     pub kernel_reread: u64,
-    /// Training rows that carry weight.
+    /// Rows that carry weight.
     pub support_vectors: usize,
 }
 
 impl KernelCost {
-    fn of(session: &Session, outcome: &Outcome) -> Option<Self> {
-        let counts = session.regularizer.metric().counts()?;
-        let support = session.problem().model_parts(&outcome.w).1.support?.len();
-        let KernelCounts { evaluations, reread } = counts;
-        Some(KernelCost { kernel_evaluations: evaluations, kernel_reread: reread, support_vectors: support })
+    /// Of a model with this vocabulary, for which so many values were computed beside those of training.
+    pub(super) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
+        let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
+        let kernel_evaluations = evaluations + beside;
+        let support_vectors = vocabulary.support.as_ref()?.len();
+        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors })
     }
 }
 
@@ -98,7 +100,7 @@ impl Summary {
         self.cost.all_calls() as f64 / self.n as f64
     }
 
-    /// Sums up what a run of `session` came to.
+    /// Sums up what a run of `session` came to, but for the kernel's part.
     pub(super) fn new(session: &Session, outcome: &Outcome, losses: Losses, loss_seconds: f64) -> Summary {
         let threads = session.threads();
         Summary {
@@ -118,7 +120,7 @@ impl Summary {
             threads,
             clock: session.spec().clock,
             planes: outcome.progress.planes,
-            kernel: KernelCost::of(session, outcome),
+            kernel: None,
             model: None,
             mishaps: session.ledger.mishaps(),
             version: env!("CARGO_PKG_VERSION"),

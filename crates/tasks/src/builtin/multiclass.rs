@@ -15,7 +15,7 @@ use multiplane_core::task::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::kernelized::{self, KernelOptions, KernelSpec};
+use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::prices;
@@ -54,6 +54,9 @@ pub struct MulticlassSpec {
     pub kernel: KernelSpec,
     /// How rows of the kernel's matrix are kept in training.
     pub kernel_rows: KernelStore,
+    /// How many rows a model may hold, and what becomes of the others once training has ended: `removal`, `projection` or
+    /// `merging`, with `rows` as the bound. P and the gap are those of the model that is left.
+    pub kernel_budget: KernelBudget,
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -288,9 +291,18 @@ impl TaskSpec for MulticlassSpec {
         let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
-        if let Some(kernel) = self.kernel.kernel() {
-            let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
-            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: classes, columns };
+        let kernel = self.kernel.kernel();
+        self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        if let Some(kernel) = kernel {
+            let options = KernelOptions {
+                kernel,
+                store: self.kernel_rows,
+                budget: self.kernel_budget,
+                bias: self.bias,
+                labels: classes,
+                layout: Layout::LabelMajor,
+                columns: data.get::<Classified>().map_or(0, |data| data.rows.columns()),
+            };
             let task = |features| Multiclass::new(classes, features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
         }

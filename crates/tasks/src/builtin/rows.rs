@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::kernelized::KernelVocabulary;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::data::{Classified, SparseRows};
@@ -46,6 +47,20 @@ impl TaskVocabulary for RowVocabulary {
 
     fn set_support(&mut self, support: Option<Arc<SparseRows>>) {
         self.support = support;
+    }
+}
+
+impl KernelVocabulary for RowVocabulary {
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        self.kernel
+    }
+
+    fn set_kernel(&mut self, kernel: Kernel) {
+        self.kernel = Some(kernel);
     }
 }
 

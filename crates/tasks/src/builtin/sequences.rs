@@ -6,10 +6,12 @@ use std::sync::Arc;
 use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::kernelized::KernelVocabulary;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;
+use crate::kernel::Kernel;
 use crate::problem::{FeatureScale, MAX_DICTIONARY_BYTES, MAX_DIM, OpenError, TaskVocabulary, Vocabulary, check_dim};
 use crate::text::{Template, TemplateList, build, look_up};
 
@@ -17,7 +19,7 @@ use crate::text::{Template, TemplateList, build, look_up};
 pub(super) const MAX_LABEL_BYTES: usize = 1 << 19;
 
 /// What a task on sequences remembers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SequenceVocabulary {
     /// Names of the labels: whole numbers by value, other names in alphabetical order.
@@ -36,6 +38,12 @@ pub struct SequenceVocabulary {
     /// What the features were divided by, where they were.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
+    /// The kernel, its gamma a number, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// The rows that the kernel compares others with.
+    #[serde(skip)]
+    pub support: Option<Arc<SparseRows>>,
 }
 
 impl TaskVocabulary for SequenceVocabulary {
@@ -53,6 +61,28 @@ impl TaskVocabulary for SequenceVocabulary {
 
     fn set_scale(&mut self, scale: Option<FeatureScale>) {
         self.scale = scale;
+    }
+
+    fn support(&self) -> Option<&Arc<SparseRows>> {
+        self.support.as_ref()
+    }
+
+    fn set_support(&mut self, support: Option<Arc<SparseRows>>) {
+        self.support = support;
+    }
+}
+
+impl KernelVocabulary for SequenceVocabulary {
+    fn features(&self) -> usize {
+        self.features
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        self.kernel
+    }
+
+    fn set_kernel(&mut self, kernel: Kernel) {
+        self.kernel = Some(kernel);
     }
 }
 

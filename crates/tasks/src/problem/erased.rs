@@ -12,6 +12,7 @@ use multiplane_core::rounding::{Magnitudes, UNIT};
 use crate::metrics::Evaluation;
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
+use crate::problem::reduced::Reduced;
 use crate::problem::sample::AnswerSample;
 use crate::problem::several::{MarginPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
@@ -61,6 +62,25 @@ pub trait Problem: Send + Sync {
     /// remember beside them.
     fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
         (self.to_file_layout(point), self.vocabulary().clone())
+    }
+
+    /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` where it has
+    /// not. What moves points is `metric`.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not defined on rows that were made.
+    fn reduced(&self, _metric: &Metric, _point: &[f64]) -> Result<Option<Reduced>, OpenError> {
+        Ok(None)
+    }
+
+    /// Returns the weights that `predict` and `evaluate` take here, of a model with this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not defined on the model's rows.
+    fn weights_of_model(&self, w: &[f64], _vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError> {
+        Ok(self.from_file_layout(w))
     }
 
     /// Returns the weights that `predict` and `evaluate` take here, of a point of `training`, by whose vocabulary this was

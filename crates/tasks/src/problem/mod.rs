@@ -3,6 +3,7 @@
 
 mod erased;
 mod error;
+mod reduced;
 mod sample;
 mod scale;
 mod several;
@@ -13,6 +14,7 @@ mod vocabulary;
 pub use crate::metrics::Evaluation;
 pub use erased::{Prediction, Problem};
 pub use error::{MAX_DIM, OpenError, check_dim};
+pub use reduced::Reduced;
 pub use sample::{AnswerSample, SampledAnswer, SampledLabel};
 pub use scale::FeatureScale;
 pub use several::{MOST_LISTED, MarginPrediction, ScoredLabelling, TopPrediction};

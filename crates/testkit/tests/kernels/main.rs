@@ -1,5 +1,6 @@
 //! Kernels: with the linear kernel every step is that of the linear code; with others it is that of explicit feature maps.
 
+mod budget;
 mod metric;
 mod paths;
 mod problems;

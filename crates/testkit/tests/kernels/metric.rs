@@ -8,7 +8,7 @@ use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
 
 /// A matrix at hand, `[rows][rows]`.
-struct Written(usize, Vec<f64>);
+pub(crate) struct Written(pub(crate) usize, pub(crate) Vec<f64>);
 
 impl KernelMatrix for Written {
     fn len(&self) -> usize {
@@ -27,7 +27,7 @@ impl KernelMatrix for Written {
 }
 
 /// Examples of one to three rows, linear columns behind them, and coordinates before and behind the table.
-fn table(rng: &mut Rng, layout: Layout) -> KernelTable {
+pub(crate) fn table(rng: &mut Rng, layout: Layout) -> KernelTable {
     let mut examples = Vec::new();
     for _ in 0..4 {
         let first = examples.last().map_or(0, |last: &std::ops::Range<usize>| last.end);
@@ -39,7 +39,7 @@ fn table(rng: &mut Rng, layout: Layout) -> KernelTable {
 }
 
 /// M, `[d][d]`, by its definition.
-fn written(table: &KernelTable, k: &[f64]) -> Vec<f64> {
+pub(crate) fn written(table: &KernelTable, k: &[f64]) -> Vec<f64> {
     let (dim, rows) = (table.dim, table.rows());
     let mut m = vec![0.0; dim * dim];
     (0..dim).for_each(|at| m[at * dim + at] = 1.0);

@@ -18,7 +18,8 @@ fn finish(mut run: Run<BoxedOracle>) -> (Vec<u64>, String) {
 #[test]
 fn kernels_resume_to_the_bit() {
     let none = json!({});
-    let solvers: [(&str, Value); 11] = [
+    let of = |name: &str| json!({"name": name, "rows": 4});
+    let solvers: [(&str, Value); 14] = [
         ("bcfw-avg", none.clone()),
         ("bcpfw-gap-cache", none.clone()),
         ("auto", none.clone()),
@@ -29,6 +30,9 @@ fn kernels_resume_to_the_bit() {
         ("sampled-cuts", json!({"size": 4.0})),
         ("sfd1", json!({"size": 3.0})),
         ("pegasos-avg", json!({"size": 2.0})),
+        ("sfd1", json!({"size": 3.0, "budget": of("projection")})),
+        ("pegasos", json!({"size": 2.0, "budget": of("removal")})),
+        ("ssg-avg", json!({"budget": of("projection")})),
         ("ssg-avg", none),
     ];
     for seed in 0..4 {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
 
@@ -24,6 +25,9 @@ pub struct FunctionalDescent {
     pub schedule: Schedule,
     /// A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
     pub accuracy: f64,
+    /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
+    /// Merging is for models: `task.kernel_budget`.
+    pub budget: SupportBudget,
 }
 
 /// What becomes of residual margins.
@@ -132,6 +136,7 @@ impl FunctionalDescent {
             margins: Margins::Clamped,
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
+            budget: SupportBudget::None,
         }
     }
 
@@ -143,6 +148,7 @@ impl FunctionalDescent {
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         check_size("size", self.size)?;
         self.schedule.check().map_err(|error| error.under("schedule"))?;
+        self.budget.validate().map_err(|error| error.under("budget"))?;
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
     }

@@ -2,6 +2,7 @@
 
 use super::config::FunctionalDescent;
 use super::solver::FunctionalDescentSolver;
+use crate::metric::SupportBudget;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
@@ -12,6 +13,9 @@ impl SolverConfig for FunctionalDescent {
     }
     fn takes_kernels(&self) -> bool {
         true
+    }
+    fn budget(&self) -> SupportBudget {
+        self.budget
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))

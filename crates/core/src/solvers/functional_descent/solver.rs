@@ -100,6 +100,8 @@ impl FunctionalDescentSolver {
             self.regularizer.metric().renew(&mut self.weights);
             self.additions = 0.0;
         }
+        let metric = self.regularizer.metric();
+        metric.keep_within(self.config.budget, &mut self.weights, &mut self.additions);
         for (&block, &margin) in self.sample.iter().zip(&self.margins) {
             self.sampler.observe(block as usize, margin);
         }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metric::SupportBudget;
 use crate::order::{Order, Uniform, check_size};
 use crate::parameter::{ParameterError, not_negative, require, shown};
 
@@ -16,6 +17,9 @@ pub struct Subgradient {
     pub size: f64,
     /// What the answer is: the last iterate or an average.
     pub averaging: SubgradientAverage,
+    /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
+    /// An average is brought within it when it is the answer. Merging is for models: `task.kernel_budget`.
+    pub budget: SupportBudget,
 }
 
 /// What the answer is.
@@ -61,7 +65,12 @@ impl SubgradientAverage {
 
 impl Default for Subgradient {
     fn default() -> Self {
-        Subgradient { order: Order::default(), size: 1.0, averaging: SubgradientAverage::None }
+        Subgradient {
+            order: Order::default(),
+            size: 1.0,
+            averaging: SubgradientAverage::None,
+            budget: SupportBudget::None,
+        }
     }
 }
 
@@ -92,6 +101,7 @@ impl Subgradient {
         let holds = matches!(self.order, Order::Uniform(_) | Order::Permutation(_));
         require(holds, "order", name.as_str(), rule)?;
         check_size("size", self.size)?;
+        self.budget.validate().map_err(|error| error.under("budget"))?;
         match self.averaging {
             SubgradientAverage::Polynomial(Polynomial { eta }) => not_negative("averaging.eta", eta),
             SubgradientAverage::None | SubgradientAverage::Weighted | SubgradientAverage::Thesis => Ok(()),

@@ -3,6 +3,7 @@
 use super::config::Subgradient;
 use super::solver::SubgradientSolver;
 use crate::oracle::MaxOracle;
+use crate::metric::SupportBudget;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
@@ -26,6 +27,9 @@ impl SolverConfig for Subgradient {
     }
     fn takes_kernels(&self) -> bool {
         true
+    }
+    fn budget(&self) -> SupportBudget {
+        self.budget
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)

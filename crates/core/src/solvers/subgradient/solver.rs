@@ -6,6 +6,7 @@ use super::config::{Subgradient, SubgradientAverage};
 use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
+use crate::metric::SupportBudget;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
@@ -31,6 +32,8 @@ pub struct SubgradientSolver {
     average: Option<Vec<f64>>,
     #[serde(with = "crate::state::json")]
     averaging: SubgradientAverage,
+    #[serde(with = "crate::state::json")]
+    budget: SupportBudget,
     order: BlockOrder,
     /// The examples of the step in hand, and how many of them were asked about.
     batch: Vec<u32>,
@@ -61,6 +64,7 @@ impl SubgradientSolver {
             regularizer,
             weighted_sum: (config.averaging == SubgradientAverage::Weighted).then(|| vec![0.0; size_of_point]),
             averaging: config.averaging,
+            budget: config.budget,
             order: BlockOrder::new(config.order, blocks),
             batch: Vec::with_capacity(size),
             asked: 0,
@@ -81,6 +85,7 @@ impl SubgradientSolver {
         let average = self.average.as_deref().is_none_or(sound);
         ensure(sound(&self.scaled) && sound(&self.weights) && sum && average, "the weights")?;
         let same = self.averaging == fresh.averaging
+            && self.budget == fresh.budget
             && self.average.is_some() == fresh.average.is_some()
             && self.weighted_sum.is_some() == fresh.weighted_sum.is_some();
         ensure(same, "the average")?;
@@ -111,6 +116,7 @@ impl SubgradientSolver {
             self.regularizer.metric().renew(&mut self.scaled);
             self.additions = 0.0;
         }
+        self.regularizer.metric().keep_within(self.budget, &mut self.scaled, &mut self.additions);
         let shrink = 1.0 / self.steps as f64;
         for (w, z) in self.weights.iter_mut().zip(&self.scaled) {
             *w = shrink * z;
@@ -187,7 +193,9 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
             }
         }
         if self.weighted_sum.is_some() || self.average.is_some() {
-            self.regularizer.metric().renew(w); // an average's image has gone through more than is counted
+            let metric = self.regularizer.metric();
+            metric.renew(w); // an average's image has gone through more than is counted
+            metric.keep_within(self.budget, w, &mut 0.0);
         }
         None
     }

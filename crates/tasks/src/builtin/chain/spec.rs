@@ -1,14 +1,17 @@
 //! The chain's parameters, and how it is opened.
 
+use multiplane_core::layout::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::chain::layout::Chain;
+use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, Sequences};
 use crate::data::{Columns, conll, hmm, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
+use crate::kernel::{Kernel, KernelStore};
 use crate::losses::{CostTable, LossSpec};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::text::TemplateList;
@@ -40,6 +43,14 @@ pub struct ChainSpec {
     pub template: Option<TemplateList>,
     /// Features of text that fewer tokens have are left out.
     pub min_count: u32,
+    /// The inner product of positions' features: `none` for weights of features, or a kernel; weights of neighbours and ends
+    /// stay as they are.
+    pub kernel: KernelSpec,
+    /// How rows of the kernel's matrix are kept in training.
+    pub kernel_rows: KernelStore,
+    /// How many rows a model may hold, and what becomes of the others once training has ended: `removal`, `projection` or
+    /// `merging`, with `rows` as the bound. P and the gap are those of the model that is left.
+    pub kernel_budget: KernelBudget,
     /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
@@ -51,7 +62,18 @@ impl Default for ChainSpec {
     fn default() -> Self {
         let loss = LossSpec::default();
         let scale = ScaleSpec::None;
-        ChainSpec { bias: false, ends: false, scale, template: None, min_count: 1, loss, class_weights: None }
+        ChainSpec {
+            bias: false,
+            ends: false,
+            scale,
+            template: None,
+            min_count: 1,
+            kernel: KernelSpec::default(),
+            kernel_rows: KernelStore::default(),
+            kernel_budget: KernelBudget::default(),
+            loss,
+            class_weights: None,
+        }
     }
 }
 
@@ -67,6 +89,24 @@ impl TaskSpec for ChainSpec {
         let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let labels = sequences.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
+        let kernel = self.kernel.kernel();
+        self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        if let Some(kernel) = kernel {
+            if kernel == Kernel::Precomputed {
+                return Err(OpenError::new("kernel `precomputed` is for rows, found sequences"));
+            }
+            let options = KernelOptions {
+                kernel,
+                store: self.kernel_rows,
+                budget: self.kernel_budget,
+                bias: self.bias,
+                labels,
+                layout: Layout::ColumnMajor,
+                columns: sequences.vocabulary.features,
+            };
+            let task = |features| Chain::new(labels, features, self.ends, costs);
+            return kernelized::open(ENTRY.name, sequences, options, vocabulary.is_some(), task);
+        }
         let task = Chain::new(labels, sequences.vocabulary.features, self.ends, costs);
         sequences.into_problem(ENTRY.name, task)
     }

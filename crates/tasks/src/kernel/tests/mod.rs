@@ -2,6 +2,7 @@
 
 mod bits;
 mod faults;
+mod merging;
 mod numbers;
 
 use multiplane_core::rng::Rng;

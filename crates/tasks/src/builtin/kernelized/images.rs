@@ -1,0 +1,141 @@
+//! A task on rows that have a kernel: what it holds, and images of coefficients.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use multiplane_core::divide::divide;
+use multiplane_core::layout::Layout;
+use multiplane_core::linalg;
+use multiplane_core::oracle::OracleError;
+
+use super::budget::KernelBudget;
+use super::{numbers_of, plain, precomputed};
+use crate::data::SparseRows;
+use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
+use crate::problem::{OpenError, Problem};
+
+/// Rows whose kernel values are computed at a time.
+const CHUNK: usize = 256;
+
+/// A task whose rows are known by number, on rows that have a kernel.
+///
+/// Weights in the layout of files are `[label][row]`, the bias after each label's, then the linear ones.
+pub(super) struct Kernelized {
+    pub(super) inner: Box<dyn Problem>,
+    /// Features of all rows, and which rows are each example's.
+    pub(super) rows: Arc<SparseRows>,
+    pub(super) examples: Vec<Range<usize>>,
+    /// The rows that a model or training has coefficients for, packed.
+    pub(super) support: SupportRows,
+    pub(super) kernel: Kernel,
+    pub(super) store: KernelStore,
+    pub(super) budget: KernelBudget,
+    /// Labels that have weights of their own.
+    pub(super) labels: usize,
+    /// How the task lays out weights of labels and rows.
+    pub(super) layout: Layout,
+    pub(super) bias: bool,
+    /// Weights after those of rows and the bias.
+    pub(super) linear: usize,
+}
+
+impl Kernelized {
+    /// Weights of a label for so many rows.
+    pub(super) fn width(&self, rows: usize) -> usize {
+        rows + usize::from(self.bias)
+    }
+
+    /// The coefficients of each label of so many rows, and the linear weights.
+    pub(super) fn parted<'a>(&self, w: &'a [f64], rows: usize) -> (impl Iterator<Item = &'a [f64]> + Clone, &'a [f64]) {
+        let width = self.width(rows);
+        let (table, linear) = w.split_at(self.labels * width);
+        // Without a row and a bias there are no coefficients: as many empty parts.
+        ((0..self.labels).map(move |label| &table[label * width..][..width]), linear)
+    }
+
+    /// The rows that coefficients belong to, as they are.
+    pub(super) fn support_rows(&self) -> &SparseRows {
+        self.vocabulary().support.as_deref().unwrap_or(&self.rows)
+    }
+
+    /// Computes images of coefficients for any rows by plain code, for `verify`, in the layout of files.
+    pub(super) fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
+        let support = self.support_rows();
+        let (tables, linear) = self.parted(w, self.support.len());
+        let mut found = vec![vec![0.0; self.labels]; rows.len()];
+        let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
+        let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
+            for other in 0..support.len() {
+                let value = plain::value(self.kernel, rows.row(row), support.row(other));
+                let value = if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value };
+                sums.iter_mut().zip(tables.clone()).for_each(|(sum, table)| *sum += table[other] * value);
+            }
+            Ok(())
+        };
+        divide(&mut workers, &mut found, fill)
+            .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
+        let mut images = Vec::with_capacity(self.labels * self.width(rows.len()) + self.linear);
+        for (label, table) in tables.enumerate() {
+            images.extend(found.iter().map(|sums| sums[label]));
+            images.extend(table.last().filter(|_| self.bias));
+        }
+        images.extend(linear);
+        Ok(images)
+    }
+
+    /// The weights of the task in what may be a point.
+    pub(super) fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
+        &w[..self.inner.dim()]
+    }
+
+    /// Computes the task's weights of coefficients in the layout of files.
+    pub(super) fn images(&self, support: &SupportRows, coefficients: &[f64]) -> Vec<f64> {
+        let (count, to) = (support.len(), self.width(self.rows.len()));
+        let (tables, linear) = self.parted(coefficients, count);
+        let mut images = vec![0.0; self.labels * to];
+        for (image, table) in images.chunks_exact_mut(to.max(1)).zip(tables.clone()).filter(|_| self.bias) {
+            image[to - 1] = table[count];
+        }
+        self.each_values(support, &self.rows, |row, values| {
+            for (label, table) in tables.clone().enumerate() {
+                images[label * to + row] = linalg::dot(&table[..count], values);
+            }
+        });
+        images.extend(linear);
+        self.inner.from_file_layout(&images)
+    }
+
+    /// Hands out the values of each row with all that carry weight.
+    pub(super) fn each_values(&self, support: &SupportRows, rows: &SparseRows, mut each: impl FnMut(usize, &[f64])) {
+        let (count, mut values) = (support.len(), Vec::new());
+        for first in (0..rows.len()).step_by(CHUNK).filter(|_| count > 0) {
+            let chunk = first..(first + CHUNK).min(rows.len());
+            values.resize(chunk.len() * count, 0.0);
+            let found = support.values(rows, chunk.clone(), 1, &mut values);
+            found.expect("the rows were checked when they were opened"); // only functions of users fail later
+            chunk.zip(values.chunks_exact(count)).for_each(|(row, values)| each(row, values));
+        }
+    }
+
+    /// Packs rows that carry weight.
+    pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, OpenError> {
+        let numbers = numbers_of(self.kernel, rows)?;
+        SupportRows::new(self.kernel, rows, &numbers, self.store.storage).map_err(|error| OpenError::new(error.to_string()))
+    }
+
+    /// Rows that carry weight as rows of data; those of a matrix that was given are rows of training.
+    pub(super) fn as_data<'a>(&self, support: &'a SparseRows) -> Result<Cow<'a, SparseRows>, OpenError> {
+        if self.kernel != Kernel::Precomputed {
+            return Ok(Cow::Borrowed(support));
+        }
+        if support.columns() != self.rows.len() {
+            let (found, expected) = (self.rows.len(), support.columns());
+            let rule = format!("expected the {expected} rows of the kernel matrix that was trained on");
+            return Err(OpenError::new(format!("found {found} rows, {rule}")));
+        }
+        let mut rows = SparseRows::new(support.columns());
+        rows.append(&self.rows, precomputed::numbered(support)?.into_iter().map(|row| row as usize));
+        Ok(Cow::Owned(rows))
+    }
+}
