@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::samples::letters;
 use common::{Scratch, number};
 
 /// Two rings, which no linear model tells apart, and three sectors of the plane; rows by chance, but always the same ones.
@@ -60,6 +61,51 @@ fn rings_are_told_apart() {
     }
     let linear = scratch.json("train --task binary --data train.two --set task.bias=true --gap 5% --out l");
     assert!(number(&linear, "train_loss") > 0.2, "{linear:?}");
+}
+
+/// Sequences with a kernel on their positions: bounds hold and are verified, a run that was cut goes on, other data get the
+/// losses that training told, budgets hold, and the linear kernel comes to the optimum of no kernel.
+#[test]
+fn chains_have_kernels() {
+    let scratch = Scratch::new().with("words", letters(30, 8)).with("others", letters(14, 8));
+    let options = "--task chain --data words --test others --lambda c:1 --clock work";
+    for kernel in [
+        "rbf --set task.kernel.gamma=0.5",
+        "polynomial --set task.kernel.degree=2 --set task.kernel.coef0=1 --set task.ends=true --set task.bias=true",
+        "intersection --set task.kernel_rows.storage=f64 --set task.kernel_rows.cache_mb=0 --solver one-slack",
+        "rbf --set task.kernel.gamma=0.2 --set task.bias=true --solver bcfw-gap",
+    ] {
+        let train = format!("train {options} --gap 1% --set task.kernel={kernel}");
+        let found = scratch.json(&format!("{train} --out m"));
+        assert!(found["certified"] == true && number(&found, "support_vectors") > 1.0, "{kernel}: {found:?}");
+        for (data, loss) in [("words", "train_loss"), ("others", "test_loss")] {
+            let evaluated = scratch.json(&format!("evaluate --model m --data {data}"));
+            assert_eq!(evaluated["loss"], found[loss], "{kernel}");
+        }
+        let verified = scratch.json("verify --model m --data words");
+        assert_eq!(verified["verified"], true, "{kernel}: {verified:?}");
+        scratch.json(&format!("{train} --passes 3 --checkpoint c --out early"));
+        let again = scratch.json("train --resume c --passes 1000 --gap 1% --out again");
+        let verified = scratch.json("verify --model again --data words");
+        assert!(again["certified"] == true && verified["verified"] == true, "{kernel}: {again:?}, {verified:?}");
+    }
+    for budget in ["removal", "projection", "merging"] {
+        let budget = format!("--set task.kernel_budget={budget} --set task.kernel_budget.rows=20");
+        let found =
+            scratch.json(&format!("train {options} --gap 1% --set task.kernel=rbf --set task.ends=true {budget} --out m"));
+        assert!(number(&found, "support_vectors") <= 20.0, "{budget}: {found:?}");
+        let verified = scratch.json("verify --model m --data words");
+        assert_eq!(verified["verified"], true, "{budget}: {verified:?}");
+        assert_eq!(scratch.json("evaluate --model m --data others")["loss"], found["test_loss"], "{budget}");
+    }
+    for more in ["", "--set task.ends=true --set task.bias=true"] {
+        let plain = scratch.json(&format!("train {options} --gap 0.1% {more} --out m"));
+        let kernel = scratch.json(&format!("train {options} --gap 0.1% {more} --set task.kernel=linear --out m"));
+        let (low, high) = (number(&plain, "dual"), number(&plain, "primal"));
+        assert!(number(&kernel, "dual") <= high && number(&kernel, "primal") >= low, "{plain:?}, {kernel:?}");
+    }
+    let ran = scratch.run(&format!("train {options} --set task.kernel=precomputed --out out"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("is for rows, found sequences"), "{}", ran.stderr);
 }
 
 /// The linear kernel comes to the optimum of no kernel.
@@ -180,8 +226,12 @@ fn given_matrices_are_kernels() {
         scratch.write("train.k", gaussian(&train, &train.0));
         scratch.write("test.k", gaussian(&test, &train.0));
         let options = "--lambda c:10 --gap 0.1% --clock work --set task.kernel_rows.storage=f64 --set task.bias=true";
+        let budget = "--set task.kernel_budget=projection --set task.kernel_budget.rows=10";
         let run = |name: &str, kernel: &str| {
             let of = format!("--task {task} --data train.{name} --test test.{name} --set task.kernel={kernel}");
+            let reduced = scratch.json(&format!("train {of} {options} {budget} --out m.{name}"));
+            let verified = scratch.json(&format!("verify --model m.{name} --data train.{name}"));
+            assert!(verified["verified"] == true && number(&reduced, "support_vectors") <= 10.0, "{reduced:?}");
             scratch.json(&format!("train {of} {options} --out m.{name}"))
         };
         let (computed, given) = (run(data, "rbf --set task.kernel.gamma=2"), run("k", "precomputed"));

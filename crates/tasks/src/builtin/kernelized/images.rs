@@ -121,7 +121,8 @@ impl Kernelized {
     /// Packs rows that carry weight.
     pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, OpenError> {
         let numbers = numbers_of(self.kernel, rows)?;
-        SupportRows::new(self.kernel, rows, &numbers, self.store.storage).map_err(|error| OpenError::new(error.to_string()))
+        SupportRows::new(self.kernel, rows, &numbers, self.store.storage)
+            .map_err(|error| OpenError::new(error.to_string()))
     }
 
     /// Rows that carry weight as rows of data; those of a matrix that was given are rows of training.
