@@ -279,7 +279,13 @@ impl TaskSpec for BinarySpec {
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         if let Some(kernel) = kernel {
-            let options = KernelOptions { kernel, store: self.kernel_rows, budget: self.kernel_budget, bias: self.bias, tables: 1 };
+            let options = KernelOptions {
+                kernel,
+                store: self.kernel_rows,
+                budget: self.kernel_budget,
+                bias: self.bias,
+                tables: 1,
+            };
             let task = |features| Binary::new(features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
         }

@@ -294,7 +294,13 @@ impl TaskSpec for MulticlassSpec {
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         if let Some(kernel) = kernel {
-            let options = KernelOptions { kernel, store: self.kernel_rows, budget: self.kernel_budget, bias: self.bias, tables: classes };
+            let options = KernelOptions {
+                kernel,
+                store: self.kernel_rows,
+                budget: self.kernel_budget,
+                bias: self.bias,
+                tables: classes,
+            };
             let task = |features| Multiclass::new(classes, features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
         }
