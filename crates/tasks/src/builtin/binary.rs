@@ -23,7 +23,7 @@ use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
-use crate::data::{SparseRows, csv, libsvm};
+use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
@@ -279,12 +279,14 @@ impl TaskSpec for BinarySpec {
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         if let Some(kernel) = kernel {
+            let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
             let options = KernelOptions {
                 kernel,
                 store: self.kernel_rows,
                 budget: self.kernel_budget,
                 bias: self.bias,
                 tables: 1,
+                columns,
             };
             let task = |features| Binary::new(features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);

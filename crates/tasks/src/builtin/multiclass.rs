@@ -23,7 +23,7 @@ use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::several::single::first_best;
 use crate::builtin::task::BuiltinTask;
-use crate::data::{SparseRows, csv, libsvm};
+use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
@@ -294,12 +294,14 @@ impl TaskSpec for MulticlassSpec {
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         if let Some(kernel) = kernel {
+            let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
             let options = KernelOptions {
                 kernel,
                 store: self.kernel_rows,
                 budget: self.kernel_budget,
                 bias: self.bias,
                 tables: classes,
+                columns,
             };
             let task = |features| Multiclass::new(classes, features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);

@@ -7,10 +7,10 @@ use multiplane_core::linalg;
 use multiplane_core::oracle::OracleError;
 
 use super::budget::KernelBudget;
-use super::plain;
+use super::{plain, precomputed};
 use crate::data::SparseRows;
-use crate::kernel::{Kernel, KernelError, KernelStore, Storage, SupportRows};
-use crate::problem::Problem;
+use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
+use crate::problem::{OpenError, Problem};
 
 /// Rows whose kernel values are computed at a time.
 const CHUNK: usize = 256;
@@ -72,6 +72,25 @@ impl Kernelized {
         Ok(images)
     }
 
+    /// Images of the support rows of a matrix that was given, of those of the training rows: no other data has them.
+    pub(super) fn of_training(&self, images: &[f64]) -> Result<Vec<f64>, OracleError> {
+        let rows = self.support_rows();
+        if rows.columns() != self.rows.len() {
+            let (found, expected) = (self.rows.len(), rows.columns());
+            let reason =
+                format!("found {found} rows, expected the {expected} of the kernel matrix that was trained on");
+            return Err(OracleError { block: 0, reason });
+        }
+        let numbers =
+            precomputed::numbered(rows).map_err(|error| OracleError { block: 0, reason: error.to_string() })?;
+        let mut of_support = Vec::with_capacity(self.tables * (numbers.len() + 1));
+        for table in images.chunks_exact(self.width()) {
+            of_support.extend(numbers.iter().map(|&row| table[row as usize]));
+            of_support.extend(table.last().filter(|_| self.bias));
+        }
+        Ok(of_support)
+    }
+
     /// The weights of the task in what may be a point.
     pub(super) fn weights<'a>(&self, w: &'a [f64]) -> &'a [f64] {
         &w[..self.inner.dim()]
@@ -106,8 +125,12 @@ impl Kernelized {
     }
 
     /// Packs rows that carry weight.
-    pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, KernelError> {
-        let numbers: Vec<u32> = (0..rows.len() as u32).collect();
+    pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, OpenError> {
+        let numbers = match self.kernel {
+            Kernel::Precomputed => precomputed::numbered(rows)?,
+            _ => (0..rows.len() as u32).collect(),
+        };
         SupportRows::new(self.kernel, rows, &numbers, self.store.storage)
+            .map_err(|error| OpenError::new(error.to_string()))
     }
 }

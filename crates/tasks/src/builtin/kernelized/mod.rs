@@ -6,6 +6,7 @@
 mod budget;
 mod images;
 mod plain;
+mod precomputed;
 mod problem;
 mod reduced;
 mod spec;
@@ -37,6 +38,8 @@ pub struct KernelOptions {
     pub bias: bool,
     /// Tables of weights: labels that have weights of their own.
     pub tables: usize,
+    /// Columns that the data has, whatever is read of them.
+    pub columns: usize,
 }
 
 /// Opens a task on rows with a kernel; `task` makes it for so many features of a row.
@@ -55,7 +58,7 @@ where
     T: BuiltinTask<Input = SparseRows, Label = u32, Vocabulary = super::rows::RowVocabulary> + Send + Sync + 'static,
     <T as Task>::Scratch: Send,
 {
-    let KernelOptions { kernel, store, budget, bias, tables } = options;
+    let KernelOptions { kernel, store, budget, bias, tables, columns } = options;
     let fault = |error: KernelError| match error {
         KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
         other => OpenError::new(other.to_string()),
@@ -67,10 +70,14 @@ where
             one.row(0).iter().filter(|(k, _)| (*k as usize) < features).unzip();
         all.push(&indices, &values);
     }
+    if kernel == Kernel::Precomputed {
+        precomputed::check(&all, columns, is_known, rows.vocabulary.scale.is_some())?;
+    }
     let all = Arc::new(all);
     if !is_known {
         rows.vocabulary.kernel = Some(kernel.resolved(&all).map_err(fault)?);
-        rows.vocabulary.support = Some(all.clone());
+        rows.vocabulary.support =
+            Some(if kernel == Kernel::Precomputed { Arc::new(precomputed::numbers(all.len())) } else { all.clone() });
     }
     let (Some(kernel), Some(support)) = (rows.vocabulary.kernel, rows.vocabulary.support.clone()) else {
         return Err(OpenError::new("the model holds no rows for its kernel"));
@@ -79,7 +86,10 @@ where
         let found = support.columns();
         return Err(OpenError::new(format!("the model's rows have {found} features, expected {features}")));
     }
-    let numbers: Vec<u32> = (0..support.len() as u32).collect();
+    let numbers = match kernel {
+        Kernel::Precomputed => precomputed::numbered(&support)?,
+        _ => (0..support.len() as u32).collect(),
+    };
     let support = SupportRows::new(kernel, &support, &numbers, store.storage).map_err(fault)?;
     support.check(&all).map_err(fault)?;
     let columns = all.len() + usize::from(bias);

@@ -11,7 +11,7 @@ use multiplane_core::rounding::Magnitudes;
 
 use super::images::Kernelized;
 use crate::data::SparseRows;
-use crate::kernel::kernel_matrix;
+use crate::kernel::{Kernel, kernel_matrix};
 use crate::metrics::Evaluation;
 use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary};
 use crate::reference::careful_sum;
@@ -77,12 +77,11 @@ impl Problem for Kernelized {
         Cow::Owned(self.images(&self.support, &training.to_file_layout(point)))
     }
     fn reduced(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
-        self.within_budget(metric, point).map_err(|error| OpenError::new(error.to_string()))
+        self.within_budget(metric, point)
     }
     fn weights_of_model(&self, w: &[f64], vocabulary: &Vocabulary) -> Result<Vec<f64>, OpenError> {
         let rows = vocabulary.support.as_deref().unwrap_or(&self.rows);
-        let support = self.packed(rows).map_err(|error| OpenError::new(error.to_string()))?;
-        Ok(self.images(&support, w))
+        Ok(self.images(&self.packed(rows)?, w))
     }
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
         self.inner.predict(self.weights(w), threads, each)
@@ -122,7 +121,10 @@ impl Problem for Kernelized {
     ) -> Result<f64, OracleError> {
         let (from, of_rows) = (self.file_width(), self.plain_images(&self.rows, w, threads)?);
         let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = self.plain_images(self.support_rows(), w, threads)?;
+        let of_support = match self.kernel {
+            Kernel::Precomputed => self.of_training(&of_rows)?,
+            _ => self.plain_images(self.support_rows(), w, threads)?,
+        };
         let mut terms = Vec::with_capacity(w.len());
         for table in 0..self.tables {
             let own = &w[table * from..(table + 1) * from];

@@ -7,9 +7,10 @@ use multiplane_core::metric::Metric;
 use multiplane_core::span::{Projection, project};
 
 use super::images::Kernelized;
+use super::precomputed;
 use crate::data::SparseRows;
-use crate::kernel::{Gamma, Kernel, KernelError, Rbf, merged};
-use crate::problem::{Problem, Reduced, Vocabulary};
+use crate::kernel::{Gamma, Kernel, Rbf, merged};
+use crate::problem::{OpenError, Problem, Reduced, Vocabulary};
 
 /// A model's coefficients `[table][row]` with those of the bias after each table, and its rows.
 type Parts = (Vec<f64>, SparseRows);
@@ -17,7 +18,7 @@ type Parts = (Vec<f64>, SparseRows);
 impl Kernelized {
     /// Reduces a point to the budget of models; `None` where it is within it. A model's rows and coefficients are all that
     /// its images and its square come from.
-    pub(super) fn within_budget(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, KernelError> {
+    pub(super) fn within_budget(&self, metric: &Metric, point: &[f64]) -> Result<Option<Reduced>, OpenError> {
         let Some(most) = self.budget.rows() else { return Ok(None) };
         let (all, vocabulary) = self.model_parts(point);
         let Some(rows) = vocabulary.support.as_deref().filter(|rows| rows.len() > most) else { return Ok(None) };
@@ -38,12 +39,23 @@ impl Kernelized {
         for row in w.chunks_exact(from.max(1)).filter(|_| self.bias) {
             square += row[from - 1] * row[from - 1];
         }
-        self.each_values(&support, &rows, |row, values| {
-            largest = largest.max(values[row]);
-            for of_table in w.chunks_exact(from) {
-                square += of_table[row] * linalg::dot(&of_table[..rows.len()], values);
+        let mut add = |row: usize, own: f64, image: &dyn Fn(usize) -> f64| {
+            largest = largest.max(own);
+            w.chunks_exact(from).enumerate().for_each(|(table, of_table)| square += of_table[row] * image(table));
+        };
+        if self.kernel == Kernel::Precomputed {
+            // New rows are rows of the matrix, and the model has numbers alone: the images of training rows are at hand.
+            for (row, number) in precomputed::numbered(&rows)?.into_iter().enumerate() {
+                let values = self.rows.row(number as usize).iter();
+                let own = values.map(|(_, value)| value.abs()).fold(0.0, f64::max);
+                add(row, own, &|table| images[table * self.width() + number as usize]);
             }
-        });
+        } else {
+            self.each_values(&support, &rows, |row, values| {
+                let image = |table: usize| linalg::dot(&w[table * from..][..rows.len()], values);
+                add(row, values[row], &image);
+            });
+        }
         let sizes = w.chunks_exact(from.max(1)).map(|of_table| of_table.iter().map(|c| c.abs()).sum::<f64>());
         let terms = largest.max(1.0) * sizes.fold(0.0, f64::max);
         evaluations += ((self.rows.len() + rows.len()) * rows.len()) as u64;
@@ -57,7 +69,7 @@ impl Kernelized {
         (all, rows): (&[f64], &SparseRows),
         most: usize,
         evaluations: &mut u64,
-    ) -> Result<Parts, KernelError> {
+    ) -> Result<Parts, OpenError> {
         let Kernel::Rbf(Rbf { gamma: Gamma::Value(gamma) }) = self.kernel else {
             unreachable!("budgets that merge are refused of other kernels, and the kernel is resolved")
         };
