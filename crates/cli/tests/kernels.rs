@@ -309,7 +309,7 @@ fn models_within_a_budget() {
                     let evaluated = scratch.json(&format!("evaluate --model m --data {on}.{data}"));
                     assert_eq!(evaluated["loss"], found[loss], "{what}");
                 }
-                if rows == 200 {
+                if f64::from(rows) >= number(&whole, "support_vectors") {
                     for key in
                         ["primal", "gap", "test_loss", "support_vectors", "kernel_evaluations", "evaluation_calls"]
                     {
@@ -317,13 +317,13 @@ fn models_within_a_budget() {
                     }
                 } else {
                     assert!(number(&found, "kernel_evaluations") > number(&whole, "kernel_evaluations"), "{what}");
-                    lost.push((rows, number(&found, "primal")));
                 }
+                lost.push(number(&found, "primal"));
             }
         }
-        let of = |k: usize| lost[k].1;
-        // Projection loses less of w than removal, and so of P here; of twelve rows little is lost.
-        assert!(of(5) < of(2) && of(5) < 1.0 && of(8) < 1.0, "{task}, {data}: {lost:?}");
+        // Of twelve rows: projection loses less of w than removal, and so of P here; little is lost of it, and by merging.
+        let [removed, projected, merged] = [lost[2], lost[6], lost[10]];
+        assert!(projected <= removed && projected < 0.3 && merged < 0.3, "{task}, {data}: {lost:?}");
     }
 }
 
@@ -361,7 +361,7 @@ fn budgets_in_training() {
         ),
         (
             "--set task.kernel=rbf --solver sfd1 --set solver.budget=merging",
-            "expected one of none, removal, projection",
+            "expected one of `none`, `removal`, `projection`",
         ),
         ("--solver pegasos --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
         ("--set task.kernel=rbf --solver bcfw --set solver.budget=removal", "budget"),

@@ -2,8 +2,8 @@
 
 use super::config::Subgradient;
 use super::solver::SubgradientSolver;
-use crate::oracle::MaxOracle;
 use crate::metric::SupportBudget;
+use crate::oracle::MaxOracle;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
