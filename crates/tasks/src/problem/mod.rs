@@ -7,15 +7,17 @@ mod sample;
 mod scale;
 mod several;
 mod sizes;
+mod slack;
 mod tally;
 mod vocabulary;
 
 pub use crate::metrics::Evaluation;
-pub use erased::{Prediction, Problem};
+pub use erased::{Prediction, Problem, WrapProblem};
 pub use error::{MAX_DIM, OpenError, check_dim};
 pub use sample::{AnswerSample, SampledAnswer, SampledLabel};
 pub use scale::FeatureScale;
 pub use several::{MOST_LISTED, MarginPrediction, ScoredLabelling, TopPrediction};
 pub use sizes::FeatureSizes;
+pub use slack::{SlackProblem, slack_rescaled};
 pub(crate) use tally::{Judged, Tally, decode_all};
 pub use vocabulary::{MAX_DICTIONARY_BYTES, TaskVocabulary, Vocabulary};

@@ -16,7 +16,7 @@ use multiplane_core::divide::divide;
 use multiplane_core::layout::Layout;
 use multiplane_core::linalg;
 use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
-use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task::Task;
 
@@ -25,7 +25,9 @@ use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::kernel::{Kernel, KernelError, KernelStore, Storage, SupportRows, kernel_matrix};
 use crate::metrics::Evaluation;
-use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, TopPrediction, Vocabulary, check_dim};
+use crate::problem::{
+    MarginPrediction, OpenError, Prediction, Problem, TopPrediction, Vocabulary, WrapProblem, check_dim,
+};
 use crate::reference::careful_sum;
 
 /// Rows whose kernel values are computed at a time.
@@ -33,7 +35,7 @@ const CHUNK: usize = 256;
 
 /// A task whose rows are known by number, on rows that have a kernel.
 pub struct Kernelized {
-    inner: Box<dyn Problem>,
+    inner: Arc<dyn Problem>,
     /// Features of the examples, one row each.
     rows: Arc<SparseRows>,
     /// The rows that a model or training has coefficients for, packed.
@@ -114,7 +116,7 @@ where
             number
         })
         .collect();
-    let inner = rows.into_problem(name, task(columns))?;
+    let inner = Arc::from(rows.into_problem(name, task(columns))?);
     Ok(Box::new(Kernelized { inner, rows: all, support, kernel, store, tables, bias }))
 }
 
@@ -303,6 +305,14 @@ impl Problem for Kernelized {
     /// Planes of rows by number are no planes of files.
     fn reference_plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         None
+    }
+    /// The task on rows by number is what changes.
+    fn wrap_inner(&mut self, wrap: &WrapProblem) -> Result<bool, OpenError> {
+        self.inner = wrap(self.inner.clone())?;
+        Ok(true)
+    }
+    fn slack_count(&self) -> Option<SlackCount> {
+        self.inner.slack_count()
     }
     fn vocabulary(&self) -> &Vocabulary {
         self.inner.vocabulary()
