@@ -32,7 +32,8 @@ pub(super) fn slack_hinge<T: BuiltinTask>(
     let mut largest = 0.0_f64; // the truth's
     for code in codes(task, x, truth, most)? {
         let mut score = Twofold::ZERO;
-        let loss = task.reference_plane(x, truth, &code, &mut |k, value| score = score + Twofold::product(value, w[k]))?;
+        let loss =
+            task.reference_plane(x, truth, &code, &mut |k, value| score = score + Twofold::product(value, w[k]))?;
         largest = largest.max(loss * (Twofold::from(1.0) + score).value());
     }
     Some(largest)

@@ -137,6 +137,7 @@ impl Search {
     }
 
     /// Returns the best labelling found; the truth where none is above it.
+    #[cfg(test)]
     pub(super) fn best(&self) -> Point {
         self.best
     }
