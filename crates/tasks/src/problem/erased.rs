@@ -249,8 +249,7 @@ pub trait Problem: Send + Sync {
         false
     }
 
-    /// Returns the number of labellings of an example, where these are `most` at most, can be told by counting, and all have
-    /// codes.
+    /// Returns the number of labellings of an example, where these are `most` at most and all have codes.
     fn labellings(&self, _block: usize, _most: usize) -> Option<usize> {
         None
     }
@@ -261,7 +260,7 @@ pub trait Problem: Send + Sync {
         None
     }
 
-    /// Puts something around the problem that this one is a view of, where it is one; returns whether it is.
+    /// Puts something around the problem that this one is a view of; returns whether it is one.
     ///
     /// # Errors
     ///
