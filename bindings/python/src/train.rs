@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::{JsonLines, Observer};
-use multiplane::{Choice, Error, Outer, OuterOptions, Problem, RunOptions, RunSpec, Session};
+use multiplane::{Choice, Error, Outer, OuterOptions, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -71,6 +71,11 @@ impl Job {
                         params
                     }
                     _ => Map::new(),
+                };
+                let rescaling = Rescaling::take(&mut params.clone()).map_err(|error| error.under("task"))?;
+                let problem: Arc<dyn Problem> = match rescaling {
+                    Rescaling::Margin => problem,
+                    Rescaling::Slack => Arc::new(SlackProblem::new(problem)?),
                 };
                 let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
                 Session::on_problem(RunSpec::for_task(&tree, task)?, problem, None)

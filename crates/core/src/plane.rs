@@ -125,6 +125,16 @@ impl Plane {
         self.values.truncate(kept);
     }
 
+    /// Multiplies the linear part by `factor` and leaves the constant one; 0 takes all coefficients away.
+    pub fn scale_linear(&mut self, factor: f64) {
+        if factor == 0.0 {
+            self.indices.clear();
+            self.values.clear();
+            self.dense = false;
+        }
+        linalg::scale(factor, &mut self.values);
+    }
+
     /// Sorts the indices and adds up repeated ones. Costs one look at each entry if they are sorted already.
     pub fn seal(&mut self) {
         if self.dense || linalg::is_ascending(&self.indices) {

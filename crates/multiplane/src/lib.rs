@@ -40,16 +40,17 @@ pub use multiplane_core::rescale::WarmStart;
 pub use multiplane_core::{certificate, clock, observe, oracle, plane, regularizer, run, solver, solvers, task};
 pub use multiplane_infer as infer;
 pub use multiplane_tasks::problem::{
-    Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, TopPrediction,
+    Evaluation, MOST_LISTED, MarginPrediction, Prediction, Problem, ScoredLabelling, SlackProblem, TopPrediction,
 };
+pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, KernelCost, PrimalClaim, RunOptions, Session, Setting, Summary, Verdict, Verified,
-    WarmState, model_format, needs_data, read_data, read_prior, read_task_data, threads_for, unlabelled_warning,
-    verify, weights_sha256, with_mishaps,
+    CheckpointReport, Checkpointer, KernelCost, PrimalClaim, RunOptions, Session, Setting, SlackCost, Summary, Verdict,
+    Verified, WarmState, model_format, needs_data, read_data, read_prior, read_task_data, threads_for,
+    unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,

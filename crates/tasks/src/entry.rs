@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::data::Format;
 use crate::dataset::Dataset;
-use crate::problem::{OpenError, Problem, Vocabulary};
+use crate::problem::{OpenError, Problem, Vocabulary, slack_rescaled};
+use crate::rescaling::Rescaling;
 
 /// The parameters of one task, from which the task is opened on data.
 pub trait TaskSpec:
@@ -39,13 +40,37 @@ pub trait TaskConfig: Debug + Send + Sync {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
 }
 
-impl<S: TaskSpec> TaskConfig for S {
+/// Parameters of a task, and the one that all tasks have.
+#[derive(Clone, Debug, Default)]
+struct Configured<S> {
+    own: S,
+    rescaling: Rescaling,
+}
+
+impl<S: TaskSpec> Configured<S> {
+    fn read(value: &Value) -> Result<Self, ParameterError> {
+        let Value::Object(table) = value else { return Ok(Configured { own: read(value)?, ..Configured::default() }) };
+        let mut own = table.clone();
+        let rescaling = Rescaling::take(&mut own)?;
+        Ok(Configured { own: read(&Value::Object(own))?, rescaling })
+    }
+}
+
+impl<S: TaskSpec> TaskConfig for Configured<S> {
     fn value(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
+        let mut value = serde_json::to_value(&self.own).unwrap_or_default();
+        if let Value::Object(table) = &mut value {
+            self.rescaling.put(table);
+        }
+        value
     }
 
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        TaskSpec::open(self, data, vocabulary)
+        let problem = self.own.open(data, vocabulary)?;
+        match self.rescaling {
+            Rescaling::Margin => Ok(problem),
+            Rescaling::Slack => slack_rescaled(problem),
+        }
     }
 }
 
@@ -97,9 +122,9 @@ impl TaskEntry {
             several: false,
             marginals: false,
             without_data: None,
-            defaults: || S::default().value(),
-            schema: || schemars::schema_for!(S),
-            parse: |value| Ok(Box::new(read::<S>(value)?)),
+            defaults: || Configured::<S>::default().value(),
+            schema: || Rescaling::documented(schemars::schema_for!(S)),
+            parse: |value| Ok(Box::new(Configured::<S>::read(value)?)),
         }
     }
 

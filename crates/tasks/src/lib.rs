@@ -19,6 +19,7 @@ pub mod probe;
 pub mod problem;
 pub mod reference;
 pub mod registry;
+pub mod rescaling;
 pub mod synth;
 pub mod text;
 pub mod twofold;

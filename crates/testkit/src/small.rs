@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::example::Examples;
-use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, SlackFacts, SlackOracle};
 use multiplane_core::plane::Plane;
 use multiplane_core::regularizer::Regularizer;
 use multiplane_core::rng::Rng;
@@ -55,6 +55,20 @@ impl Small {
     /// Holds what the task knows beside its best labellings against enumeration; see [`several`](crate::several).
     pub fn check_several(&self, seed: u64) -> Looked {
         (self.several)(seed)
+    }
+
+    /// The same with slack-rescaled planes, and what its oracles share. Labellings are listed where `listed`, else the
+    /// margin oracle is searched.
+    pub fn slack_rescaled(self, listed: bool) -> (Small, Arc<SlackFacts>) {
+        let n = self.blocks() as f64;
+        let count = |planes: &Vec<DensePlane>| if listed { planes.len() as u32 } else { 0 };
+        let facts = Arc::new(SlackFacts::new(self.planes.iter().map(count).collect()));
+        let rescaled = |(star, circ): &DensePlane| (star.iter().map(|value| n * circ * value).collect(), *circ);
+        let planes = self.planes.iter().map(|planes| planes.iter().map(rescaled).collect()).collect();
+        let (make, shared) = (self.make, facts.clone());
+        let make = Box::new(move || -> BoxedOracle { Box::new(SlackOracle::new(make(), shared.clone())) });
+        let name = format!("{}, slack-rescaled{}", self.name, if listed { ", listed" } else { "" });
+        (Small { name, planes, make, ..self }, facts)
     }
 
     /// `H_i(w)` by looking at every plane.

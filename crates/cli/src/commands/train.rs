@@ -127,6 +127,14 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
             summary.n
         );
     }
+    if let Some(slack) = &summary.slack {
+        text += &format!(
+            "  slack   {} calls of the margin oracle for {} answers, {} of them proven to be the best\n",
+            number(slack.margin_calls as f64),
+            number(slack.slack_answers as f64),
+            number(slack.slack_exact as f64)
+        );
+    }
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
     let measured = format!("{}{}", loss("train", summary.train_loss), loss("test", summary.test_loss));
     text += &match measured.as_str() {

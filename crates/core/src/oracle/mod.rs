@@ -11,6 +11,7 @@ mod marginals;
 mod max_oracle;
 mod prices;
 mod several;
+mod slack;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
@@ -20,4 +21,5 @@ pub use marginals::Marginals;
 pub use max_oracle::{BoxedOracle, MaxOracle};
 pub use prices::Prices;
 pub use several::{DiversePlanes, TopPlanes};
+pub use slack::{SlackCount, SlackFacts, SlackOracle, bound_of_line};
 pub use wrapper::{Wrapped, Wrapper};

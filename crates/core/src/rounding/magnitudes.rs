@@ -5,6 +5,10 @@ use crate::layout::Layout;
 /// Columns that are looked at together, so that every row of a table is read in stretches.
 const TILE: usize = 64;
 
+/// Roundings more of a term where planes are slack-rescaled: of a loss that is taken back out of 1/n, of weights and of
+/// coefficients that are multiplied, and of the bound that a line gives, which is told from its corner up to 16.
+const RESCALING: f64 = 32.0;
+
 /// Weights that labels have for columns: a labelling gives each occurrence of a column to one label.
 #[derive(Clone, Debug, PartialEq)]
 struct Table {
@@ -60,6 +64,14 @@ impl Magnitudes {
     /// plane, which is the sum of so many numbers.
     pub fn new(loss: f64, additions: usize, rows: usize) -> Self {
         Magnitudes { tables: Vec::new(), loss, fixed: 0.0, additions: additions as f64, rows: rows as f64 }
+    }
+
+    /// Returns bounds for slack-rescaled planes, whose linear parts are multiplied by losses of at most `largest`, and for
+    /// their maxima by way of margin oracles ([`SlackOracle`](crate::oracle::SlackOracle)). There must be no fixed scores.
+    pub fn rescaled(mut self, largest: f64) -> Self {
+        self.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| *column *= largest);
+        self.additions += RESCALING;
+        self
     }
 
     /// Adds fixed scores, whose largest absolute value is this in the mean over the examples.

@@ -27,6 +27,6 @@ pub use open::{Session, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};
 pub use staff::{threads_for, with_mishaps};
-pub use summary::{KernelCost, Summary};
+pub use summary::{KernelCost, SlackCost, Summary};
 pub use verify::{Verified, verify};
 pub use warm::WarmState;

@@ -4,8 +4,9 @@ use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::Mishaps;
 use multiplane_core::kernel::KernelCounts;
 use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::oracle::SlackCount;
 use multiplane_core::run::{Losses, Outcome, StopReason};
-use multiplane_tasks::problem::Vocabulary;
+use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
@@ -52,6 +53,9 @@ pub struct Summary {
     /// What a kernel took; left out where there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
+    /// What slack rescaling took; left out where margins are rescaled.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub slack: Option<SlackCost>,
     /// Where the model was saved.
     pub model: Option<String>,
     /// What happened to workers and was made good; left out where nothing did.
@@ -82,6 +86,24 @@ pub struct KernelCost {
     pub kernel_reread: u64,
     /// Rows that carry weight.
     pub support_vectors: usize,
+}
+
+/// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SlackCost {
+    /// Calls of the margin oracle; a list of labellings counts as one.
+    pub margin_calls: u64,
+    /// Answers that these made.
+    pub slack_answers: u64,
+    /// Answers proven to be the best.
+    pub slack_exact: u64,
+}
+
+impl SlackCost {
+    fn of(problem: &dyn Problem) -> Option<Self> {
+        let SlackCount { answers, exact, margin_calls } = problem.slack_count()?;
+        Some(SlackCost { margin_calls, slack_answers: answers, slack_exact: exact })
+    }
 }
 
 impl KernelCost {
@@ -121,6 +143,7 @@ impl Summary {
             clock: session.spec().clock,
             planes: outcome.progress.planes,
             kernel: None,
+            slack: SlackCost::of(session.problem()),
             model: None,
             mishaps: session.ledger.mishaps(),
             version: env!("CARGO_PKG_VERSION"),

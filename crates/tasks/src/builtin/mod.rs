@@ -8,6 +8,7 @@ mod difference;
 pub mod graph;
 pub mod kernelized;
 pub mod known;
+mod listed;
 mod magnitudes;
 mod marginals;
 pub mod mrf;

@@ -9,6 +9,7 @@ use multiplane_core::oracle::{BoxedOracle, OracleError};
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task_oracle::TaskOracle;
 
+use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::{Evaluation, Measure};
@@ -221,6 +222,17 @@ where
         let n = self.blocks() as f64;
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(self.task.reference_plane(x, truth, code, &mut |k, value| add(k, value / n))? / n)
+    }
+    fn has_fixed_scores(&self) -> bool {
+        self.task.has_fixed_scores()
+    }
+    fn labellings(&self, block: usize, most: usize) -> Option<usize> {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        Some(listed::codes(&*self.task, x, truth, most)?.len())
+    }
+    fn reference_slack(&self, block: usize, w: &[f64], most: usize) -> Option<f64> {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        Some(listed::slack_hinge(&*self.task, x, truth, w, most)? / self.blocks() as f64)
     }
     fn unlabelled(&self) -> usize {
         self.examples.labels.iter().filter(|truth| !self.task.is_known(truth)).count()

@@ -41,6 +41,11 @@ pub trait BuiltinTask: Task {
         None
     }
 
+    /// Whether [`fixed_score`](Task::fixed_score) is ever another number than 0.
+    fn has_fixed_scores(&self) -> bool {
+        false
+    }
+
     /// Counts wrong variables and variables in all; a labelling without variables counts as one.
     fn errors(&self, truth: &Self::Label, y: &Self::Label) -> (usize, usize) {
         (usize::from(truth != y), 1)

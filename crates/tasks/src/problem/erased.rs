@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use multiplane_core::executor::{Executor, Ledger, Staff};
 use multiplane_core::metric::Metric;
-use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
 use crate::metrics::Evaluation;
@@ -32,6 +32,9 @@ pub struct Prediction {
     /// Variables in all.
     pub variables: usize,
 }
+
+/// What is put around a problem.
+pub type WrapProblem = dyn Fn(Arc<dyn Problem>) -> Result<Arc<dyn Problem>, OpenError>;
 
 /// A task opened on data.
 pub trait Problem: Send + Sync {
@@ -260,6 +263,36 @@ pub trait Problem: Send + Sync {
     /// coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
     /// where the code is not that of a labelling of this example, or the task has no codes.
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
+
+    /// Whether scores have a part that no weight multiplies.
+    fn has_fixed_scores(&self) -> bool {
+        false
+    }
+
+    /// Returns the number of labellings of an example, where these are `most` at most and all have codes.
+    fn labellings(&self, _block: usize, _most: usize) -> Option<usize> {
+        None
+    }
+
+    /// Returns the slack-rescaled hinge of an example, with its 1/n, at `w` in the layout of files, by slow code that looks
+    /// at all labellings; `None` where [`labellings`](Problem::labellings) does not count so many.
+    fn reference_slack(&self, _block: usize, _w: &[f64], _most: usize) -> Option<f64> {
+        None
+    }
+
+    /// Puts something around the problem that this one is a view of; returns whether it is one.
+    ///
+    /// # Errors
+    ///
+    /// Those of `wrap`.
+    fn wrap_inner(&mut self, _wrap: &WrapProblem) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+
+    /// Returns what slack-rescaled answers took so far, where the loss is slack-rescaled.
+    fn slack_count(&self) -> Option<SlackCount> {
+        None
+    }
 
     /// Returns what a model must remember.
     fn vocabulary(&self) -> &Vocabulary;

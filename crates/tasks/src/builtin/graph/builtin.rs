@@ -32,6 +32,10 @@ impl BuiltinTask for GraphTask {
         vec![Box::new(WeightedAccuracy)]
     }
 
+    fn has_fixed_scores(&self) -> bool {
+        self.potts != 0.0
+    }
+
     fn variables<'a>(&self, y: &'a Labelling) -> Option<&'a [u32]> {
         Some(&y.labels)
     }

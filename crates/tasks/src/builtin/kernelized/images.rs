@@ -22,7 +22,7 @@ const CHUNK: usize = 256;
 ///
 /// Weights in the layout of files are `[label][row]`, the bias after each label's, then the linear ones.
 pub(super) struct Kernelized {
-    pub(super) inner: Box<dyn Problem>,
+    pub(super) inner: Arc<dyn Problem>,
     /// Features of all rows, and which rows are each example's.
     pub(super) rows: Arc<SparseRows>,
     pub(super) examples: Vec<Range<usize>>,

@@ -115,7 +115,7 @@ where
             numbers
         })
         .collect();
-    let inner = reading.into_problem(name, task(columns))?;
+    let inner: Arc<dyn Problem> = Arc::from(reading.into_problem(name, task(columns))?);
     let linear = inner.dim() - labels * columns;
     Ok(Box::new(Kernelized {
         inner,

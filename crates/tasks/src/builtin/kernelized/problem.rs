@@ -5,14 +5,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::metric::{KernelMetric, KernelTable, Metric};
-use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::Magnitudes;
 
 use super::images::Kernelized;
 use crate::data::SparseRows;
 use crate::kernel::kernel_matrix;
 use crate::metrics::Evaluation;
-use crate::problem::{MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary};
+use crate::problem::{
+    MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary, WrapProblem,
+};
 use crate::reference::careful_sum;
 
 impl Problem for Kernelized {
@@ -49,6 +51,14 @@ impl Problem for Kernelized {
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         self.inner.oracle()
+    }
+    /// The task on rows by number is what changes.
+    fn wrap_inner(&mut self, wrap: &WrapProblem) -> Result<bool, OpenError> {
+        self.inner = wrap(self.inner.clone())?;
+        Ok(true)
+    }
+    fn slack_count(&self) -> Option<SlackCount> {
+        self.inner.slack_count()
     }
     /// The coefficients of all training rows.
     fn to_file_layout(&self, point: &[f64]) -> Vec<f64> {

@@ -1,0 +1,163 @@
+//! The oracle of slack-rescaled planes.
+
+use std::sync::Arc;
+
+use super::facts::SlackFacts;
+use super::search::{Point, Search};
+use crate::oracle::answer::{OracleResult, Quality, check_answer};
+use crate::oracle::capability::Capabilities;
+use crate::oracle::max_oracle::MaxOracle;
+use crate::oracle::prices::Prices;
+use crate::plane::Plane;
+use crate::rounding::Magnitudes;
+
+/// Calls of the margin oracle that an answer is priced at: the mean on the letters of OCR, see ADR 0045.
+const USUAL_CALLS: f64 = 4.0;
+
+/// Slack-rescaled planes of an oracle of margin-rescaled ones, whose scores must have no part without a weight.
+///
+/// Where all labellings of an example can be listed, they are, and the answer is exact. Else the margin oracle is asked at
+/// scaled weights, a few times for each answer, and the answer is the best corner found: exact where that is proven, with
+/// an upper bound else, and heuristic where the margin oracle's answers are.
+///
+/// Of the margin oracle's capabilities there are left the hinge at 0, which is the same, and bounds on the terms of
+/// scores. The others are of margin-rescaled planes; so are codes, which planes here do not carry.
+#[derive(Debug)]
+pub struct SlackOracle<O> {
+    inner: O,
+    facts: Arc<SlackFacts>,
+    search: Search,
+    scaled: Vec<f64>,
+    answer: Plane,
+    list: Vec<Plane>,
+}
+
+impl<O: MaxOracle> SlackOracle<O> {
+    /// Puts slack rescaling around `inner`, an oracle of the problem that the facts are of.
+    pub fn new(mut inner: O, facts: Arc<SlackFacts>) -> Self {
+        facts.look_at(&mut inner);
+        let (search, scaled, answer, list) = (Search::new(), Vec::new(), Plane::new(), Vec::new());
+        SlackOracle { inner, facts, search, scaled, answer, list }
+    }
+
+    /// Returns the factor of w at which the margin oracle's answer bounds the last search's maximum best.
+    pub fn tightest(&self) -> f64 {
+        self.search.bound().1
+    }
+
+    /// A plane of the margin oracle as a point.
+    fn point(plane: &Plane, w: &[f64], blocks: usize) -> Point {
+        // Divided by what it was multiplied with: a loss of 1 comes back as 1.
+        let scale = 1.0 / blocks as f64;
+        Point { loss: plane.view().circ / scale, score: plane.view().star.dot(w) * blocks as f64 }
+    }
+
+    /// Looks at all labellings; `None` where they are not all listed.
+    fn look(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Option<OracleResult> {
+        let count = self.facts.listed(block);
+        let blocks = self.inner.blocks();
+        let top = if count == 0 { None } else { self.inner.capabilities()?.top_planes() }?;
+        self.list.resize_with(self.list.len().max(count), Plane::new);
+        let list = &mut self.list[..count];
+        match top.top(block, w, list) {
+            Err(error) => return Some(Err(error)),
+            Ok((found, _)) if found < count => return None,
+            Ok(_) => {}
+        }
+        let (mut best, mut most) = (None, 0.0);
+        for (k, plane) in list.iter().enumerate() {
+            if let Err(error) = check_answer(block, w, plane, Quality::Heuristic) {
+                return Some(Err(error));
+            }
+            let product = Self::point(plane, w, blocks).product();
+            if product > most {
+                (best, most) = (Some(k), product);
+            }
+        }
+        out.clear();
+        if let Some(k) = best {
+            std::mem::swap(out, &mut list[k]);
+        }
+        Some(Ok(Quality::Exact))
+    }
+
+    /// Searches by the margin oracle alone.
+    fn search(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        let n = self.inner.blocks() as f64;
+        self.search.restart();
+        out.clear();
+        let mut proves = true;
+        while let Some(factor) = self.search.question() {
+            self.scaled.clear();
+            self.scaled.extend(w.iter().map(|w| factor * w));
+            let quality = self.inner.maximize(block, &self.scaled, &mut self.answer)?;
+            check_answer(block, &self.scaled, &self.answer, quality)?;
+            let point = Self::point(&self.answer, w, self.inner.blocks());
+            let own = point.loss + factor * point.score;
+            let height = match quality {
+                Quality::Exact => Some(own),
+                Quality::UpperBound(bound) => Some(own.max(n * bound)),
+                Quality::Heuristic => None,
+            };
+            proves &= height.is_some();
+            if self.search.learn(point, height) {
+                std::mem::swap(out, &mut self.answer);
+            }
+        }
+        let bound = self.search.bound().0;
+        Ok(match proves && bound.is_finite() {
+            true if self.search.is_proven() => Quality::Exact,
+            true => Quality::UpperBound(bound / n),
+            false => Quality::Heuristic,
+        })
+    }
+}
+
+impl<O: MaxOracle> MaxOracle for SlackOracle<O> {
+    fn blocks(&self) -> usize {
+        self.inner.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        let (quality, calls) = match self.look(block, w, out) {
+            Some(quality) => (quality?, 1),
+            None => (self.search(block, w, out)?, self.search.questions() as u64),
+        };
+        self.facts.count(quality == Quality::Exact, calls);
+        let loss = Self::point(out, w, self.inner.blocks()).loss;
+        out.scale_linear(loss);
+        out.code_mut().clear();
+        Ok(match quality {
+            Quality::UpperBound(bound) => Quality::UpperBound(bound.max(out.view().score(w))),
+            other => other,
+        })
+    }
+    fn prefetch(&self, block: usize) {
+        self.inner.prefetch(block);
+    }
+    fn prefetch_early(&self, block: usize) {
+        self.inner.prefetch_early(block);
+    }
+    fn prices(&self) -> Prices {
+        let prices = self.inner.prices();
+        Prices { call: USUAL_CALLS * prices.call, ..prices }
+    }
+    fn stall(&mut self) {
+        self.inner.stall();
+    }
+    fn capabilities(&mut self) -> Option<&mut dyn Capabilities> {
+        Some(self)
+    }
+}
+
+impl<O: MaxOracle> Capabilities for SlackOracle<O> {
+    /// At w = 0 both hinges are the largest loss.
+    fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
+        self.inner.capabilities()?.hinge_at_zero(block)
+    }
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        self.facts.magnitudes()
+    }
+}

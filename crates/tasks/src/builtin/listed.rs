@@ -1,0 +1,40 @@
+//! All labellings of an input, where they are few, and the slack-rescaled hinge by looking at each: slow code for `verify`.
+
+use crate::builtin::task::BuiltinTask;
+use crate::twofold::Twofold;
+
+/// Returns the codes of all labellings of an input, where these are `most` at most; `None` where there are more, where
+/// labellings are not made of variables, or where the truth leaves one open.
+pub(super) fn codes<T: BuiltinTask>(task: &T, x: &T::Input, truth: &T::Label, most: usize) -> Option<Vec<Vec<u32>>> {
+    let (known, variables) = (task.capabilities().codes?, task.variables(truth)?);
+    let counts: Vec<usize> = (0..variables.len()).map(|variable| task.label_count(x, variable)).collect();
+    if variables.iter().zip(&counts).any(|(&label, &count)| label as usize >= count) {
+        return None;
+    }
+    counts.iter().try_fold(1usize, |all, &count| all.checked_mul(count).filter(|&all| all <= most))?;
+    let mut codes = vec![Vec::new()];
+    for &count in &counts {
+        let with = |code: &Vec<u32>, label: u32| code.iter().copied().chain([label]).collect();
+        codes = codes.iter().flat_map(|code| (0..count as u32).map(move |label| with(code, label))).collect();
+    }
+    codes.retain(|code| known.is_code(truth, code));
+    Some(codes)
+}
+
+/// Returns `max_y Delta(y) (1 + <w, phi(x, y) - phi(x, truth)>)`, no 1/n, `w` in the layout of files; see [`codes`].
+pub(super) fn slack_hinge<T: BuiltinTask>(
+    task: &T,
+    x: &T::Input,
+    truth: &T::Label,
+    w: &[f64],
+    most: usize,
+) -> Option<f64> {
+    let mut largest = 0.0_f64; // the truth's
+    for code in codes(task, x, truth, most)? {
+        let mut score = Twofold::ZERO;
+        let loss =
+            task.reference_plane(x, truth, &code, &mut |k, value| score = score + Twofold::product(value, w[k]))?;
+        largest = largest.max(loss * (Twofold::from(1.0) + score).value());
+    }
+    Some(largest)
+}
