@@ -142,6 +142,7 @@ impl FunctionalDescent {
 
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         check_size("size", self.size)?;
+        self.sampling.validate().map_err(|error| error.under("sampling"))?;
         self.schedule.check().map_err(|error| error.under("schedule"))?;
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
