@@ -58,3 +58,27 @@ impl Choice {
         ensure(whole && known && asked, "the candidates")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each rule takes what it says, examples without a hinge last, and of equals those drawn first.
+    #[test]
+    fn rules_take_what_they_say() {
+        let found = [(7, 0.0, 0.1), (3, 2.0, -1.0), (5, 0.5, 0.4), (1, 0.5, -0.2), (2, 0.0, 3.0), (9, 1.0, 0.0)];
+        for (prefer, size, expected) in [
+            (Prefer::Largest, 3, vec![3, 9, 5]),
+            (Prefer::Violating, 3, vec![3, 5, 1]),
+            (Prefer::Boundary, 3, vec![9, 1, 5]),
+            (Prefer::Largest, 5, vec![3, 9, 5, 1, 7]),
+        ] {
+            let mut choice = Choice { candidates: found.iter().map(|one| one.0).collect(), ranks: Vec::new() };
+            let ends = found.map(|(_, hinge, margin)| choice.learn(rank(prefer, hinge, margin)));
+            assert_eq!(ends.iter().filter(|end| **end).count(), 1);
+            let mut sample = Vec::new();
+            choice.end(size, &mut sample);
+            assert!(sample == expected && !choice.is_open(), "{prefer:?}: {sample:?}");
+        }
+    }
+}
