@@ -144,7 +144,7 @@ fn updates_keep_their_bound() {
                 json!({"name": "uniform"}),
                 json!({"name": "sequential", "shuffle": false}),
                 json!({"name": "importance"}),
-                json!({"name": "active", "candidates": 2, "prefer": ["largest", "violating", "boundary"][seed as usize % 3]}),
+                json!({"name": "active", "candidates": 2, "prefer": (["largest", "violating", "boundary"][seed as usize % 3])}),
             ] {
                 for margins in ["clamped", "exact"] {
                     let parameters = sfd(json!({"size": 1 + seed % 3, "schedule": schedule, "sampling": sampling,
