@@ -10,13 +10,14 @@ use crate::linalg;
 /// Build it with [`clear`](Plane::clear), [`push`](Plane::push) (any order, repeated indices add up),
 /// [`set_circ`](Plane::set_circ) and [`seal`](Plane::seal), or dense with [`dense`](Plane::dense). Buffers keep
 /// their capacity, so a reused plane allocates nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Plane {
     indices: Vec<u32>,
     values: Vec<f64>,
     circ: f64,
     dense: bool,
     code: Vec<u32>,
+    #[serde(skip)]
     sorter: Vec<(u32, f64)>,
 }
 
@@ -191,6 +192,12 @@ impl Plane {
             Some(&last) if last as usize >= dim => Some(format!("index {last} is not below the dimension {dim}")),
             _ => None,
         }
+    }
+
+    /// Whether a plane that was restored is one of dimension `dim`.
+    pub(crate) fn is_sound(&self, dim: usize) -> bool {
+        let coordinates = if self.dense { 0 } else { self.values.len() };
+        self.indices.len() == coordinates && self.fault(dim).is_none()
     }
 }
 

@@ -144,6 +144,7 @@ fn updates_keep_their_bound() {
                 json!({"name": "uniform"}),
                 json!({"name": "sequential", "shuffle": false}),
                 json!({"name": "importance"}),
+                json!({"name": "active", "candidates": 2, "prefer": (["largest", "violating", "boundary"][seed as usize % 3])}),
             ] {
                 for margins in ["clamped", "exact"] {
                     let parameters = sfd(json!({"size": 1 + seed % 3, "schedule": schedule, "sampling": sampling,
@@ -231,4 +232,27 @@ fn the_last_answer_counts() {
         });
         assert!(w[0] == w[1], "{}: lambda changed the answer", problem.name);
     }
+}
+
+/// Active selection asks about so many candidates more, and with as many candidates as examples it draws all of them.
+#[test]
+fn candidates_are_calls() {
+    for seed in 0..12 {
+        let problem = small::random(seed);
+        let n = problem.blocks() as u64;
+        let go = |sampling: Value| {
+            let parameters = sfd(json!({"size": 1, "sampling": sampling, "accuracy": 1e9}));
+            let stop = Stop { passes: Some(2.0), ..Stop::default() };
+            run(find("sfd1").unwrap(), parameters, &problem, 0.1, seed, stop).0
+        };
+        let plain = go(json!({"name": "uniform"}));
+        assert_eq!(plain.cost.oracle_calls, 2 * n, "{}: no step moves at such an accuracy", problem.name);
+        for candidates in [1, 3, 1000] {
+            let outcome = go(json!({"name": "active", "candidates": candidates}));
+            let calls = 2 * n * (1 + n.min(candidates));
+            assert_eq!((outcome.cost.passes, outcome.cost.oracle_calls), (2.0, calls), "{}", problem.name);
+        }
+    }
+    let refused = (find("sfd1").unwrap().parse)(&sfd(json!({"sampling": {"name": "active", "candidates": 0}})));
+    assert_eq!(refused.unwrap_err().to_string(), "sampling.candidates = 0: must be at least 1");
 }

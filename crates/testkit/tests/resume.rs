@@ -123,7 +123,7 @@ fn online_solvers_resume_to_the_bit() {
         }
     };
     for size in [1.0_f64, 2.0, 0.5] {
-        for sampling in ["uniform", "sequential", "importance"] {
+        for sampling in ["uniform", "sequential", "importance", "active"] {
             for margins in ["clamped", "exact"] {
                 for schedule in ["constant", "linear", "power", "geometric"] {
                     let (sampling, schedule) = (json!({"name": sampling}), json!({"name": schedule}));
@@ -141,6 +141,9 @@ fn online_solvers_resume_to_the_bit() {
             }
         }
         check("sampled-cuts", json!({"size": 1.0 + size.ceil()}));
+        for finish in [false, true] {
+            check("lasvm", json!({"candidates": 1 + size.ceil() as u32, "reprocess": 2, "finish": finish}));
+        }
     }
 }
 

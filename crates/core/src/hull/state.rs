@@ -61,6 +61,11 @@ impl HullState {
         self.iterate.begin_at(lambda, prior);
     }
 
+    /// Returns the mass on the truth of a block.
+    pub(crate) fn truth(&self, block: usize) -> f64 {
+        self.truths[block]
+    }
+
     /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.truths.len()
@@ -94,6 +99,24 @@ impl HullState {
         if let Some(part) = &mut self.constrained {
             constrained::collect(part, &self.sets, block, &self.iterate);
         }
+    }
+
+    /// Returns how far a block is from its optimum over its planes and one more that scores `score`: the slope of a pairwise
+    /// step, from the vertex of the lowest score that has mass to the one of the highest. 0 is the score of the truth.
+    pub(crate) fn violation(&mut self, block: usize, score: f64, source: &mut impl Capabilities) -> f64 {
+        if self.sets.is_empty(block) {
+            return score.max(0.0);
+        }
+        self.sets.scores(block, self.iterate.weights(), source, &mut self.scores);
+        let truth = if self.truths[block] > 0.0 { 0.0 } else { f64::INFINITY };
+        let (mut most, mut least) = (score.max(0.0), truth);
+        for (&score, &mass) in self.scores.iter().zip(self.sets.alphas(block)) {
+            most = most.max(score);
+            if mass > 0.0 {
+                least = least.min(score);
+            }
+        }
+        most - least
     }
 
     /// The QP of the block that was scored.

@@ -19,6 +19,37 @@ pub enum Sampling {
     /// In proportion to the residual margin that was last seen of an example; those not seen yet come first, in random
     /// order. An example whose margin was met waits until none is left whose was not.
     Importance,
+    /// Chosen among more that are drawn uniformly and asked about: a call for each, beside those of the step.
+    Active(Active),
+}
+
+/// Parameters of active selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Active {
+    /// Examples asked about for each that a step takes.
+    pub candidates: u32,
+    /// Which of them it takes.
+    pub prefer: Prefer,
+}
+
+impl Default for Active {
+    fn default() -> Self {
+        Active { candidates: 5, prefer: Prefer::default() }
+    }
+}
+
+/// Which of the candidates are taken first; those without a hinge come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prefer {
+    /// Those with the largest hinge.
+    #[default]
+    Largest,
+    /// Any with a hinge above 0.
+    Violating,
+    /// Those with a hinge above 0 whose labelling found and truth are nearest in score.
+    Boundary,
 }
 
 impl Default for Sampling {
@@ -38,6 +69,20 @@ pub struct Sequential {
 impl Default for Sequential {
     fn default() -> Self {
         Sequential { shuffle: true }
+    }
+}
+
+impl Sampling {
+    /// Checks the parameters that come with the choice.
+    pub(crate) fn validate(self) -> Result<(), ParameterError> {
+        let Sampling::Active(Active { candidates, .. }) = self else { return Ok(()) };
+        require(candidates >= 1, "candidates", candidates, "must be at least 1")
+    }
+
+    /// Returns how many of `blocks` examples are asked about to choose `size` of them; `None` where there is no choice.
+    pub(crate) fn candidates(self, size: usize, blocks: usize) -> Option<usize> {
+        let Sampling::Active(Active { candidates, .. }) = self else { return None };
+        Some(size.saturating_mul(candidates as usize).min(blocks))
     }
 }
 
@@ -76,7 +121,7 @@ impl Sampler {
     /// Returns the state before the first sample of `blocks` examples.
     pub fn new(sampling: Sampling, blocks: usize) -> Self {
         let rule = match sampling {
-            Sampling::Uniform => Rule::Uniform,
+            Sampling::Uniform | Sampling::Active(_) => Rule::Uniform,
             Sampling::Sequential(Sequential { shuffle }) => Rule::Sequential { to_shuffle: shuffle, cursor: 0 },
             Sampling::Importance => Rule::Importance(Weighted::new(blocks)),
         };

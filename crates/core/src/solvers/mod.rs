@@ -7,6 +7,7 @@ mod build;
 pub mod cutting_plane;
 pub(crate) mod entry;
 pub mod functional_descent;
+pub mod lasvm;
 pub mod partial_linearization;
 mod registry;
 pub mod subgradient;

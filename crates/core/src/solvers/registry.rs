@@ -2,7 +2,8 @@
 
 use super::entry::SolverEntry;
 use super::{
-    auto, batch_frank_wolfe, block_frank_wolfe, cutting_plane, functional_descent, partial_linearization, subgradient,
+    auto, batch_frank_wolfe, block_frank_wolfe, cutting_plane, functional_descent, lasvm, partial_linearization,
+    subgradient,
 };
 
 /// The lines of all families, in the order in which they are listed to users.
@@ -12,6 +13,7 @@ const FAMILIES: &[&[SolverEntry]] = &[
     block_frank_wolfe::ENTRIES,
     cutting_plane::ENTRIES,
     partial_linearization::ENTRIES,
+    lasvm::ENTRIES,
     functional_descent::ENTRIES,
     subgradient::ENTRIES,
 ];

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use problems::{Pair, binary, matrix, multiclass, rows};
 
-const SOLVERS: [&str; 8] =
-    ["bcfw", "bcfw-avg", "mp-bcfw", "bcfw-gap", "bcpfw", "bcpfw-gap-cache", "mp-bcfw-avg", "auto"];
+const SOLVERS: [&str; 9] =
+    ["bcfw", "bcfw-avg", "mp-bcfw", "bcfw-gap", "bcpfw", "bcpfw-gap-cache", "mp-bcfw-avg", "auto", "lasvm"];
 
 /// Solvers whose planes are sums of all examples', and one with a master over those of each; evaluated by their own passes.
 const MASTERS: [&str; 3] = ["one-slack", "bundle", "n-slack"];

@@ -147,6 +147,7 @@ impl FunctionalDescent {
 
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         check_size("size", self.size)?;
+        self.sampling.validate().map_err(|error| error.under("sampling"))?;
         self.schedule.check().map_err(|error| error.under("schedule"))?;
         self.budget.validate().map_err(|error| error.under("budget"))?;
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;

@@ -8,10 +8,12 @@
 //! | file | what |
 //! |---|---|
 //! | `config.rs` | parameters, schedules of lambda_t |
+//! | `choice.rs` | active selection of a sample |
 //! | `margins.rs` | the answer about an example, its residual margin clamped |
 //! | `inner.rs` | the problem of one step |
 //! | `solver.rs` | step after step |
 
+mod choice;
 mod config;
 mod inner;
 mod margins;

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::{Choice, rank};
 use super::config::FunctionalDescent;
 use super::inner::Inner;
 use super::margins::{Answers, Question};
 use crate::context::Ctx;
 use crate::oracle::{MaxOracle, OracleError};
-use crate::order::{Sampler, size_of};
+use crate::order::{Sampler, Sampling, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Descent, Progress, Solver, StepReport};
@@ -29,6 +30,7 @@ pub struct FunctionalDescentSolver {
     sampler: Sampler,
     /// S_t, none before the first.
     sample: Vec<u32>,
+    choice: Choice,
     /// Residual margins of the sample as seen last.
     margins: Vec<f64>,
     /// Examples of the sample asked in the pass in hand.
@@ -57,6 +59,7 @@ impl FunctionalDescentSolver {
             size,
             sampler: Sampler::new(config.sampling, blocks),
             sample: Vec::with_capacity(size),
+            choice: Choice::default(),
             margins: vec![0.0; size],
             asked: 0,
             under_way: false,
@@ -73,11 +76,28 @@ impl FunctionalDescentSolver {
         }
     }
 
-    /// Draws the sample of the next step.
+    /// Draws the sample of the next step, or the candidates for it.
     fn begin<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) {
-        self.sampler.draw(self.size, ctx.rng, &mut self.sample);
+        match self.config.sampling.candidates(self.size, self.blocks) {
+            Some(most) => self.sampler.draw(most, ctx.rng, &mut self.choice.candidates),
+            None => self.sampler.draw(self.size, ctx.rng, &mut self.sample),
+        }
         self.inner.begin(self.config.schedule.at(self.steps + 1, self.size, self.blocks), &self.weights);
         self.under_way = true;
+    }
+
+    /// Asks about the next candidate; after the last, the sample is chosen.
+    fn choose<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
+        let Sampling::Active(active) = self.config.sampling else { return Ok(()) };
+        let at = self.regularizer.metric().weights(&self.weights);
+        let question = Question { blocks: self.choice.to_ask(), at, from: at };
+        let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
+        let plane = self.answer.view();
+        let margin = self.blocks as f64 * (plane.score(at) - plane.circ);
+        if self.choice.learn(rank(active.prefer, answer.hinge, margin)) {
+            self.choice.end(self.size, &mut self.sample);
+        }
+        Ok(())
     }
 
     /// Asks about the next example of the sample.
@@ -117,8 +137,14 @@ impl FunctionalDescentSolver {
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
         ensure(self.weights.len() == size && finite(&self.weights) && self.additions >= 0.0, "the weights")?;
         let known = self.sample.iter().all(|&block| (block as usize) < self.blocks);
-        let whole = self.sample.len() == if self.under_way || self.steps > 0 { self.size } else { 0 };
-        let place = self.asked < self.size && (self.under_way || (self.asked == 0 && !self.solving));
+        let is_chosen = self.steps > 0 || (self.under_way && !self.choice.is_open());
+        let whole = self.sample.len() == if is_chosen { self.size } else { 0 };
+        let at_rest = self.asked == 0 && !self.solving;
+        let place = self.asked < self.size
+            && (self.under_way || (at_rest && !self.choice.is_open()))
+            && (at_rest || !self.choice.is_open());
+        let candidates = self.config.sampling.candidates(self.size, self.blocks);
+        self.choice.check(candidates.unwrap_or(0), self.blocks)?;
         ensure(self.size == fresh.size && known && whole && place, "the sample")?;
         ensure(self.margins.len() == self.size && finite(&self.margins), "the residual margins")?;
         self.sampler.check(self.blocks)?;
@@ -139,6 +165,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         }
         if !self.under_way {
             self.begin(ctx);
+        }
+        if self.choice.is_open() {
+            self.choose(ctx)?;
+            return Ok(report);
         }
         self.call(ctx)?;
         if self.asked == self.size {

@@ -1,0 +1,99 @@
+//! LaSVM as a [`Solver`], and as one that can go on at another lambda.
+
+use super::selection::Selection;
+use super::solver::LaSvmSolver;
+use crate::certificate::DualCertificate;
+use crate::context::Ctx;
+use crate::dual::BlockDual;
+use crate::oracle::{Capabilities, MaxOracle, OracleError};
+use crate::plane::Plane;
+use crate::rescale::{Rescale, WarmStart};
+use crate::rounding::{Rounded, Rounding};
+use crate::solver::{Progress, Solver, StepReport};
+use crate::state::{self, StateError, ensure};
+
+impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
+    fn drawn(&self) -> Option<u64> {
+        Some(self.processed)
+    }
+
+    fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError> {
+        let iteration_ended = self.advance(ctx)?;
+        Ok(StepReport { iteration_ended, ..StepReport::default() })
+    }
+
+    fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
+        Some(self.dual.iterate().answer(w))
+    }
+
+    fn rounded_duals(&self, rounding: &Rounding, mut source: &mut dyn Capabilities, out: &mut Vec<Rounded>) {
+        self.dual.rounded(rounding, &mut source, out);
+    }
+
+    fn rescaling(&mut self) -> Option<&mut dyn Rescale<O>> {
+        Some(self)
+    }
+
+    fn rebuild(&mut self, ctx: &mut Ctx<'_, O>) {
+        let lambda = self.dual.iterate().lambda();
+        self.rescale(lambda, WarmStart::KeepDual, ctx);
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            iterations: self.epochs.saturating_add(u64::from(!self.selection.is_fresh())),
+            planes: Some(self.dual.sets().planes() as f64 / self.dual.blocks() as f64),
+            dual: Some(self.dual.value()),
+            ..Progress::default()
+        }
+    }
+
+    fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        state::encode(self, out)
+    }
+
+    fn restore(&mut self, state: &[u8], oracle: &mut O) -> Result<(), StateError> {
+        let complete = |other: &mut Self| other.dual.attach(self.dual.iterate().metric());
+        *self = state::decode_with(state, complete, |other: &Self| {
+            other.check(self)?;
+            other.dual.sets().check_codes(oracle.capabilities())?;
+            check_code(&other.selection, oracle)
+        })?;
+        Ok(())
+    }
+
+    fn dual_points(&self) -> Vec<DualCertificate<'_>> {
+        vec![self.dual.point()]
+    }
+}
+
+/// Refuses a choice whose answer is no labelling that the oracle knows.
+fn check_code<O: MaxOracle + ?Sized>(selection: &Selection, oracle: &mut O) -> Result<(), StateError> {
+    let Some((block, answer)) = selection.chosen() else { return Ok(()) };
+    let known = match oracle.capabilities() {
+        Some(source) => source.is_code(block, answer.code()),
+        None => answer.code().is_empty(),
+    };
+    ensure(known, "a labelling that the oracle does not know")
+}
+
+/// The masses are scaled and the planes kept stay; the epoch goes on.
+impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
+    fn rescale(&mut self, lambda: f64, start: WarmStart, ctx: &mut Ctx<'_, O>) {
+        let before = self.dual.iterate().lambda();
+        self.dual.rescale(lambda, start.scale(before, lambda), ctx);
+        self.begin_anew(ctx);
+    }
+
+    fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
+        self.dual.iterate().regularizer().fold_frozen(corner);
+        self.dual.place(block, corner, true, self.epochs as u32, ctx);
+        self.support.learn(block, &self.dual);
+    }
+
+    fn point(&self, w: &mut Vec<f64>) -> f64 {
+        w.clear();
+        w.extend_from_slice(self.dual.iterate().point());
+        self.dual.value()
+    }
+}

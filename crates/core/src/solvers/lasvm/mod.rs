@@ -1,0 +1,28 @@
+//! LaSVM (Bordes, Ertekin, Weston, Bottou, JMLR 2005): online dual ascent, for any labels as LaRank has it (Bordes, Bottou,
+//! Gallinari, Weston, ICML 2007).
+//!
+//! PROCESS(i) asks about some examples that the epoch has not seen yet, and makes a pairwise step of the one that violates
+//! its optimality most, toward the oracle's answer. REPROCESS makes the same step of an example that carries weight, among
+//! its planes kept. The dual here has no equality constraint between examples (a constant feature is the bias), so a step
+//! concerns one example; with two labels it is the exact maximum over the example's coefficient. An epoch is n PROCESS steps;
+//! it ends with REPROCESS steps until no example with weight violates by more than tau.
+//!
+//! With a kernel the images of all rows are at hand ([`crate::metric`]): an example is asked about, and looked at, without
+//! a kernel value; a step takes a row.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config.rs` | parameters |
+//! | `selection.rs` | which example is processed next |
+//! | `support.rs` | examples that carry weight, and the one that violates most |
+//! | `solver.rs` | PROCESS, REPROCESS, epochs |
+//! | `interface.rs` | the engine as a solver, and at another lambda |
+
+mod config;
+mod interface;
+mod selection;
+mod solver;
+mod support;
+
+pub use config::{ENTRIES, LaSvm};
+pub use solver::LaSvmSolver;
