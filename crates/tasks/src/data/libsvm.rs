@@ -5,6 +5,7 @@
 
 use super::classified::Classified;
 use super::format::{FirstLine, FormatEntry};
+use super::row_windows::RowWindows;
 use super::rows::MAX_FEATURES;
 use super::text::{self, Line, Lines, push_number, words_of};
 use crate::dataset::Dataset;
@@ -17,6 +18,7 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
         read(path).map(Dataset::new)
     })
+    .streamed(|lines, rules| Box::new(RowWindows::new(lines, rules, row)))
     .named(&["libsvm", "svm", "svmlight"])
     .known_by(40, is_row);
 
@@ -75,26 +77,32 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
     let mut data = Classified::default();
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        let mut tokens = words_of(content(&line)?);
-        let Some((at, label)) = tokens.next() else {
-            continue;
-        };
-        let label = text::label(&line, at, label)?;
-        indices.clear();
-        values.clear();
-        for (at, token) in tokens {
-            if let Some((index, value)) = feature(&line, at, token, indices.last().copied())? {
-                indices.push(index);
-                values.push(value);
-            }
+        if let Some((_, label)) = row(&line, &mut indices, &mut values)? {
+            data.rows.push(&indices, &values);
+            data.labels.push(label);
         }
-        data.rows.push(&indices, &values);
-        data.labels.push(label);
     }
     if data.labels.is_empty() {
         return Err(lines.nothing("rows of `label index:value ...`"));
     }
     Ok(data)
+}
+
+/// Reads columns and values of a line, and returns its label with the byte where that begins; `None` for a line without
+/// content.
+fn row(line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError> {
+    indices.clear();
+    values.clear();
+    let mut tokens = words_of(content(line)?);
+    let Some((at, label)) = tokens.next() else { return Ok(None) };
+    let label = text::label(line, at, label)?;
+    for (at, token) in tokens {
+        if let Some((index, value)) = feature(line, at, token, indices.last().copied())? {
+            indices.push(index);
+            values.push(value);
+        }
+    }
+    Ok(Some((at, label)))
 }
 
 /// The line up to its comment.

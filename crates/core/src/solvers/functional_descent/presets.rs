@@ -2,6 +2,8 @@
 
 use super::config::FunctionalDescent;
 use super::solver::FunctionalDescentSolver;
+use super::stream::OnlineDescent;
+use crate::online::{Online, StreamFacts};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
@@ -12,6 +14,9 @@ impl SolverConfig for FunctionalDescent {
     }
     fn takes_kernels(&self) -> bool {
         true
+    }
+    fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
+        Some(OnlineDescent::new(*self, facts).map(|learner| Box::new(learner) as _))
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))
