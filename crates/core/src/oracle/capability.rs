@@ -110,6 +110,9 @@ impl<C: Capabilities + ?Sized> Capabilities for &mut C {
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
         (**self).hinge_at_zero(block)
     }
+    fn reads(&self, block: usize, each: &mut dyn FnMut(u32, &[u32])) -> bool {
+        (**self).reads(block, each)
+    }
     fn recombination(&mut self) -> Option<&mut dyn Recombination> {
         (**self).recombination()
     }

@@ -140,6 +140,11 @@ pub struct StreamSummary {
 }
 
 impl StreamSummary {
+    /// Sums up what a learner has come to that is given its windows by hand.
+    pub fn of(learner: &Learner) -> Self {
+        StreamSummary::new(learner, learner.seconds(), StreamReason::Passes, None)
+    }
+
     pub(super) fn new(learner: &Learner, wall: f64, stop_reason: StreamReason, test_loss: Option<f64>) -> Self {
         let (spec, counts, n) = (learner.spec(), *learner.counts(), learner.examples());
         let wall_seconds = if spec.clock == ClockKind::Work { learner.seconds() } else { wall };
