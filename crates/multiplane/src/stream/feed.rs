@@ -1,5 +1,5 @@
 //! Windows of a stream, read on a thread of their own: while one is learned the next ones are read, and whoever waits for a pipe
-//! can be interrupted. Two windows wait at most.
+//! can be interrupted. Eight windows wait at most.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,8 +17,8 @@ use multiplane_tasks::dataset::Dataset;
 use crate::error::Error;
 use crate::spec::{RunSpec, StreamSpec};
 
-/// Windows that wait to be learned.
-const WAITING: usize = 2;
+/// Windows that wait to be learned: enough that neither thread waits for the other to get its turn on a busy machine.
+const WAITING: usize = 8;
 
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);

@@ -154,6 +154,15 @@ pub fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> 
 
 /// An index, from 1.
 fn index(line: &Line<'_>, at: usize, digits: &str) -> Result<u32, DataError> {
+    // Up to nine digits fit, and are read in one go; all else is told apart below.
+    let mut small = 0;
+    let digit = |byte: u8| {
+        small = 10 * small + u32::from(byte.wrapping_sub(b'0'));
+        byte.is_ascii_digit()
+    };
+    if matches!(digits.len(), 1..=9) && digits.bytes().all(digit) && (1..=MAX_FEATURES).contains(&small) {
+        return Ok(small);
+    }
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(line.bad(at, digits, "index", "a whole number from 1"));
     }

@@ -7,8 +7,8 @@ use super::format::{StreamRules, Windows};
 use super::text::{Line, Lines};
 use crate::dataset::Dataset;
 
-/// A window ends early where it holds so many entries (48 MiB): lines may be 16 MiB long.
-const MOST_ENTRIES: usize = 1 << 22;
+/// A window ends early where it holds so many entries (12 MiB): lines may be 16 MiB long.
+const MOST_ENTRIES: usize = 1 << 20;
 
 /// Reads a line: columns and values into buffers, the label with the byte where it begins is returned.
 pub(super) type ReadRow = fn(&Line<'_>, &mut Vec<u32>, &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError>;
