@@ -15,7 +15,8 @@ const SSG: &str = "--task binary --solver ssg --lambda 0.01";
 /// Rows of two labels; the features of the last quarter were not seen before.
 fn rows() -> String {
     let text = samples::rows(400, &[-1, 1], 6);
-    let shifted = |line: &str| line.replace(" 3:", " 13:").replace(" 4:", " 14:").replace(" 5:", " 15:").replace(" 6:", " 16:");
+    let shifted =
+        |line: &str| line.replace(" 3:", " 13:").replace(" 4:", " 14:").replace(" 5:", " 15:").replace(" 6:", " 16:");
     let lines = text.lines().enumerate();
     lines.map(|(i, line)| if i >= 300 { shifted(line) + "\n" } else { format!("{line}\n") }).collect()
 }
@@ -63,8 +64,14 @@ fn what_no_stream_has_is_refused() {
     let before = scratch.snapshot();
     for (arguments, complaint) in [
         ("--task binary --data rows.svm --solver pegasos", "lambda = 1/n or c:X: of a stream must be a number"),
-        ("--task binary --data rows.svm --solver sfd2", "solver.schedule = linear: lambda_t = t/n of a stream needs its n"),
-        ("--task binary --data rows.svm --solver bcfw", "solver `bcfw` does not learn from streams; these do: ssg, ssg-avg"),
+        (
+            "--task binary --data rows.svm --solver sfd2",
+            "solver.schedule = linear: lambda_t = t/n of a stream needs its n",
+        ),
+        (
+            "--task binary --data rows.svm --solver bcfw",
+            "solver `bcfw` does not learn from streams; these do: ssg, ssg-avg",
+        ),
         ("--task chain --data rows.svm", "task `chain` does not learn from streams; these do: binary, multiclass"),
         ("--task binary --data rows.svm --gap 0.1", "stop.gap: a stream has no gap"),
         ("--task binary --data rows.svm --passes 2", "stop.passes = 2: a stream is read once"),
@@ -77,8 +84,14 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data a.csv", "format csv cannot be read as a stream: libsvm can"),
         ("--task binary --data missing", "missing: found no such file"),
         ("--task binary --data all", "the first window has 1 labels (1), expected two: declare all by stream.labels"),
-        ("--task binary --data rows.svm --set stream.labels=1,2,3", "the first window has 3 labels (1, 2, 3), expected two"),
-        ("--task binary --data rows.svm --set stream.features=6", "found index 16, expected at most 6 (stream.features)"),
+        (
+            "--task binary --data rows.svm --set stream.labels=1,2,3",
+            "the first window has 3 labels (1, 2, 3), expected two",
+        ),
+        (
+            "--task binary --data rows.svm --set stream.features=6",
+            "found index 16, expected at most 6 (stream.features)",
+        ),
     ] {
         let ran = scratch.run(&format!("train --stream --out model --json {arguments}"));
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments}: {}", ran.stderr);
@@ -146,7 +159,10 @@ fn a_signal_saves_what_was_learned() {
         drop(pipe);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""), "{}", ran.stdout);
         let said = ran.object();
-        assert_eq!((&said["stop_reason"], &said["n"], &said["model"]), (&"interrupt".into(), &200.into(), &"model".into()));
+        assert_eq!(
+            (&said["stop_reason"], &said["n"], &said["model"]),
+            (&"interrupt".into(), &200.into(), &"model".into())
+        );
         assert!(said["snapshots"].as_u64() > Some(1));
         assert_eq!(scratch.bytes("kept"), scratch.bytes("model"));
         let names: Vec<String> = scratch.snapshot().into_keys().collect();
@@ -171,7 +187,8 @@ fn early_stop_keeps_the_best() {
         + &(0..10).flat_map(|_| &lines[..200]).map(|line| flipped(line) + "\n").collect::<String>();
     let test: String = lines[200..].iter().map(|line| format!("{line}\n")).collect();
     let scratch = Scratch::new().with("stream", stream).with("test", test);
-    let options = format!("train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2");
+    let options =
+        format!("train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2");
     let whole = scratch.json(&format!("{options} --out last --record all"));
     let early = scratch.json(&format!("{options} --out best --record record --set stream.patience=3"));
     assert_eq!((&whole["stop_reason"], &early["stop_reason"]), (&"passes".into(), &"patience".into()));

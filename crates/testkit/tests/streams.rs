@@ -40,6 +40,13 @@ fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     assert!(off <= tolerance, "{what}: off by {off:e}\n{found:?}\n{expected:?}");
 }
 
+/// Steps are solved to this gap: rounding may end two of them with other planes, so each w may be off by
+/// sqrt(2 ACCURACY / lambda_t), lambda_t >= 1/100 here.
+const ACCURACY: f64 = 1e-10;
+
+/// What six such steps may be off by, each twice.
+const OFF: f64 = 12.0 * 1.5e-4;
+
 /// One pass of functional descent in the order of the data, k at a step, is the stream of the same windows.
 #[test]
 fn descent_on_windows_is_descent_in_memory() {
@@ -47,7 +54,7 @@ fn descent_on_windows_is_descent_in_memory() {
         let (classes, k, steps) = ([2, 4][(seed % 2) as usize], 5 + seed as usize, 6);
         let data = rows(seed, k * steps, classes, 9);
         for (name, schedule) in [("sfd1", json!({"name": "constant"})), ("sfd2", json!({"name": "linear"}))] {
-            let solver = json!({"name": name, "size": k, "schedule": schedule, "accuracy": 1e-7,
+            let solver = json!({"name": name, "size": k, "schedule": schedule, "accuracy": ACCURACY,
                 "sampling": {"name": "sequential", "shuffle": false}});
             let tree = json!({"task": task(classes), "solver": solver, "clock": "work"});
             let mut whole = tree.clone();
@@ -63,7 +70,7 @@ fn descent_on_windows_is_descent_in_memory() {
             }
             assert_eq!(learner.steps(), steps as u64);
             assert!(expected.w.iter().any(|weight| *weight != 0.0));
-            assert_near(&learner.model().unwrap().w, &expected.w, 1e-6, &format!("{name}, seed {seed}"));
+            assert_near(&learner.model().unwrap().w, &expected.w, OFF, &format!("{name}, seed {seed}"));
         }
     }
 }
@@ -130,7 +137,9 @@ fn subgradient_steps_are_those_of_the_papers() {
 #[test]
 fn late_columns_change_nothing() {
     for (classes, solver) in [(2, "ssg"), (2, "pegasos-avg"), (3, "ssg-avg"), (3, "sfd1")] {
-        let tree = json!({"task": {"name": task(classes), "bias": true}, "solver": solver, "lambda": 0.1,
+        let precise = json!({"name": solver, "accuracy": ACCURACY});
+        let given = if solver == "sfd1" { precise } else { json!(solver) };
+        let tree = json!({"task": {"name": task(classes), "bias": true}, "solver": given, "lambda": 0.1,
             "stream": {"labels": (0..classes).collect::<Vec<_>>()}});
         let (early, late) = (rows(1, 30, classes, 4), rows(2, 30, classes, 11));
         let learn = |wide: bool| {
@@ -145,7 +154,11 @@ fn late_columns_change_nothing() {
         };
         let (grown, wide) = (learn(false), learn(true));
         assert_eq!(grown.w.len(), 12 * if classes == 2 { 1 } else { classes as usize });
-        assert_eq!(grown.w, wide.w, "{solver}");
+        if solver == "sfd1" {
+            assert_near(&grown.w, &wide.w, OFF, solver); // sums of other lengths round otherwise
+        } else {
+            assert_eq!(grown.w, wide.w, "{solver}");
+        }
     }
 }
 
