@@ -247,11 +247,60 @@ def test_kernel_scores_are_the_expansion():
     assert primal == pytest.approx(model.primal_, abs=1e-7)
 
 
+def gaussian(a, b):
+    """The Gaussian kernel of two arrays of rows, gamma = 2."""
+    return np.exp(-2.0 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize(("estimator", "classes"), [(BinarySSVM, 2), (MulticlassSSVM, 3)])
+def test_functions_and_matrices_are_kernels(estimator, classes, tmp_path):
+    """A function, its matrix and the built-in kernel make the same scores; files and pickles come back."""
+    (x, y), (unseen, truth) = rings(120, classes), rings(60, classes, 1)
+    exact = {"lam": "c:10", "gap": "0.01%", "params": {"task.kernel_rows.storage": "f64"}}
+    built_in = estimator(kernel="rbf", gamma=2.0, **exact).fit(x, y)
+    function = estimator(kernel=gaussian, **exact).fit(x, y, X_test=unseen, y_test=truth)
+    matrix = estimator(kernel="precomputed", **exact).fit(gaussian(x, x), y)
+    scores = function.decision_function(unseen)
+    assert scores == pytest.approx(built_in.decision_function(unseen), abs=0.05)
+    values = gaussian(unseen, x)
+    assert np.array_equal(matrix.decision_function(values), scores)
+    assert function.score(unseen, truth) == pytest.approx(1 - function.summary_["test_loss"]) >= 0.9
+    assert np.array_equal(pickle.loads(pickle.dumps(function)).decision_function(unseen), scores)
+    path = tmp_path / "m.safetensors"
+    function.save(path)
+    assert np.array_equal(estimator.load(path).decision_function(values), scores)  # a file holds no function
+    assert np.array_equal(function.fit(x, y).predict(unseen), matrix.predict(values))
+    with pytest.raises(ValueError, match="120"):
+        matrix.predict(values[:, :50])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda a, b: np.ones((len(a), 3)), r"shape \(30, 3\), expected \(30, 30\)"),
+        (lambda a, b: np.full((len(a), len(b)), np.nan), "found nan for row 0 and training row 0"),
+        (lambda a, b: np.triu(np.ones((len(a), len(b)))), "the matrix must be symmetric"),
+    ],
+)
+def test_bad_functions_are_refused(kernel, message):
+    x, y = rings(30, 2)
+    with pytest.raises(ValueError, match=message):
+        BinarySSVM(kernel=kernel).fit(x, y)
+
+
+def test_matrices_are_cut_by_cross_validation():
+    """scikit-learn cuts rows and columns of a matrix alike."""
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    x, y = rings(120, 2)
+    given = model_selection.cross_val_score(BinarySSVM(kernel="precomputed", lam="c:10"), gaussian(x, x), y, cv=3)
+    assert given.min() >= 0.85
+
+
 def test_bad_kernels_are_refused():
     x, y = rings(30, 2)
     for estimator in [BinarySSVM, MulticlassSSVM]:
         for given, message in [
-            ({"kernel": "gauss"}, "kernel = 'gauss': expected None, 'poly' or one of 'linear', 'rbf'"),
+            ({"kernel": "gauss"}, "kernel = 'gauss': expected None, a function, 'poly' or one of 'linear', 'rbf'"),
             ({"kernel": "rbf", "gamma": 0.0}, "gamma"),
             ({"kernel": "rbf", "gamma": "wide"}, "gamma"),
             ({"kernel": "poly", "degree": 0}, "degree = 0: must be at least 1"),

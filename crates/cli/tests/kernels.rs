@@ -144,3 +144,87 @@ fn solvers_with_kernels() {
     }
     assert!(seen >= 20, "{seen} solvers");
 }
+
+/// The rows of a file of `rings`, and the classes that they have.
+fn points(scratch: &Scratch, name: &str) -> (Vec<[f64; 2]>, Vec<String>) {
+    let text = std::fs::read_to_string(scratch.path(name)).unwrap();
+    let row = |line: &str| {
+        let mut words = line.split(' ');
+        let class = words.next().unwrap().to_owned();
+        let numbers: Vec<f64> = words.map(|word| word[2..].parse().unwrap()).collect();
+        ([numbers[0], numbers[1]], class)
+    };
+    text.lines().map(row).unzip()
+}
+
+/// Rows of the Gaussian kernel's matrix, gamma = 2, with the training rows as columns.
+fn gaussian(rows: &(Vec<[f64; 2]>, Vec<String>), columns: &[[f64; 2]]) -> String {
+    let mut text = String::new();
+    for (row, class) in rows.0.iter().zip(&rows.1) {
+        text += class;
+        for (k, column) in columns.iter().enumerate() {
+            let square: f64 = row.iter().zip(column).map(|(a, b)| (a - b) * (a - b)).sum();
+            text += &format!(" {}:{}", k + 1, (-2.0 * square).exp());
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// A matrix that was given makes the model of the kernel that it was computed with, on other data too.
+#[test]
+fn given_matrices_are_kernels() {
+    let scratch = rings();
+    for (task, data) in [("binary", "two"), ("multiclass", "three")] {
+        let (train, test) = (points(&scratch, &format!("train.{data}")), points(&scratch, &format!("test.{data}")));
+        scratch.write("train.k", gaussian(&train, &train.0));
+        scratch.write("test.k", gaussian(&test, &train.0));
+        let options = "--lambda c:10 --gap 0.1% --clock work --set task.kernel_rows.storage=f64 --set task.bias=true";
+        let run = |name: &str, kernel: &str| {
+            let of = format!("--task {task} --data train.{name} --test test.{name} --set task.kernel={kernel}");
+            scratch.json(&format!("train {of} {options} --out m.{name}"))
+        };
+        let (computed, given) = (run(data, "rbf --set task.kernel.gamma=2"), run("k", "precomputed"));
+        for key in ["primal", "dual"] {
+            let (one, other) = (number(&computed, key), number(&given, key));
+            assert!((one - other).abs() <= 1e-3 * one, "{task}, {key}: {one}, {other}");
+        }
+        assert_eq!(computed["test_loss"], given["test_loss"], "{task}");
+        assert!(given["certified"] == true && number(&given, "support_vectors") < 120.0, "{given:?}");
+        let evaluated = scratch.json("evaluate --model m.k --data test.k");
+        assert_eq!(evaluated["loss"], given["test_loss"], "{task}");
+        let verified = scratch.json("verify --model m.k --data train.k");
+        assert_eq!(verified["verified"], true, "{verified:?}");
+    }
+}
+
+/// A matrix must be square, symmetric and finite; new rows have a value for every training row.
+#[test]
+fn given_matrices_are_checked() {
+    let scratch = rings();
+    scratch.write("good", "1 1:1 2:0.5\n-1 1:0.5 2:1\n");
+    scratch.succeed("train --task binary --data good --set task.kernel=precomputed --quiet --out m");
+    for (rows, message) in [
+        ("1 1:1 2:0.5 3:0\n-1 1:0.5 2:1 3:0\n", "found 2 rows of 3 columns, expected 2 columns"),
+        ("1 1:1\n-1 1:0.5\n", "found 2 rows of 1 columns, expected 2 columns"),
+        ("1 1:1 2:0.5\n-1 1:0.25 2:1\n", "the matrix must be symmetric"),
+        ("1 1:-1 2:0.5\n-1 1:0.5 2:1\n", "no number below 0 on the diagonal"),
+        ("1 1:1 2:nan\n-1 1:nan 2:1\n", "nan"),
+        ("1 1:1 2:1e39\n-1 1:1e39 2:1\n", "no number beyond 32 bits"),
+    ] {
+        scratch.write("bad", rows);
+        let ran = scratch.run("train --task binary --data bad --set task.kernel=precomputed --quiet --out out");
+        let told = ran.complaints("error:");
+        assert!(ran.code == Some(2) && told.len() == 1 && told[0].contains(message), "{rows}: {}", ran.stderr);
+        assert!(!scratch.path("out").exists());
+    }
+    let ran = scratch.run(
+        "train --task binary --data good --set task.kernel=precomputed --set task.scale=max-abs --quiet --out out",
+    );
+    assert!(ran.code == Some(2) && ran.stderr.contains("task.scale=none"), "{}", ran.stderr);
+    scratch.write("new", "1 1:0.3 2:0.5 3:0.2\n");
+    for command in ["predict", "evaluate"] {
+        let ran = scratch.run(&format!("{command} --model m --data new"));
+        assert!(ran.code == Some(2) && ran.stderr.contains("expected 2 columns"), "{command}: {}", ran.stderr);
+    }
+}

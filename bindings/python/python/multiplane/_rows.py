@@ -22,7 +22,11 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     "polynomial": ("degree", "gamma", "coef0"),
     "intersection": (),
     "chi-square": ("gamma",),
+    "precomputed": (),
 }
+
+# A kernel as scikit-learn takes it: the matrix of values of the rows of two arrays.
+type Kernel = str | Callable[[Any, Any], Any] | None
 
 
 class _RowClassifier(Several):
@@ -34,7 +38,7 @@ class _RowClassifier(Several):
     def __init__(
         self,
         *,
-        kernel: str | None = None,
+        kernel: Kernel = None,
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -76,10 +80,10 @@ class _RowClassifier(Several):
         tree = super()._tree()
         if self.kernel is None:
             return tree
-        name = "polynomial" if self.kernel == "poly" else self.kernel
+        name = "precomputed" if callable(self.kernel) else "polynomial" if self.kernel == "poly" else self.kernel
         if name not in _PARAMETERS:
             known = ", ".join(repr(known) for known in _PARAMETERS)
-            raise ValueError(f"kernel = {self.kernel!r}: expected None, 'poly' or one of {known}")
+            raise ValueError(f"kernel = {self.kernel!r}: expected None, a function, 'poly' or one of {known}")
         given = {parameter: plain(getattr(self, parameter), parameter) for parameter in _PARAMETERS[name]}
         if isinstance(tree["task"].get("kernel"), str) or "name" in tree["task"].get("kernel", {}):
             raise ValueError(f"kernel = {self.kernel!r} and params['task.kernel']: give one of them")
@@ -94,12 +98,30 @@ class _RowClassifier(Several):
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         """Rows with the numbers that the core knows the classes by."""
-        return _core.Dataset.rows(x, self._codes(y))
+        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y))
+
+    def _kernel_rows(self, x: Any) -> Any:
+        """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
+        if not callable(self.kernel) or not hasattr(self, "X_fit_"):
+            return x
+        rows = np.asarray(self.kernel(x, self.X_fit_), dtype=np.float64)
+        expected = (x.shape[0], self.X_fit_.shape[0])
+        if rows.shape != expected:
+            raise ValueError(f"kernel: found an array of shape {rows.shape}, expected {expected}: a value for each two rows")
+        finite = np.isfinite(rows)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ValueError(f"kernel: found {rows[row, column]} for row {row} and training row {column}, expected finite numbers")
+        return rows
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
         labels = _validation.labels(y, seen.shape[0])
         self._learn_classes(labels)
+        if callable(self.kernel):
+            self.X_fit_ = seen.copy()
+        else:
+            self.__dict__.pop("X_fit_", None)
         return self._dataset(seen, labels)
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
@@ -233,6 +255,7 @@ class _RowClassifier(Several):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._multi_class
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
 
@@ -242,8 +265,9 @@ class BinarySSVM(_RowClassifier):
     ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``.
 
     Args:
-        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``: then
-            ``coef_`` has a coefficient for each training row that carries weight, ``(1, rows)``.
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
+            ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for each training row that carries weight, ``(1, rows)``.
         gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.
@@ -272,8 +296,9 @@ class MulticlassSSVM(_RowClassifier):
     ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``.
 
     Args:
-        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``: then
-            ``coef_`` has a coefficient for each training row that carries weight, ``(classes, rows)``.
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
+            ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for each training row that carries weight, ``(classes, rows)``.
         gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.

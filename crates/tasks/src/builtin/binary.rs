@@ -23,7 +23,7 @@ use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
-use crate::data::{SparseRows, csv, libsvm};
+use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
@@ -279,7 +279,8 @@ impl TaskSpec for BinarySpec {
         }
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), 2)?;
         if let Some(kernel) = self.kernel.kernel() {
-            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: 1 };
+            let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
+            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: 1, columns };
             let task = |features| Binary::new(features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
         }

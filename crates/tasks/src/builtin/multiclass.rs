@@ -23,7 +23,7 @@ use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::several::single::first_best;
 use crate::builtin::task::BuiltinTask;
-use crate::data::{SparseRows, csv, libsvm};
+use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
@@ -294,7 +294,8 @@ impl TaskSpec for MulticlassSpec {
         let classes = rows.vocabulary.labels.len();
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
         if let Some(kernel) = self.kernel.kernel() {
-            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: classes };
+            let columns = data.get::<Classified>().map_or(0, |data| data.rows.columns());
+            let options = KernelOptions { kernel, store: self.kernel_rows, bias: self.bias, tables: classes, columns };
             let task = |features| Multiclass::new(classes, features, costs);
             return kernelized::open(ENTRY.name, rows, options, vocabulary.is_some(), task);
         }

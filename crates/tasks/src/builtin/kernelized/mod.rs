@@ -4,6 +4,7 @@
 //! coefficients of those rows that carry weight, and the rows; read for other data, they become the images of its rows.
 
 mod plain;
+mod precomputed;
 mod spec;
 
 pub use spec::KernelSpec;
@@ -56,6 +57,8 @@ pub struct KernelOptions {
     pub bias: bool,
     /// Tables of weights: labels that have weights of their own.
     pub tables: usize,
+    /// Columns that the data has, whatever is read of them.
+    pub columns: usize,
 }
 
 /// Opens a task on rows with a kernel; `task` makes it for so many features of a row.
@@ -74,7 +77,7 @@ where
     T: BuiltinTask<Input = SparseRows, Label = u32, Vocabulary = super::rows::RowVocabulary> + Send + Sync + 'static,
     <T as Task>::Scratch: Send,
 {
-    let KernelOptions { kernel, store, bias, tables } = options;
+    let KernelOptions { kernel, store, bias, tables, columns } = options;
     let fault = |error: KernelError| match error {
         KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
         other => OpenError::new(other.to_string()),
@@ -86,10 +89,14 @@ where
             one.row(0).iter().filter(|(k, _)| (*k as usize) < features).unzip();
         all.push(&indices, &values);
     }
+    if kernel == Kernel::Precomputed {
+        precomputed::check(&all, columns, is_known, rows.vocabulary.scale.is_some())?;
+    }
     let all = Arc::new(all);
     if !is_known {
         rows.vocabulary.kernel = Some(kernel.resolved(&all).map_err(fault)?);
-        rows.vocabulary.support = Some(all.clone());
+        rows.vocabulary.support =
+            Some(if kernel == Kernel::Precomputed { Arc::new(precomputed::numbers(all.len())) } else { all.clone() });
     }
     let (Some(kernel), Some(support)) = (rows.vocabulary.kernel, rows.vocabulary.support.clone()) else {
         return Err(OpenError::new("the model holds no rows for its kernel"));
@@ -98,7 +105,10 @@ where
         let found = support.columns();
         return Err(OpenError::new(format!("the model's rows have {found} features, expected {features}")));
     }
-    let numbers: Vec<u32> = (0..support.len() as u32).collect();
+    let numbers = match kernel {
+        Kernel::Precomputed => precomputed::numbered(&support)?,
+        _ => (0..support.len() as u32).collect(),
+    };
     let support = SupportRows::new(kernel, &support, &numbers, store.storage).map_err(fault)?;
     support.check(&all).map_err(fault)?;
     let columns = all.len() + usize::from(bias);
@@ -180,6 +190,25 @@ impl Kernelized {
             }
         }
         Ok(images)
+    }
+
+    /// Images of the support rows of a matrix that was given, of those of the training rows: no other data has them.
+    fn of_training(&self, images: &[f64]) -> Result<Vec<f64>, OracleError> {
+        let rows = self.support_rows();
+        if rows.columns() != self.rows.len() {
+            let (found, expected) = (self.rows.len(), rows.columns());
+            let reason =
+                format!("found {found} rows, expected the {expected} of the kernel matrix that was trained on");
+            return Err(OracleError { block: 0, reason });
+        }
+        let numbers =
+            precomputed::numbered(rows).map_err(|error| OracleError { block: 0, reason: error.to_string() })?;
+        let mut of_support = Vec::with_capacity(self.tables * (numbers.len() + 1));
+        for table in images.chunks_exact(self.width()) {
+            of_support.extend(numbers.iter().map(|&row| table[row as usize]));
+            of_support.extend(table.last().filter(|_| self.bias));
+        }
+        Ok(of_support)
     }
 
     /// The weights of the task in what may be a point.
@@ -286,7 +315,10 @@ impl Problem for Kernelized {
     ) -> Result<f64, OracleError> {
         let (from, of_rows) = (self.file_width(), self.plain_images(&self.rows, w, threads)?);
         let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = self.plain_images(self.support_rows(), w, threads)?;
+        let of_support = match self.kernel {
+            Kernel::Precomputed => self.of_training(&of_rows)?,
+            _ => self.plain_images(self.support_rows(), w, threads)?,
+        };
         let mut terms = Vec::with_capacity(w.len());
         for table in 0..self.tables {
             let own = &w[table * from..(table + 1) * from];

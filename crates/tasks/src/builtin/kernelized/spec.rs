@@ -22,6 +22,9 @@ pub enum KernelSpec {
     Intersection,
     /// exp(-gamma sum (x_j - y_j)^2 / (x_j + y_j)), for features >= 0 such as histograms.
     ChiSquare(ChiSquare),
+    /// The features are rows of the kernel matrix itself: R columns, one for each training row, R rows to train on and any
+    /// number of them after.
+    Precomputed,
 }
 
 impl KernelSpec {
@@ -34,6 +37,7 @@ impl KernelSpec {
             KernelSpec::Polynomial(polynomial) => Some(Kernel::Polynomial(polynomial)),
             KernelSpec::Intersection => Some(Kernel::Intersection),
             KernelSpec::ChiSquare(chi_square) => Some(Kernel::ChiSquare(chi_square)),
+            KernelSpec::Precomputed => Some(Kernel::Precomputed),
         }
     }
 }
