@@ -13,6 +13,7 @@ mod fit;
 mod graphs;
 mod infer;
 mod interrupt;
+mod learner;
 mod model;
 mod mrfs;
 mod parts;
@@ -40,6 +41,8 @@ mod _core {
     use crate::graphs::{graph_sizes, graphs};
     #[pymodule_export]
     use crate::infer::{Energies, engines, read_problem};
+    #[pymodule_export]
+    use crate::learner::Learner;
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]

@@ -93,6 +93,10 @@ pub(crate) struct TrainArgs {
     /// Strength of the regulariser: a number, 1/n, or c:X for C = X, lambda = 1/(C n) [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
+    /// Learn in one pass over a stream of libsvm rows, in windows, with memory for a few of them: --data is a file, a pipe, or
+    /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the way
+    #[arg(long)]
+    pub(crate) stream: bool,
     /// A model of the same task, labels and features whose weights are the prior w0: lambda/2 |w - w0|^2 instead of
     /// lambda/2 |w|^2 (not for `path`)
     #[arg(long, value_name = "MODEL")]
@@ -314,7 +318,7 @@ pub(crate) struct InferArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, run, path, oracle, loss, format or engine, or a parameter of runs, as in `describe stop` [default:
+    /// solver, task, run, path, stream, oracle, loss, format or engine, or a parameter of runs, as in `describe stop` [default:
     /// everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them

@@ -91,8 +91,8 @@ fn chains_have_kernels() {
     }
     for budget in ["removal", "projection", "merging"] {
         let budget = format!("--set task.kernel_budget={budget} --set task.kernel_budget.rows=20");
-        let found =
-            scratch.json(&format!("train {options} --gap 1% --set task.kernel=rbf --set task.ends=true {budget} --out m"));
+        let found = scratch
+            .json(&format!("train {options} --gap 1% --set task.kernel=rbf --set task.ends=true {budget} --out m"));
         assert!(number(&found, "support_vectors") <= 20.0, "{budget}: {found:?}");
         let verified = scratch.json("verify --model m --data words");
         assert_eq!(verified["verified"], true, "{budget}: {verified:?}");

@@ -48,8 +48,8 @@
 //! Numbers and tools ([`linalg`], [`rng`], [`clock`], [`state`], [`parameter`]) lie lowest; then [`plane`], [`regularizer`],
 //! [`kernel`] (matrices over rows, asked for row by row), [`span`] (projection on few of them) and [`rounding`] (what 64-bit numbers leave of bounds), the waist
 //! ([`oracle`], [`task`], [`executor`], [`context`]), [`keeper`] (what a solver that keeps planes offers to evaluation), the
-//! dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`], [`order`]), [`solver`], [`run`], and on top [`path`] and
-//! [`solvers`]. No two modules and no two files import each other in a circle. A test of the workspace holds both.
+//! dual point ([`iterate`], [`qp`], [`cache`], [`dual`], [`hull`], [`order`]), [`solver`], [`online`] (learners of streams),
+//! [`run`], and on top [`path`] and [`solvers`]. No two modules and no two files import each other in a circle. A test of the workspace holds both.
 
 pub mod average;
 pub mod cache;
@@ -70,6 +70,7 @@ pub mod linalg;
 pub mod lookahead;
 pub mod metric;
 pub mod observe;
+pub mod online;
 pub mod oracle;
 pub mod order;
 pub mod parameter;

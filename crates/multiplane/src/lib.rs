@@ -27,6 +27,7 @@ mod file;
 mod outer;
 mod session;
 mod spec;
+mod stream;
 mod suggest;
 
 pub use error::Error;
@@ -54,7 +55,11 @@ pub use session::{
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
-    OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, check_threads,
-    find_solver, find_task, format_by_name, params, run_parameters,
+    OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,
+    check_threads, find_solver, find_task, format_by_name, params, run_parameters,
+};
+pub use stream::{
+    Feed, Learner, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord, StreamSummary, TakeRecord, Window,
+    follow_stream,
 };
 pub use suggest::unknown as unknown_name;

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _validation
 from multiplane._params import plain
 from multiplane._several import Several
+from multiplane._stream import Learning, stream_tree
 
 
 # The parameters of each kernel.
@@ -159,7 +160,48 @@ class _RowClassifier(Several):
             data = self._data(X, y)
             same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
             self._train(data, self._test_data(X_test, y_test), same)
+            self.__dict__.pop("_learning", None)
         return self
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """Learns from rows that come piece by piece: ``partial_fit(X, y, classes=None)``.
+
+        Rows are taken in their order, in windows of ``params={"stream.window": 1000}``, and forgotten: see ``multiplane train
+        --stream``. The solver is one that learns online: ``"sfd1"`` (for ``"auto"``, too), ``"pegasos"`` and their like, the
+        latter with ``lam`` as a number. ``classes`` are all that may come; the first call needs them, but for two classes that are
+        both in its ``y``. Stops are not looked at, and nothing is certified. Begins anew after ``fit``. Not with kernels.
+        """
+        if self.kernel is not None:
+            raise AttributeError(f"{type(self).__name__} has no partial_fit with a kernel")
+        return self._partial_fit
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        with self._all_or_nothing():
+            first = "_learning" not in self.__dict__
+            seen = _validation.rows(X, self, reset=first)
+            labels = _validation.labels(y, seen.shape[0])
+            if first:
+                self._begin(labels, classes)
+            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(f"classes = {classes!r} is not the same as on the last call of partial_fit")
+            unknown = np.setdiff1d(labels, self.classes_)
+            if len(unknown):
+                raise ValueError(f"y has the label {unknown[0]!r}, which is none of classes: {self.classes_.tolist()}")
+            self._learning.core.learn(self._dataset(seen, labels))
+            model = self._learning.core.model()
+            self._take(model, self._learning.summary(model))
+            for stale in ("_fit", "_problem", "history_"):
+                self.__dict__.pop(stale, None)
+        return self
+
+    def _begin(self, labels: NDArray[Any], classes: Any) -> None:
+        """Takes in the classes, and makes a learner."""
+        if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
+            raise ValueError("classes must be passed on the first call to partial_fit")
+        self._learn_classes(labels if classes is None else np.asarray(classes))
+        numbers = self._codes(self.classes_).tolist()
+        self._learning = Learning(stream_tree(self._tree(), numbers))
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:

@@ -5,7 +5,7 @@ use multiplane::params::{Param, ParamKind, from_schema, params_of};
 use multiplane::solvers::SOLVERS;
 use multiplane::tasks::TASKS;
 use multiplane::{
-    Error, GridOptions, OracleSpec, PathSpec, find_solver, find_task, infer, run_parameters, unknown_name,
+    Error, GridOptions, OracleSpec, PathSpec, StreamSpec, find_solver, find_task, infer, run_parameters, unknown_name,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::terminal::print;
 
-const KINDS: [&str; 8] = ["solver", "task", "run", "path", "oracle", "loss", "format", "engine"];
+const KINDS: [&str; 9] = ["solver", "task", "run", "path", "stream", "oracle", "loss", "format", "engine"];
 
 /// One thing that can be described.
 struct Item {
@@ -81,6 +81,7 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         ("task", None) => TASKS.iter().map(task).collect(),
         ("run", name) => pick(run_items(), "run", name)?,
         ("path", name) => pick(outer_loops(), "path", name)?,
+        ("stream", name) => pick(streams(), "stream", name)?,
         ("oracle", name) => oracles(name)?,
         ("loss", name) => losses(name)?,
         ("format", name) => pick(formats(), "format", name)?,
@@ -140,6 +141,12 @@ fn outer_loops() -> Vec<Item> {
         Item { params: params_of::<PathSpec>(), prefix: "path".into(), ..Item::short("path", path.into()) },
         Item { params: params_of::<GridOptions>(), prefix: "grid".into(), ..Item::short("grid", grid.into()) },
     ]
+}
+
+/// What `train --stream` has beside what every run has.
+fn streams() -> Vec<Item> {
+    let summary = "one pass over rows in windows (train --stream): memory for a few windows, no certificate";
+    vec![Item { params: params_of::<StreamSpec>(), prefix: "stream".into(), ..Item::short("stream", summary.into()) }]
 }
 
 /// Formats of data sets, and of the single problems that `infer` solves.

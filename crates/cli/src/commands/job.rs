@@ -247,7 +247,8 @@ fn is_at(path: &Path, other: &Path) -> bool {
         || path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|other| path == other))
 }
 
-fn seconds(text: &str) -> Result<f64, Error> {
+/// Reads seconds between checkpoints.
+pub(crate) fn seconds(text: &str) -> Result<f64, Error> {
     let number = text.trim().parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     number.ok_or_else(|| Error::input(format!("checkpoint-every = {text}: must be a number of seconds > 0")))
 }

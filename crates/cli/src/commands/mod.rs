@@ -13,5 +13,6 @@ mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
 mod several;
+pub(crate) mod stream;
 pub(crate) mod train;
 pub(crate) mod verify;

@@ -6,6 +6,7 @@ use multiplane::{Error, RunOptions, Session, Summary};
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
+use crate::commands::stream;
 use crate::progress::Progress;
 use crate::terminal::{complain, number, print, seconds_of, spent};
 
@@ -15,6 +16,9 @@ fn set(name: &str, value: &str) -> String {
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
+    if args.stream {
+        return stream::run(args);
+    }
     let mut job = Job::of(args, Kind::Run, &[])?;
     job.check_files(args)?;
     let session = Session::open(job.spec.clone())?;

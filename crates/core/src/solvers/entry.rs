@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::metric::{Metric, SupportBudget};
+use crate::online::{Online, StreamFacts};
 use crate::oracle::{Ability, BoxedOracle};
 use crate::parameter::{self, ParameterError, shown};
 use crate::regularizer::Regularizer;
@@ -53,6 +54,15 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         }
         let name = serde_json::to_value(self.budget()).map_or_else(|_| String::new(), |budget| shown(&budget["name"]));
         Err(ParameterError::new("budget", name, "needs a kernel, without one there are no support vectors"))
+    }
+
+    /// Makes a learner of streams with these parameters, not begun; `None` where the family has none.
+    ///
+    /// # Errors
+    ///
+    /// What the stream would have to tell and does not, by the name of what is to be given.
+    fn online(&self, _facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
+        None
     }
 
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
@@ -132,6 +142,11 @@ impl SolverEntry {
     /// Returns what the preset needs of an oracle beside answers.
     pub fn needs(&self) -> Option<Ability> {
         (self.parse)(&(self.preset)()).ok()?.needs()
+    }
+
+    /// Returns whether the preset learns from streams, by what `facts` tell or with more of them.
+    pub fn learns_from_streams(&self) -> bool {
+        (self.parse)(&(self.preset)()).is_ok_and(|config| config.online(StreamFacts::default()).is_some())
     }
 
     /// Returns whether the preset trains with kernels.

@@ -74,6 +74,16 @@ impl Source {
         Ok(Source { path: path.to_path_buf(), reader, expanded_bytes: 0, expanded_limit, gzip })
     }
 
+    /// Reads a stream, plain or gzip, as if it were the file `path`. What it expands to is not limited: whoever reads it keeps
+    /// no more than a window of it.
+    ///
+    /// # Errors
+    /// A container other than gzip, and what the system says.
+    pub fn stream(path: impl AsRef<Path>, bytes: impl Read + 'static) -> Result<Self, DataError> {
+        let source = Source::new(path.as_ref(), bytes, 0)?;
+        Ok(Source { expanded_limit: u64::MAX, ..source })
+    }
+
     /// Returns the file, as it was given.
     pub fn path(&self) -> &Path {
         &self.path

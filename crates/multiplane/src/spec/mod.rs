@@ -13,6 +13,7 @@ mod registry;
 mod regularizer;
 mod run;
 mod stop;
+mod stream;
 mod text;
 
 pub use choice::{Choice, DEFAULT_SOLVER, SolverChoice};
@@ -27,6 +28,7 @@ pub use regularizer::RegularizerSpec;
 pub use run::{RunSpec, check_threads, run_parameters};
 pub use stop::StopSpec;
 pub(crate) use stop::USUAL_PASSES;
+pub use stream::StreamSpec;
 
 #[cfg(test)]
 mod tests;

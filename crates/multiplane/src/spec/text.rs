@@ -36,6 +36,21 @@ pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32
     }
 }
 
+/// Reads whole numbers: one, a list, or text such as `-1,1`; in ascending order, each once.
+pub(super) fn integers<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<i64>>, D::Error> {
+    let Some(items) = items(from)? else { return Ok(None) };
+    let numbers: Result<Vec<i64>, _> = items.iter().map(|item| item.trim().parse()).collect();
+    let mut numbers = numbers.map_err(|_| D::Error::custom("must be whole numbers as in -1,1"))?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Some(numbers))
+}
+
+/// Writes whole numbers as users do.
+pub(super) fn listed(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
 /// Reads a number, also one that is written as text.
 pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let text = shown(&Value::deserialize(from)?);

@@ -136,6 +136,11 @@ impl Task for Binary {
         Ok(Quality::Exact)
     }
 
+    fn reads(&self, x: &SparseRows, each: &mut dyn FnMut(u32, &[u32])) -> bool {
+        each(0, x.row(0).indices);
+        true
+    }
+
     fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }

@@ -138,6 +138,11 @@ impl Task for Multiclass {
         Ok(Quality::Exact)
     }
 
+    fn reads(&self, x: &SparseRows, each: &mut dyn FnMut(u32, &[u32])) -> bool {
+        (0..self.classes).for_each(|class| each((class * self.features) as u32, x.row(0).indices));
+        true
+    }
+
     fn prefetch(&self, x: &SparseRows) {
         x.prefetch();
     }

@@ -3,12 +3,37 @@
 use std::fmt;
 use std::path::Path;
 
-use multiplane_infer::file::DataError;
+use multiplane_infer::file::{DataError, Lines};
 
 use crate::dataset::Dataset;
 
 /// Reads a file, plain or gzip.
 pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
+
+/// Begins to read a stream in windows.
+pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
+
+/// What a stream must keep to, beside the rules of its format.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamRules {
+    /// Names of the labels; those of the first window where they are not known.
+    pub labels: Option<Vec<i64>>,
+    /// Features there may be; all that a format allows where that is not said.
+    pub features: Option<u32>,
+    /// Whether the last line needs its end, as it does where a stream may break off.
+    pub whole_lines: bool,
+}
+
+/// A stream that is read in windows: so many examples at a time, in their order.
+pub trait Windows {
+    /// Reads the next `most` examples, or what is left of them; `None` at the end. Examples before a fault come first, and the
+    /// fault is told when the next ones are asked for; after it there are none.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read, or a line breaks a rule; the place is told.
+    fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError>;
+}
 
 /// Whether a file that begins with this line is one of the format.
 pub type Rule = fn(&FirstLine<'_>) -> bool;
@@ -21,6 +46,8 @@ pub struct FormatEntry {
     pub description: &'static str,
     /// Reads a file.
     pub read: ReadFile,
+    /// Reads a stream in windows, where the format can be read so.
+    pub windows: Option<ReadWindows>,
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
     names: &'static [&'static str],
     /// How a first line of the format is known, with the rank of that rule.
@@ -43,7 +70,13 @@ pub struct FirstLine<'a> {
 impl FormatEntry {
     /// Makes a format that is never guessed.
     pub const fn new(name: &'static str, description: &'static str, read: ReadFile) -> Self {
-        FormatEntry { name, description, read, names: &[], rule: None, tensor: None }
+        FormatEntry { name, description, read, windows: None, names: &[], rule: None, tensor: None }
+    }
+
+    /// Says how a stream of the format is read in windows.
+    pub const fn streamed(mut self, windows: ReadWindows) -> Self {
+        self.windows = Some(windows);
+        self
     }
 
     /// Says how files of the format are named: by endings (`csv`), or as a whole (`letter.data`).

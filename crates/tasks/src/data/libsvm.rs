@@ -5,6 +5,7 @@
 
 use super::classified::Classified;
 use super::format::{FirstLine, FormatEntry};
+use super::row_windows::RowWindows;
 use super::rows::MAX_FEATURES;
 use super::text::{self, Line, Lines, push_number, words_of};
 use crate::dataset::Dataset;
@@ -17,6 +18,7 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
         read(path).map(Dataset::new)
     })
+    .streamed(|lines, rules| Box::new(RowWindows::new(lines, rules, row)))
     .named(&["libsvm", "svm", "svmlight"])
     .known_by(40, is_row);
 
@@ -75,26 +77,32 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
     let mut data = Classified::default();
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        let mut tokens = words_of(content(&line)?);
-        let Some((at, label)) = tokens.next() else {
-            continue;
-        };
-        let label = text::label(&line, at, label)?;
-        indices.clear();
-        values.clear();
-        for (at, token) in tokens {
-            if let Some((index, value)) = feature(&line, at, token, indices.last().copied())? {
-                indices.push(index);
-                values.push(value);
-            }
+        if let Some((_, label)) = row(&line, &mut indices, &mut values)? {
+            data.rows.push(&indices, &values);
+            data.labels.push(label);
         }
-        data.rows.push(&indices, &values);
-        data.labels.push(label);
     }
     if data.labels.is_empty() {
         return Err(lines.nothing("rows of `label index:value ...`"));
     }
     Ok(data)
+}
+
+/// Reads columns and values of a line, and returns its label with the byte where that begins; `None` for a line without
+/// content.
+fn row(line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError> {
+    indices.clear();
+    values.clear();
+    let mut tokens = words_of(content(line)?);
+    let Some((at, label)) = tokens.next() else { return Ok(None) };
+    let label = text::label(line, at, label)?;
+    for (at, token) in tokens {
+        if let Some((index, value)) = feature(line, at, token, indices.last().copied())? {
+            indices.push(index);
+            values.push(value);
+        }
+    }
+    Ok(Some((at, label)))
 }
 
 /// The line up to its comment.
@@ -146,6 +154,15 @@ pub fn feature(line: &Line<'_>, at: usize, token: &str, before: Option<u32>) -> 
 
 /// An index, from 1.
 fn index(line: &Line<'_>, at: usize, digits: &str) -> Result<u32, DataError> {
+    // Up to nine digits fit, and are read in one go; all else is told apart below.
+    let mut small = 0;
+    let digit = |byte: u8| {
+        small = 10 * small + u32::from(byte.wrapping_sub(b'0'));
+        byte.is_ascii_digit()
+    };
+    if matches!(digits.len(), 1..=9) && digits.bytes().all(digit) && (1..=MAX_FEATURES).contains(&small) {
+        return Ok(small);
+    }
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(line.bad(at, digits, "index", "a whole number from 1"));
     }

@@ -21,6 +21,7 @@ pub mod mrf;
 pub mod multilabel;
 pub mod opaque;
 mod pairwise;
+mod row_windows;
 mod rows;
 mod strings;
 mod tagged;
@@ -33,7 +34,7 @@ mod tests;
 
 pub use classified::Classified;
 pub use columns::Columns;
-pub use format::{FirstLine, Format, FormatEntry};
+pub use format::{FirstLine, Format, FormatEntry, ReadWindows, StreamRules, Windows};
 pub use formats::{FORMATS, find, guess, read};
 pub use label_sets::LabelSets;
 pub use multiplane_infer::file::DataError;

@@ -12,6 +12,7 @@
 //! | `margins.rs` | the answer about an example, its residual margin clamped |
 //! | `inner.rs` | the problem of one step |
 //! | `solver.rs` | step after step |
+//! | `stream.rs` | the same on a stream, a step for every window |
 
 mod choice;
 mod config;
@@ -19,7 +20,9 @@ mod inner;
 mod margins;
 mod presets;
 mod solver;
+mod stream;
 
 pub use config::{Constant, FunctionalDescent, Geometric, Margins, Power, Schedule};
 pub use presets::ENTRIES;
 pub use solver::FunctionalDescentSolver;
+pub use stream::OnlineDescent;

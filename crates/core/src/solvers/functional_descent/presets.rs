@@ -2,7 +2,9 @@
 
 use super::config::FunctionalDescent;
 use super::solver::FunctionalDescentSolver;
+use super::stream::OnlineDescent;
 use crate::metric::SupportBudget;
+use crate::online::{Online, StreamFacts};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
@@ -16,6 +18,9 @@ impl SolverConfig for FunctionalDescent {
     }
     fn budget(&self) -> SupportBudget {
         self.budget
+    }
+    fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
+        Some(OnlineDescent::new(*self, facts).map(|learner| Box::new(learner) as _))
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))

@@ -14,9 +14,11 @@
 mod config;
 mod presets;
 mod solver;
+mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use config::{Polynomial, Subgradient, SubgradientAverage};
 pub use presets::ENTRIES;
 pub use solver::SubgradientSolver;
+pub use stream::OnlineSubgradient;

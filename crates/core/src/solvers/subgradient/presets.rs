@@ -2,7 +2,9 @@
 
 use super::config::Subgradient;
 use super::solver::SubgradientSolver;
+use super::stream::OnlineSubgradient;
 use crate::metric::SupportBudget;
+use crate::online::{Online, StreamFacts};
 use crate::oracle::MaxOracle;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
@@ -30,6 +32,9 @@ impl SolverConfig for Subgradient {
     }
     fn budget(&self) -> SupportBudget {
         self.budget
+    }
+    fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
+        Some(OnlineSubgradient::new(*self, facts).map(|learner| Box::new(learner) as _))
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)

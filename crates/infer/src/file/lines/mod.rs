@@ -14,6 +14,8 @@ pub struct Lines {
     buffer: Vec<u8>,
     /// Lines handed out so far.
     count: u64,
+    /// Whether the last of them had its end.
+    ended: bool,
 }
 
 impl Lines {
@@ -35,7 +37,7 @@ impl Lines {
 
     /// Reads the lines of an open file.
     pub fn of(source: Source) -> Self {
-        Lines { source, buffer: Vec::new(), count: 0 }
+        Lines { source, buffer: Vec::new(), count: 0, ended: true }
     }
 
     /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
@@ -48,7 +50,8 @@ impl Lines {
         if self.buffer.is_empty() {
             return Ok(None);
         }
-        if self.buffer.ends_with(b"\n") {
+        self.ended = self.buffer.ends_with(b"\n");
+        if self.ended {
             self.buffer.pop();
             if self.buffer.ends_with(b"\r") {
                 self.buffer.pop();
@@ -78,6 +81,23 @@ impl Lines {
             _ => text,
         };
         Ok(Line { path, number, text })
+    }
+
+    /// Reads the next line of a stream whose last line must have its end, too: else nobody can tell a line from half of one.
+    ///
+    /// # Errors
+    /// Those of [`next_line`](Lines::next_line), and a line that breaks off.
+    pub fn next_whole_line(&mut self) -> Result<Option<Line<'_>>, DataError> {
+        if self.next_line()?.is_none() {
+            return Ok(None);
+        }
+        let line = self.line()?;
+        match self.ended {
+            true => Ok(Some(line)),
+            false => {
+                Err(line.error(line.text.len(), "found the end of the stream within a line, expected the rest of it"))
+            }
+        }
     }
 
     /// Makes the error of a file without content; `expected` says what a file must hold.

@@ -1,0 +1,41 @@
+"""A stream that is learned piece by piece, as ``partial_fit`` keeps it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from multiplane import _core
+
+
+class Learning:
+    """A learner of the core that can be copied and pickled."""
+
+    def __init__(self, tree: dict[str, Any]) -> None:
+        self._spec = json.dumps(tree)
+        self.core = _core.Learner(self._spec)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"spec": self._spec, "state": self.core.save()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._spec = state["spec"]
+        self.core = _core.Learner(self._spec)
+        self.core.restore(state["state"])
+
+    def summary(self, model: _core.Model) -> dict[str, Any]:
+        """The report; lambda is what the model says where the solver does not go by it."""
+        found: dict[str, Any] = json.loads(self.core.summary())
+        if found["lambda"] is None:
+            found["lambda"] = json.loads(model.info())["lambda"]
+        return found
+
+
+def stream_tree(tree: dict[str, Any], labels: list[int]) -> dict[str, Any]:
+    """The specification of a stream with these labels, of that of a run: the stops of ``fit`` are none of it."""
+    tree = {key: value for key, value in tree.items() if key != "stop"}
+    stream = tree.get("stream")
+    if not isinstance(stream, (dict, type(None))):
+        raise ValueError(f"params: stream = {stream!r}: expected names below it, as in stream.window")
+    tree["stream"] = {**(stream or {}), "labels": labels}
+    return tree

@@ -1,0 +1,79 @@
+//! Learning from a stream: what `partial_fit` stands on.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use multiplane::{Error, Learner as Inner, StreamSpec, StreamSummary};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::Value;
+
+use crate::dataset::Dataset;
+use crate::errors::{guarded, raised, value_error};
+use crate::model::Model;
+
+/// A learner of a stream.
+#[pyclass(frozen, module = "multiplane._core")]
+pub(crate) struct Learner {
+    inner: Mutex<Inner>,
+}
+
+impl Learner {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Learner {
+    /// Begins; `spec` is the tree of a run and a stream as JSON text.
+    #[new]
+    fn new(spec: &str) -> PyResult<Learner> {
+        guarded(|| {
+            let Ok(Value::Object(mut tree)) = serde_json::from_str(spec) else {
+                return Err(value_error("the specification is no JSON object"));
+            };
+            let (stream, run) = StreamSpec::take(&mut tree).map_err(raised)?;
+            let inner = Mutex::new(Inner::new(run, stream).map_err(raised)?);
+            Ok(Learner { inner })
+        })
+    }
+
+    /// Predicts the examples of a window, then learns from them, in windows of the stream's size; returns the mean loss of
+    /// the predictions.
+    fn learn(&self, py: Python<'_>, data: &Dataset) -> PyResult<f64> {
+        let data = data.data.clone();
+        let work = || {
+            let mut inner = self.lock();
+            let (most, n) = (inner.stream().window, data.len());
+            let mut losses = 0.0;
+            for begin in (0..n).step_by(most) {
+                let examples: Vec<usize> = (begin..n.min(begin + most)).collect();
+                let part = if n > most { data.subset(&examples) } else { data.clone() };
+                losses += inner.learn(part).map_err(raised)?.loss * examples.len() as f64;
+            }
+            Ok(losses / n.max(1) as f64)
+        };
+        guarded(|| py.detach(work))
+    }
+
+    /// The model as it stands.
+    fn model(&self) -> PyResult<Model> {
+        guarded(|| Ok(Model { inner: self.lock().model().map_err(raised)? }))
+    }
+
+    /// The report as JSON text.
+    fn summary(&self) -> PyResult<String> {
+        serde_json::to_string(&StreamSummary::of(&self.lock()))
+            .map_err(|error| raised(Error::failed(error.to_string())))
+    }
+
+    /// What there is as bytes.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &guarded(|| self.lock().save().map_err(raised))?))
+    }
+
+    /// Goes on from what `save` wrote.
+    fn restore(&self, state: &[u8]) -> PyResult<()> {
+        guarded(|| self.lock().restore(state).map_err(raised))
+    }
+}

@@ -1,0 +1,146 @@
+//! `multiplane train --stream`: one pass over examples that come in windows.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use multiplane::{
+    Error, Feed, Learner, RecordFile, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord, StreamSpec,
+    StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data,
+};
+
+use crate::args::TrainArgs;
+use crate::commands::done::Done;
+use crate::commands::job::seconds;
+use crate::commands::outputs::refuse_overwriting;
+use crate::interrupt;
+use crate::terminal::{complain, number, print, seconds_of};
+use crate::tree::tree;
+
+pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
+    if args.resume.is_some() {
+        return Err(Error::input("--resume: a stream cannot be read again; --checkpoint of a stream is a model"));
+    }
+    let mut tree = tree(args, &[])?;
+    if !tree.contains_key("task") {
+        return Err(Error::input("no task given: --task is one of binary, multiclass"));
+    }
+    let (stream, spec) = StreamSpec::take(&mut tree)?;
+    let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
+    check_files(args, every)?;
+    let test = spec.data.test.as_deref();
+    if test.is_none() && stream.patience.is_some() {
+        return Err(Error::input("stream.patience: there are no test data to look at (--test)"));
+    }
+    let test = test.map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None)).transpose()?;
+    let feed = Feed::open(&spec, &stream)?;
+    let mut learner = Learner::new(spec, stream)?;
+    let end = follow_stream(&mut learner, feed, test, options(args, every)?)?;
+    finish(args, end)
+}
+
+/// Refuses outputs that would overwrite each other or an input, or that cannot be written.
+fn check_files(args: &TrainArgs, every: Option<f64>) -> Result<(), Error> {
+    if every.is_some() && args.checkpoint.is_none() {
+        return Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"));
+    }
+    let inputs = [&args.spec, &args.data, &args.test];
+    let outputs: [&Option<PathBuf>; 3] = [&args.out, &args.record, &args.checkpoint];
+    refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
+    for path in outputs.into_iter().flatten() {
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn options(args: &TrainArgs, every: Option<f64>) -> Result<StreamOptions, Error> {
+    let warn = Box::new(|text: &str| complain(&format!("warning: {text}")));
+    let snapshots = args.checkpoint.as_deref().map(|path| Snapshots::new(path, every, warn)).transpose()?;
+    let record = args.record.as_deref().map(|path| -> Result<TakeRecord, Error> {
+        let mut file =
+            RecordFile::create(path).map_err(|error| Error::input(format!("{}: {error}", path.display())))?;
+        Ok(Box::new(move |record: &StreamRecord| -> io::Result<()> {
+            let mut line = serde_json::to_vec(record)?;
+            line.push(b'\n');
+            file.write_all(&line)?;
+            file.flush()
+        }))
+    });
+    Ok(StreamOptions { interrupt: Some(interrupt::flag()), record: record.transpose()?, snapshots })
+}
+
+/// Saves and reports. Where a fault ended the stream only the snapshot is written: `--out` is for streams that end well.
+fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
+    let StreamEnd { model, mut summary, fault, unwritten } = end;
+    if let Some(fault) = fault {
+        let learned = match (&args.checkpoint, summary.n) {
+            (_, 0) => String::new(),
+            (Some(path), n) if unwritten.is_none() => {
+                format!(" (what the {n} rows before taught is in {})", path.display())
+            }
+            (_, n) => format!(" (what the {n} rows before taught is lost: --checkpoint PATH would keep it)"),
+        };
+        return Err(Error::input(format!("{fault}{learned}")));
+    }
+    match (&args.out, &model) {
+        (Some(path), Some(model)) => {
+            model.save(path)?;
+            summary.model = Some(path.display().to_string());
+        }
+        (_, None) if summary.stop_reason == StreamReason::Passes => {
+            return Err(Error::input("there is no example in the stream"));
+        }
+        _ => {}
+    }
+    if args.json {
+        let json = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
+        print(&(json + "\n"))?;
+    } else if !args.quiet {
+        print(&text(&summary))?;
+    }
+    match (unwritten, summary.stop_reason) {
+        (Some(failure), _) => Err(Error::failed(failure)),
+        (None, StreamReason::Interrupt) => Ok(Done::Interrupted),
+        _ => Ok(Done::Finished),
+    }
+}
+
+/// The summary for people.
+fn text(summary: &StreamSummary) -> String {
+    let lambda = summary.lambda.map_or(String::new(), |lambda| format!("lambda = {}, ", number(lambda)));
+    let mut text = format!(
+        "{} on a stream of {} examples, {} weights, {lambda}solver {}\n",
+        summary.task, summary.n, summary.d, summary.solver
+    );
+    text += "  gap     none: nothing is proven of a stream\n";
+    let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
+    let progressive = loss("predicted before learning", summary.progressive_loss);
+    text += &format!("  loss  {progressive}{}\n", loss("test", summary.test_loss));
+    text += &format!(
+        "  time    {:.2} {}, {:.0} rows a second; {:.2} of them predicting and learning\n",
+        summary.wall_seconds,
+        seconds_of(summary.clock),
+        summary.rows_per_second,
+        summary.cost.train_seconds
+    );
+    text += &format!("  steps   {} in {} windows\n", summary.cost.iterations.unwrap_or(0), summary.windows);
+    text += &format!("  stopped: {}\n", stopped(summary.stop_reason));
+    if summary.snapshots > 0 {
+        text += &format!("  checkpoints  {}\n", summary.snapshots);
+    }
+    if let Some(model) = &summary.model {
+        text += &format!("  saved to {model}\n");
+    }
+    text
+}
+
+fn stopped(reason: StreamReason) -> &'static str {
+    match reason {
+        StreamReason::Passes => "the stream has ended",
+        StreamReason::Calls => "the oracle calls are spent",
+        StreamReason::Seconds => "the seconds are spent",
+        StreamReason::Patience => "the test loss does not fall any more",
+        StreamReason::Interrupt => "interrupted",
+        StreamReason::Fault => "the stream is faulty",
+    }
+}

@@ -1,0 +1,252 @@
+//! `train --stream`: pipes and files, windows, growth, breaks, signals, snapshots, early stops, and memory that stays flat.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::process::Command;
+
+use common::{BINARY, Ran, Running, Scratch, assert_keys, number, run, samples};
+use serde_json::Value;
+
+const SSG: &str = "--task binary --solver ssg --lambda 0.01";
+
+/// Rows of two labels; the features of the last quarter were not seen before.
+fn rows() -> String {
+    let text = samples::rows(400, &[-1, 1], 6);
+    let shifted =
+        |line: &str| line.replace(" 3:", " 13:").replace(" 4:", " 14:").replace(" 5:", " 15:").replace(" 6:", " 16:");
+    let lines = text.lines().enumerate();
+    lines.map(|(i, line)| if i >= 300 { shifted(line) + "\n" } else { format!("{line}\n") }).collect()
+}
+
+fn piped(scratch: &Scratch, from: &str, arguments: &str) -> Ran {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{from} | exec \"$0\" train --stream --data - {arguments}"), BINARY]);
+    run(command.current_dir(scratch.path("")))
+}
+
+/// A pipe, a FIFO, a file and its .gz give the same bytes, again and again and on either clock's seconds; the report has the
+/// keys of every training and some of its own.
+#[test]
+fn a_stream_is_a_stream() {
+    let scratch = Scratch::new().with("rows.svm", rows()).with("rows.svm.gz", samples::gzip(rows().as_bytes()));
+    for solver in ["ssg --lambda 0.01", "pegasos-avg --lambda 0.01", "sfd1"] {
+        let options = format!("--task binary --solver {solver} --set stream.window=50 --clock work --json");
+        let ran = piped(&scratch, "cat rows.svm", &format!("{options} --out piped"));
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{solver}");
+        let said = ran.object();
+        assert_keys(
+            &said,
+            "task solver n d lambda primal dual gap certified oracle_calls evaluation_calls cached_steps passes iterations \
+             train_seconds oracle_seconds wall_seconds stop_reason train_loss test_loss progressive_loss windows \
+             rows_per_second snapshots seed threads clock planes model version",
+        );
+        assert_eq!((&said["n"], &said["windows"], &said["d"]), (&400.into(), &8.into(), &16.into()));
+        assert_eq!((&said["stop_reason"], &said["primal"]), (&"passes".into(), &Value::Null));
+        assert_eq!(said["lambda"].is_null(), solver == "sfd1");
+        for data in ["rows.svm", "rows.svm.gz", "-"] {
+            let from = if data == "-" { "gzip -dc rows.svm.gz" } else { "true" };
+            let ran = piped(&scratch, from, &format!("{options} --data {data} --out other").replace("--data -", ""));
+            assert_eq!(ran.code, Some(0), "{data}: {}", ran.stderr);
+            assert_eq!(scratch.bytes("other"), scratch.bytes("piped"), "{solver} {data}");
+        }
+        let found = scratch.json("evaluate --model piped --data rows.svm");
+        assert!(number(&found, "accuracy") > 0.7, "{solver}: {found:?}");
+    }
+}
+
+/// What a stream cannot have is refused with the reason, before anything is read or written.
+#[test]
+fn what_no_stream_has_is_refused() {
+    let scratch = Scratch::new().with("rows.svm", rows()).with("a.csv", "1,2,1\n").with("all", "1 1:1\n1 2:1\n");
+    let before = scratch.snapshot();
+    for (arguments, complaint) in [
+        ("--task binary --data rows.svm --solver pegasos", "lambda = 1/n or c:X: of a stream must be a number"),
+        (
+            "--task binary --data rows.svm --solver sfd2",
+            "solver.schedule = linear: lambda_t = t/n of a stream needs its n",
+        ),
+        (
+            "--task binary --data rows.svm --solver bcfw",
+            "solver `bcfw` does not learn from streams; these do: ssg, ssg-avg",
+        ),
+        ("--task chain --data rows.svm", "task `chain` does not learn from streams; these do: binary, multiclass"),
+        ("--task binary --data rows.svm --gap 0.1", "stop.gap: a stream has no gap"),
+        ("--task binary --data rows.svm --passes 2", "stop.passes = 2: a stream is read once"),
+        ("--task binary --data rows.svm --resume x", "--resume: a stream cannot be read again"),
+        ("--task binary --data rows.svm --set task.scale=max-abs", "task.scale: not for streams"),
+        ("--task binary --data rows.svm --set task.kernel=rbf", "task.kernel: not for streams"),
+        ("--task binary --data rows.svm --set stream.patience=2", "stream.patience: there are no test data"),
+        ("--task binary --data rows.svm --set stream.window=0", "stream.window = 0: must be 1 to 16777216"),
+        ("--task binary --data rows.svm --set stream.widow=5", "stream.widow"),
+        ("--task binary --data a.csv", "format csv cannot be read as a stream: libsvm can"),
+        ("--task binary --data missing", "missing: found no such file"),
+        ("--task binary --data all", "the first window has 1 labels (1), expected two: declare all by stream.labels"),
+        (
+            "--task binary --data rows.svm --set stream.labels=1,2,3",
+            "the first window has 3 labels (1, 2, 3), expected two",
+        ),
+        (
+            "--task binary --data rows.svm --set stream.features=6",
+            "found index 16, expected at most 6 (stream.features)",
+        ),
+    ] {
+        let ran = scratch.run(&format!("train --stream --out model --json {arguments}"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments}: {}", ran.stderr);
+        let [error] = ran.complaints("error: ")[..] else { panic!("{}", ran.stderr) };
+        assert!(error.contains(complaint), "{arguments}: {error}");
+        assert!(scratch.snapshot() == before, "{arguments}");
+    }
+}
+
+/// A stream that breaks off within a line, and a bad line: one error with its place, exit code 2, no `--out`; the snapshot holds
+/// what the rows before have taught: the very model of a stream of these alone.
+#[test]
+fn a_broken_stream_keeps_what_was_learned() {
+    let scratch = Scratch::new().with("out", "an old model");
+    let all = rows();
+    let good: String = all.split_inclusive('\n').take(130).collect();
+    let options = "--task binary --solver ssg --lambda 0.01 --set stream.window=40";
+    scratch.write("good", &good);
+    scratch.succeed(&format!("train --stream --data good {options} --out expected"));
+    for (rest, place, found) in [
+        ("1 1:0.5 2:0.2", "stdin:131:14", "found the end of the stream within a line, expected the rest of it"),
+        ("1 1:0.5 2:", "stdin:131:11", "found the end of the stream within a line, expected the rest of it"),
+        ("1 1:0.5 2:x\n", "stdin:131:11", "found `x` as value, expected a finite number"),
+        ("7 1:0.5\n1 1:1\n", "stdin:131:1", "found label 7, expected one of -1, 1"),
+    ] {
+        scratch.write("broken", format!("{good}{rest}"));
+        let ran = piped(&scratch, "cat broken", &format!("{options} --out out --checkpoint kept --json"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{rest}");
+        let [error] = ran.complaints("")[..] else { panic!("{}", ran.stderr) };
+        assert!(error.starts_with(&format!("error: {place}: {found}")), "{error}");
+        assert!(error.ends_with("(what the 130 rows before taught is in kept)"), "{error}");
+        assert_eq!(scratch.text("out"), "an old model");
+        assert_eq!(scratch.bytes("kept"), scratch.bytes("expected"));
+    }
+    let ran = piped(&scratch, "cat broken", &format!("{options} --out out"));
+    let [error] = ran.complaints("")[..] else { panic!("{}", ran.stderr) };
+    assert!(error.ends_with("130 rows before taught is lost: --checkpoint PATH would keep it)"), "{error}");
+    // A file's last line may lack its end, as everywhere; half a .gz may not.
+    scratch.write("short", good.trim_end());
+    scratch.succeed(&format!("train --stream --data short {options} --out short.model"));
+    assert_eq!(scratch.bytes("short.model"), scratch.bytes("expected"));
+    let packed = samples::gzip(all.as_bytes());
+    scratch.write("half.gz", &packed[..packed.len() / 2]);
+    let ran = scratch.run(&format!("train --stream --data half.gz {options} --out out"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("gzip data that is cut off"), "{}", ran.stderr);
+}
+
+/// Ctrl-C while the stream is silent: what was learned is saved, exit code 130; snapshots were written on the way.
+#[test]
+fn a_signal_saves_what_was_learned() {
+    for signal in ["INT", "TERM"] {
+        let scratch = Scratch::new();
+        assert!(Command::new("mkfifo").arg(scratch.path("fifo")).status().unwrap().success());
+        let arguments = format!(
+            "train --stream --data fifo {SSG} --set stream.window=50 --out model --checkpoint kept --checkpoint-every 1e-9 \
+             --record record --json"
+        );
+        let mut running = Running::start(&mut scratch.command(&arguments));
+        let mut pipe = OpenOptions::new().write(true).open(scratch.path("fifo")).unwrap();
+        pipe.write_all(rows().split_inclusive('\n').take(230).collect::<String>().as_bytes()).unwrap();
+        let lines = || fs::read_to_string(scratch.path("record")).map_or(0, |text| text.lines().count());
+        running.wait_until(|| lines() == 4 && scratch.path("kept").exists()); // 30 rows of the fifth window have come
+        running.signal(signal);
+        let ran = running.finish();
+        drop(pipe);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""), "{}", ran.stdout);
+        let said = ran.object();
+        assert_eq!(
+            (&said["stop_reason"], &said["n"], &said["model"]),
+            (&"interrupt".into(), &200.into(), &"model".into())
+        );
+        assert!(said["snapshots"].as_u64() > Some(1));
+        assert_eq!(scratch.bytes("kept"), scratch.bytes("model"));
+        let names: Vec<String> = scratch.snapshot().into_keys().collect();
+        assert_eq!(names, ["fifo", "kept", "model", "record"], "something was left behind");
+        let records = scratch.records("record");
+        assert_eq!(records[3]["examples"], 200);
+        assert_eq!(records[3]["progressive_loss"], said["progressive_loss"]);
+    }
+}
+
+/// Patience ends a stream whose labels turn into their opposites, with the weights that were best before; without patience
+/// the last ones stay.
+#[test]
+fn early_stop_keeps_the_best() {
+    let all = samples::rows(400, &[-1, 1], 6);
+    let flipped = |line: &str| match line.strip_prefix("-1") {
+        Some(rest) => format!("1{rest}"),
+        None => format!("-{}", line.trim_start_matches('+')),
+    };
+    let lines: Vec<&str> = all.lines().collect();
+    let stream: String = lines[..200].iter().map(|line| format!("{line}\n")).collect::<String>()
+        + &(0..10).flat_map(|_| &lines[..200]).map(|line| flipped(line) + "\n").collect::<String>();
+    let test: String = lines[200..].iter().map(|line| format!("{line}\n")).collect();
+    let scratch = Scratch::new().with("stream", stream).with("test", test);
+    let options =
+        format!("train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2");
+    let whole = scratch.json(&format!("{options} --out last --record all"));
+    let early = scratch.json(&format!("{options} --out best --record record --set stream.patience=3"));
+    assert_eq!((&whole["stop_reason"], &early["stop_reason"]), (&"passes".into(), &"patience".into()));
+    let looks: Vec<f64> = scratch.records("record").iter().filter_map(|record| record["test_loss"].as_f64()).collect();
+    let best = looks.iter().copied().fold(f64::INFINITY, f64::min);
+    let at = looks.iter().position(|&loss| loss == best).unwrap();
+    assert_eq!(looks.len(), at + 4, "three looks without a lower loss: {looks:?}");
+    assert_eq!(early["n"].as_u64(), Some(100 * looks.len() as u64));
+    assert_eq!(number(&early, "test_loss"), best);
+    assert!(best + 0.3 < number(&whole, "test_loss"), "{looks:?}, {whole:?}");
+    for (model, said) in [("best", &early), ("last", &whole)] {
+        let found = scratch.json(&format!("evaluate --model {model} --data test"));
+        assert_eq!(found["loss"], said["test_loss"], "{model}");
+    }
+    // Looking at test data changes nothing of what is learned.
+    scratch.succeed(&format!("train --stream --data stream {SSG} --set stream.window=50 --out unseen"));
+    let spec = |model: &str| scratch.weights(model);
+    assert_eq!(spec("unseen"), spec("last"));
+}
+
+/// Several classes: declared ones that do not come have rows of their own, and w grows in every class; a bias stays last.
+#[test]
+fn classes_and_features_grow() {
+    let scratch = Scratch::new().with("a", "1 1:1\n2 2:1\n").with("rows", "1 1:1\n2 2:1\n1 1:1 4:1\n3 3:1 4:1\n");
+    let options = "--task multiclass --solver ssg --lambda 0.1 --set stream.window=2 --set stream.labels=1,2,3 --set task.bias=true";
+    let said = scratch.json(&format!("train --stream --data rows {options} --out model"));
+    assert_eq!(said["d"], 15);
+    let w = scratch.weights("model");
+    let found = scratch.succeed("predict --model model --data rows");
+    assert_eq!(found.stdout.lines().count(), 4);
+    assert!(w[0] > 0.0 && w[6] > 0.0 && w[12] > 0.0, "every class has weight on its own feature: {w:?}");
+    let said = scratch.json(&format!("train --stream --data a {options} --out model"));
+    assert_eq!((said["d"].as_u64(), scratch.weights("model").len()), (Some(9), 9));
+}
+
+/// Twenty times the rows take no more memory: what is kept is a few windows.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_flat() {
+    let some = samples::rows(2000, &[-1, 1], 40);
+    let peak = |times: usize| -> u64 {
+        let scratch = Scratch::new();
+        let mut command = scratch.command(&format!("train --stream --data - {SSG} --quiet --record record"));
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        (0..times).for_each(|_| pipe.write_all(some.as_bytes()).unwrap());
+        let learned = || fs::read_to_string(scratch.path("record")).map_or(0, |text| text.lines().count());
+        while learned() < 2 * times {
+            assert!(child.try_wait().unwrap().is_none(), "the run ended too early");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        drop(pipe);
+        assert!(child.wait().unwrap().success());
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux tells the peak");
+        peak.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let (small, large) = (peak(5), peak(100));
+    assert!(some.len() * 100 > 16 << 20, "the stream is larger than what may be kept");
+    assert!(large < small + (4 << 10), "{small} kB for 10000 rows, {large} kB for 200000");
+}

@@ -1,0 +1,146 @@
+//! What is to be said of a stream: one pass over examples that come in windows.
+
+use multiplane_core::online::StreamFacts;
+use multiplane_core::parameter::{self, ParameterError, require};
+use multiplane_tasks::data::MAX_FEATURES;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::choice::DEFAULT_SOLVER;
+use super::lambda::Lambda;
+use super::params::{overlay, params_of};
+use super::run::RunSpec;
+use super::text;
+use crate::error::Error;
+
+/// The solver of a stream for which none is named: it needs no lambda.
+const DEFAULT_STREAM_SOLVER: &str = "sfd1";
+
+/// Parameters of a stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamSpec {
+    /// Examples of a window: predicted together, then learned; all that is held of the stream is a few windows.
+    pub window: usize,
+    /// All labels that may come, as a list or as in `-1,1`; where not given those of the first window.
+    #[serde(deserialize_with = "text::integers")]
+    #[schemars(with = "Value")]
+    pub labels: Option<Vec<i64>>,
+    /// Features that there may be; where not given w grows by what comes.
+    pub features: Option<u32>,
+    /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n.
+    pub n: Option<u64>,
+    /// Windows between two looks at the test data.
+    pub test_every: u64,
+    /// Stop after so many looks at the test data without a lower loss, with the weights that had the lowest; null goes on
+    /// to the end of the stream.
+    pub patience: Option<u64>,
+}
+
+impl Default for StreamSpec {
+    fn default() -> Self {
+        StreamSpec { window: 1000, labels: None, features: None, n: None, test_every: 10, patience: None }
+    }
+}
+
+/// The section of a tree.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Section {
+    /// What is to be said of a stream.
+    stream: StreamSpec,
+}
+
+impl StreamSpec {
+    /// Takes the section `stream` out of a tree, and reads what remains as a run that a stream can be learned by; the solver
+    /// where none is named is `sfd1`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name, a parameter with its value and the rule that it breaks, and what no stream has.
+    pub fn take(tree: &mut Map<String, Value>) -> Result<(StreamSpec, RunSpec), Error> {
+        let mut base = Map::new();
+        let given: Map<String, Value> =
+            tree.remove("stream").map(|value| ("stream".into(), value)).into_iter().collect();
+        overlay(&mut base, &Value::Object(given), &params_of::<Section>(), "").map_err(Error::Input)?;
+        let stream = parameter::read::<Section>(&Value::Object(base))?.stream;
+        stream.check().map_err(|error| error.under("stream"))?;
+        name_solver(tree);
+        refuse_stops(tree)?;
+        let run = RunSpec::from_tree(tree)?;
+        refuse_run(&run)?;
+        Ok((stream, run))
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        require((1..=1 << 24).contains(&self.window), "window", self.window, "must be 1 to 16777216")?;
+        let features = self.features.is_none_or(|features| (1..=MAX_FEATURES).contains(&features));
+        require(features, "features", self.features.unwrap_or(0), &format!("must be 1 to {MAX_FEATURES}"))?;
+        require(self.n != Some(0), "n", 0, "must be at least 1")?;
+        require(self.test_every > 0, "test_every", 0, "must be at least 1")?;
+        require(self.patience != Some(0), "patience", 0, "must be at least 1")?;
+        let labels = self.labels.as_deref().unwrap_or(&[0, 1]);
+        require(labels.len() > 1, "labels", text::listed(labels), "must be at least two")
+    }
+
+    /// Returns what learners are told.
+    pub fn facts(&self, lambda: Lambda) -> StreamFacts {
+        let lambda = match (lambda, self.n) {
+            (Lambda::Value(lambda), _) => Some(lambda),
+            (other, n) => n.map(|n| other.value(n as usize)),
+        };
+        StreamFacts { lambda, examples: self.n }
+    }
+}
+
+/// Names the solver where nobody has: `auto` is no name.
+fn name_solver(tree: &mut Map<String, Value>) {
+    let name = || Value::String(DEFAULT_STREAM_SOLVER.into());
+    match tree.get_mut("solver") {
+        None | Some(Value::Null) => drop(tree.insert("solver".into(), name())),
+        Some(Value::String(auto)) if auto == DEFAULT_SOLVER => *auto = DEFAULT_STREAM_SOLVER.into(),
+        Some(Value::Object(table)) if table.get("name").is_some_and(|found| found == DEFAULT_SOLVER) => {
+            table.insert("name".into(), name());
+        }
+        Some(Value::Object(table)) => drop(table.entry("name").or_insert_with(name)),
+        Some(_) => {}
+    }
+}
+
+/// Refuses stops that a stream cannot have, and gives it those of one pass.
+fn refuse_stops(tree: &mut Map<String, Value>) -> Result<(), Error> {
+    let stop = tree.entry("stop").or_insert_with(|| json!({}));
+    let Some(stop) = stop.as_object_mut() else { return Ok(()) }; // what it is instead is told by who reads it
+    if stop.get("gap").is_some_and(|gap| !gap.is_null()) {
+        return Err(Error::input("stop.gap: a stream has no gap, as its examples do not come back"));
+    }
+    match stop.get("passes").filter(|passes| !passes.is_null()) {
+        Some(passes) if passes.as_f64() != Some(1.0) => {
+            Err(Error::input(format!("stop.passes = {passes}: a stream is read once")))
+        }
+        _ => {
+            stop.insert("passes".into(), json!(1.0));
+            Ok(())
+        }
+    }
+}
+
+fn refuse_run(run: &RunSpec) -> Result<(), Error> {
+    if run.regularizer != super::RegularizerSpec::default() {
+        return Err(Error::input("regularizer: a stream begins at w = 0, with all weights free"));
+    }
+    if run.oracle.delay_us > 0.0 || run.data.folds.is_some() {
+        return Err(Error::input("oracle.delay_us and data.folds are not for streams"));
+    }
+    let named = |key: &str| match run.task.params.get(key) {
+        Some(Value::Object(table)) => table.get("name").cloned(),
+        other => other.cloned(),
+    };
+    for (key, why) in [("scale", "divisors are those of all rows"), ("kernel", "a stream's rows are not kept")] {
+        if named(key).is_some_and(|name| !name.is_null() && name != "none") {
+            return Err(Error::input(format!("task.{key}: not for streams, as {why}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Windows of a stream, read on a thread of their own: while one is learned the next ones are read, and whoever waits for a pipe
+//! can be interrupted. Eight windows wait at most.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use multiplane_infer::file::{Lines, Source};
+use multiplane_tasks::data::{DataError, Format, StreamRules, Windows, guess};
+use multiplane_tasks::dataset::Dataset;
+
+use crate::error::Error;
+use crate::spec::{RunSpec, StreamSpec};
+
+/// Windows that wait to be learned: enough that neither thread waits for the other to get its turn on a busy machine.
+const WAITING: usize = 8;
+
+/// How often an interrupt is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What standard input is called in messages.
+const STANDARD_INPUT: &str = "stdin";
+
+type Message = Result<Dataset, DataError>;
+
+/// Windows of a stream.
+pub struct Feed {
+    windows: Receiver<Message>,
+}
+
+/// What comes next of a stream.
+pub(super) enum Next {
+    Window(Dataset),
+    End,
+    Fault(DataError),
+    Interrupted,
+}
+
+impl Feed {
+    /// Begins to read the stream that `spec` names as its data: `-` is standard input; a file, plain or gzip, is read like a
+    /// stream, but for its last line, which may lack its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where none is named, or a format cannot be read as a stream.
+    pub fn open(spec: &RunSpec, stream: &StreamSpec) -> Result<Feed, Error> {
+        let path = spec.data.path.clone().ok_or_else(|| Error::input("no data given: --data - is standard input"))?;
+        let is_input = path == Path::new("-");
+        let is_file = if is_input { input_is_file() } else { path.is_file() };
+        let format = format_of(spec, if is_file && !is_input { Some(&path) } else { None })?;
+        let Some(windows) = format.windows else {
+            return Err(Error::input(format!("format {} cannot be read as a stream: libsvm can", format.name)));
+        };
+        let rules = StreamRules { labels: stream.labels.clone(), features: stream.features, whole_lines: !is_file };
+        let most = stream.window;
+        let (to, from) = sync_channel(WAITING);
+        let read = move || match lines(&path, is_input) {
+            Ok(lines) => read(&mut *windows(lines, rules), most, &to),
+            Err(fault) => drop(to.send(Err(fault))),
+        };
+        thread::Builder::new().name("stream".into()).spawn(read).map_err(|error| Error::failed(error.to_string()))?;
+        Ok(Feed { windows: from })
+    }
+
+    /// Waits for the next window.
+    pub(super) fn next(&mut self, interrupt: Option<&Arc<AtomicBool>>) -> Next {
+        loop {
+            if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Next::Interrupted;
+            }
+            match self.windows.recv_timeout(LOOK) {
+                Ok(Ok(window)) => return Next::Window(window),
+                Ok(Err(fault)) => return Next::Fault(fault),
+                Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+/// Hands windows over until the stream ends, or nobody takes them any more.
+fn read(windows: &mut dyn Windows, most: usize, to: &SyncSender<Message>) {
+    while let Some(message) = windows.next(most).transpose() {
+        let last = message.is_err();
+        if to.send(message).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn lines(path: &PathBuf, is_input: bool) -> Result<Lines, DataError> {
+    if is_input {
+        return Source::stream(STANDARD_INPUT, io::stdin()).map(Lines::of);
+    }
+    if fs::metadata(path).is_ok_and(|meta| meta.is_dir()) {
+        return Source::open(path).map(Lines::of); // it says so
+    }
+    match File::open(path) {
+        Ok(file) => Source::stream(path, file).map(Lines::of),
+        Err(_) => Source::open(path).map(Lines::of), // it says why
+    }
+}
+
+/// The format that is named; of a file that its content tells; else the one of the task's that can be read as a stream.
+fn format_of(spec: &RunSpec, file: Option<&Path>) -> Result<Format, Error> {
+    if let Some(format) = spec.data.format {
+        return Ok(format);
+    }
+    let entry = spec.task_entry()?;
+    let streamed: Vec<Format> = entry.formats.iter().filter(|format| format.windows.is_some()).copied().collect();
+    match (file, &streamed[..]) {
+        (Some(path), _) => Ok(guess(path)?),
+        (None, [only]) => Ok(*only),
+        _ => Err(Error::input("the format of a stream cannot be guessed: give it (--format)")),
+    }
+}
+
+/// Whether standard input comes from a file.
+fn input_is_file() -> bool {
+    fs::metadata("/dev/stdin").is_ok_and(|meta| meta.is_file())
+}

@@ -1,0 +1,179 @@
+//! Window after window until a stop: predicts and learns, looks at test data, writes records and snapshots.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_tasks::data::DataError;
+use multiplane_tasks::dataset::Dataset;
+
+use super::feed::{Feed, Next};
+use super::held_out::HeldOut;
+use super::learner::{Learner, Window};
+use super::summary::{StreamReason, StreamRecord, StreamSummary};
+use crate::error::Error;
+use crate::file::{Model, check_writable};
+
+/// Seconds between snapshots where none are given.
+const USUAL_SECONDS: f64 = 60.0;
+
+/// Where no seconds are given, the time between snapshots is at least this many times what the last one took.
+const TIMES_COST: f64 = 100.0;
+
+/// Takes a record.
+pub type TakeRecord = Box<dyn FnMut(&StreamRecord) -> io::Result<()>>;
+
+/// What may be added to learning from a stream without changing its result.
+#[derive(Default)]
+pub struct StreamOptions {
+    /// Set from outside to ask it to stop.
+    pub interrupt: Option<Arc<AtomicBool>>,
+    /// Hears of every window.
+    pub record: Option<TakeRecord>,
+    /// Where models are written on the way.
+    pub snapshots: Option<Snapshots>,
+}
+
+/// Models written on the way: each is whole, and replaces the one before it durably.
+pub struct Snapshots {
+    path: PathBuf,
+    every: Option<f64>,
+    since_last: Stopwatch,
+    last_cost: f64,
+    written: u64,
+    warn: Box<dyn Fn(&str)>,
+    failure: Option<String>,
+}
+
+impl Snapshots {
+    /// Prepares snapshots that go to `path`, every so many wall seconds (`None`: every minute, or less often where writing
+    /// takes long). `warn` hears of failures, which learning survives.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] where `every` is no time, or nothing can be written there.
+    pub fn new(path: &Path, every: Option<f64>, warn: Box<dyn Fn(&str)>) -> Result<Snapshots, Error> {
+        if let Some(seconds) = every.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
+            return Err(Error::input(format!("checkpoint-every = {seconds}: must be a number of seconds > 0")));
+        }
+        check_writable(path)
+            .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
+        let since_last = Stopwatch::start();
+        Ok(Snapshots { path: path.into(), every, since_last, last_cost: 0.0, written: 0, warn, failure: None })
+    }
+
+    fn is_due(&self) -> bool {
+        let seconds = self.every.unwrap_or_else(|| f64::max(USUAL_SECONDS, TIMES_COST * self.last_cost));
+        self.since_last.seconds() >= seconds
+    }
+
+    fn write(&mut self, model: &Model) {
+        let stopwatch = Stopwatch::start();
+        match model.save(&self.path) {
+            Ok(()) => (self.written, self.failure) = (self.written + 1, None),
+            Err(error) => {
+                if self.failure.is_none() {
+                    (self.warn)(&format!("{error}; learning goes on"));
+                }
+                self.failure = Some(error.to_string());
+            }
+        }
+        (self.last_cost, self.since_last) = (stopwatch.seconds(), Stopwatch::start());
+    }
+}
+
+/// How learning from a stream ended.
+pub struct StreamEnd {
+    /// The model: what was learned to the end, or with patience the one of lowest loss. `None` before the first window.
+    pub model: Option<Model>,
+    /// The report.
+    pub summary: StreamSummary,
+    /// What ended the stream before its end; what came before it was learned.
+    pub fault: Option<DataError>,
+    /// Why the last snapshot could not be written, if so.
+    pub unwritten: Option<String>,
+}
+
+/// Learns from the stream until it ends or a stop is reached.
+///
+/// # Errors
+///
+/// [`Error::Input`] where an example does not fit, [`Error::Failed`] where task, record or weights fail.
+pub fn follow_stream(
+    learner: &mut Learner,
+    mut feed: Feed,
+    test: Option<Dataset>,
+    mut options: StreamOptions,
+) -> Result<StreamEnd, Error> {
+    let stopwatch = Stopwatch::start();
+    let (threads, patience) = (learner.spec().threads, learner.stream().patience);
+    let mut held_out = test.map(|test| HeldOut::new(test, threads, patience));
+    let (mut last_look, mut fault) = (None, None);
+    let reason = loop {
+        let window = match feed.next(options.interrupt.as_ref()) {
+            Next::Window(data) => learner.learn(data)?,
+            Next::End => break StreamReason::Passes,
+            Next::Interrupted => break StreamReason::Interrupt,
+            Next::Fault(error) => {
+                fault = Some(error);
+                break StreamReason::Fault;
+            }
+        };
+        let is_look = learner.windows().is_multiple_of(learner.stream().test_every);
+        let found = if is_look { look(&mut held_out, learner)? } else { None };
+        if is_look {
+            last_look = Some((learner.windows(), found));
+        }
+        record(&mut options, learner, window, found)?;
+        if let Some(snapshots) = options.snapshots.as_mut().filter(|snapshots| snapshots.is_due()) {
+            snapshots.write(&learner.model()?);
+        }
+        if held_out.as_ref().is_some_and(HeldOut::is_over) {
+            break StreamReason::Patience;
+        }
+        if let Some(reason) = spent(learner, &stopwatch) {
+            break reason;
+        }
+    };
+    let mut test_loss = None;
+    if learner.windows() > 0 && reason != StreamReason::Fault {
+        test_loss = match last_look {
+            Some((at, found)) if at == learner.windows() => found,
+            _ => look(&mut held_out, learner)?,
+        };
+    }
+    let mut model = if learner.windows() > 0 { Some(learner.model()?) } else { None };
+    if let Some((loss, best)) = held_out.and_then(HeldOut::best) {
+        (test_loss, model) = (Some(loss), Some(best));
+    }
+    let mut summary = StreamSummary::new(learner, stopwatch.seconds(), reason, test_loss);
+    let mut unwritten = None;
+    if let (Some(snapshots), Some(model)) = (&mut options.snapshots, &model) {
+        snapshots.write(model);
+        summary.snapshots = snapshots.written;
+        unwritten = snapshots.failure.take();
+    }
+    Ok(StreamEnd { model, summary, fault, unwritten })
+}
+
+fn look(held_out: &mut Option<HeldOut>, learner: &Learner) -> Result<Option<f64>, Error> {
+    held_out.as_mut().map_or(Ok(None), |held_out| held_out.look(learner.model()?))
+}
+
+fn record(options: &mut StreamOptions, learner: &Learner, window: Window, test: Option<f64>) -> Result<(), Error> {
+    let Some(take) = &mut options.record else { return Ok(()) };
+    take(&StreamRecord::new(learner, window, test))
+        .map_err(|error| Error::failed(format!("the record could not be written: {error}")))
+}
+
+/// Which budget is spent.
+fn spent(learner: &Learner, stopwatch: &Stopwatch) -> Option<StreamReason> {
+    let stop = &learner.spec().stop;
+    let seconds = if learner.spec().clock == ClockKind::Work { learner.seconds() } else { stopwatch.seconds() };
+    if stop.calls.is_some_and(|calls| learner.counts().oracle_calls >= calls) {
+        return Some(StreamReason::Calls);
+    }
+    stop.seconds.is_some_and(|limit| seconds >= limit).then_some(StreamReason::Seconds)
+}

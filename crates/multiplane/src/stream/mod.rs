@@ -1,0 +1,20 @@
+//! Learning from a stream: one pass over examples that come in windows and do not come back.
+//!
+//! | file | what |
+//! |---|---|
+//! | `learner.rs` | what is kept between windows, and what a window does to it |
+//! | `feed.rs` | windows read off a pipe or file, on a thread of their own |
+//! | `held_out.rs` | looks at test data, the best weights, patience |
+//! | `follow.rs` | window after window: records, snapshots, stops |
+//! | `summary.rs` | what it comes to |
+
+mod feed;
+mod follow;
+mod held_out;
+mod learner;
+mod summary;
+
+pub use feed::Feed;
+pub use follow::{Snapshots, StreamEnd, StreamOptions, TakeRecord, follow_stream};
+pub use learner::{Learner, Window};
+pub use summary::{StreamReason, StreamRecord, StreamSummary};

@@ -1,0 +1,172 @@
+//! A stream of labelled rows, one per line, in windows. Memory is one window: its rows, or fewer where they are long.
+
+use multiplane_infer::file::DataError;
+
+use super::classified::Classified;
+use super::format::{StreamRules, Windows};
+use super::text::{Line, Lines};
+use crate::dataset::Dataset;
+
+/// A window ends early where it holds so many entries (12 MiB): lines may be 16 MiB long.
+const MOST_ENTRIES: usize = 1 << 20;
+
+/// Reads a line: columns and values into buffers, the label with the byte where it begins is returned.
+pub(super) type ReadRow = fn(&Line<'_>, &mut Vec<u32>, &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError>;
+
+/// Labelled rows in windows.
+pub(super) struct RowWindows {
+    lines: Lines,
+    rules: StreamRules,
+    read: ReadRow,
+    /// Whether `rules.labels` were given, and not seen.
+    declared: bool,
+    /// What is to be told once the rows before it have been handed out.
+    fault: Option<DataError>,
+    over: bool,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl RowWindows {
+    pub(super) fn new(lines: Lines, mut rules: StreamRules, read: ReadRow) -> Self {
+        if let Some(labels) = &mut rules.labels {
+            labels.sort_unstable();
+        }
+        let declared = rules.labels.is_some();
+        RowWindows { lines, rules, read, declared, fault: None, over: false, indices: Vec::new(), values: Vec::new() }
+    }
+
+    /// Appends the next row; `false` at the end.
+    fn push(&mut self, data: &mut Classified) -> Result<bool, DataError> {
+        loop {
+            let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
+            let Some(line) = line else { return Ok(false) };
+            let Some((at, label)) = (self.read)(&line, &mut self.indices, &mut self.values)? else { continue };
+            if let Some(labels) = &self.rules.labels
+                && labels.binary_search(&label).is_err()
+            {
+                return Err(unknown_label(&line, at, label, labels, self.declared));
+            }
+            if let (Some(&last), Some(most)) = (self.indices.last(), self.rules.features)
+                && last >= most
+            {
+                let message = format!("found index {}, expected at most {most} (stream.features)", u64::from(last) + 1);
+                return Err(line.error(line.text.len(), message));
+            }
+            data.rows.push(&self.indices, &self.values);
+            data.labels.push(label);
+            return Ok(true);
+        }
+    }
+}
+
+impl Windows for RowWindows {
+    fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
+        if let Some(fault) = self.fault.take() {
+            self.over = true;
+            return Err(fault);
+        }
+        let mut data = Classified::default();
+        while !self.over && data.labels.len() < most && data.rows.nonzeros() < MOST_ENTRIES {
+            match self.push(&mut data) {
+                Ok(more) => self.over = !more,
+                Err(fault) if data.labels.is_empty() => {
+                    self.over = true;
+                    return Err(fault);
+                }
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        if data.labels.is_empty() {
+            return Ok(None);
+        }
+        if self.rules.labels.is_none() {
+            let mut labels = data.labels.clone();
+            labels.sort_unstable();
+            labels.dedup();
+            self.rules.labels = Some(labels);
+        }
+        Ok(Some(Dataset::new(data)))
+    }
+}
+
+#[cold]
+fn unknown_label(line: &Line<'_>, at: usize, label: i64, labels: &[i64], declared: bool) -> DataError {
+    let mut known = labels.iter().take(20).map(i64::to_string).collect::<Vec<_>>().join(", ");
+    if labels.len() > 20 {
+        known += &format!(", ... ({} in all)", labels.len());
+    }
+    let whose = match declared {
+        true => "stream.labels",
+        false => "the labels of the first window; stream.labels=... declares all",
+    };
+    line.error(at, format!("found label {label}, expected one of {known} ({whose})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::libsvm::FORMAT;
+    use super::*;
+
+    fn windows(text: &[u8], rules: StreamRules) -> Box<dyn Windows> {
+        (FORMAT.windows.unwrap())(Lines::from_bytes("f", text).unwrap(), rules)
+    }
+
+    fn lengths(text: &[u8], rules: StreamRules, most: usize) -> (Vec<usize>, Option<String>) {
+        let (mut windows, mut found) = (windows(text, rules), Vec::new());
+        loop {
+            match windows.next(most) {
+                Ok(Some(window)) => found.push(window.len()),
+                Ok(None) => return (found, None),
+                Err(fault) => {
+                    assert!(windows.next(most).unwrap().is_none(), "after a fault there is nothing");
+                    return (found, Some(fault.to_string()));
+                }
+            }
+        }
+    }
+
+    /// All windows together are the file, in order, whatever their size.
+    #[test]
+    fn windows_are_the_file() {
+        let text = b"1 1:0.5\n\n# c\n-1 3:1\n1 2:2\n-1 9:1 10:2\n1\n";
+        for most in 1..7 {
+            let (mut all, mut windows) = (
+                Classified::default(),
+                windows(text, StreamRules { labels: Some(vec![1, -1]), ..StreamRules::default() }),
+            );
+            while let Some(window) = windows.next(most).unwrap() {
+                assert!(window.len() <= most);
+                let part = window.get::<Classified>().unwrap();
+                all.rows.append(&part.rows, 0..part.rows.len());
+                all.labels.extend(&part.labels);
+            }
+            let whole = super::super::libsvm::parse(Lines::from_bytes("f", text).unwrap()).unwrap();
+            assert_eq!(all, whole);
+        }
+    }
+
+    /// Rows before a fault are handed out, then it is told, with its place: lines that break off, labels and features that
+    /// were not declared or not seen in the first window.
+    #[test]
+    fn faults_come_after_the_rows_before_them() {
+        let whole = StreamRules { whole_lines: true, ..StreamRules::default() };
+        let text = b"1 1:1\n-1 1:2\n1 2:3\n1 4:0.2";
+        let broken = "f:4:8: found the end of the stream within a line, expected the rest of it";
+        assert_eq!(lengths(text, whole.clone(), 2), (vec![2, 1], Some(broken.into())));
+        assert_eq!(lengths(text, StreamRules::default(), 2), (vec![2, 2], None));
+        assert_eq!(lengths(b"1 1:1\n-1 1:", whole, 5).1.unwrap().split(": ").next(), Some("f:2:6"));
+        let label = "f:3:1: found label 2, expected one of -1, 1 (the labels of the first window; stream.labels=... \
+                     declares all)";
+        assert_eq!(lengths(b"1 1:1\n-1 1:1\n2 1:1\n", StreamRules::default(), 2), (vec![2], Some(label.into())));
+        let two = StreamRules { labels: Some(vec![2, 1]), features: Some(3), whole_lines: false };
+        let label = "f:2:2: found label 3, expected one of 1, 2 (stream.labels)";
+        assert_eq!(lengths(b"1 1:1\n 3 1:1\n", two.clone(), 9), (vec![1], Some(label.into())));
+        let feature = "f:2:6: found index 4, expected at most 3 (stream.features)";
+        assert_eq!(lengths(b"1 3:1\n2 4:1\n", two, 9), (vec![1], Some(feature.into())));
+        assert_eq!(lengths(b"", StreamRules::default(), 9), (vec![], None));
+    }
+}

@@ -1,0 +1,205 @@
+//! Learning from streams in windows, against the in-memory solver where they make the same steps, and against recursions of the
+//! papers in dense vectors where they do not.
+
+use multiplane::data::{Classified, SparseRows};
+use multiplane::dataset::Dataset;
+use multiplane::{Learner, RunOptions, RunSpec, Session, StreamSpec};
+use multiplane_core::rng::Rng;
+use serde_json::{Value, json};
+
+/// `n` rows of sparse numbers with labels 0 to `classes - 1`, which the first features tell roughly.
+fn rows(seed: u64, n: usize, classes: u64, columns: u32) -> Classified {
+    let (mut rng, mut data) = (Rng::new(seed, 0), Classified::default());
+    data.rows = SparseRows::new(columns as usize);
+    for i in 0..n {
+        let label = if i < classes as usize { i as u64 } else { rng.below(classes) };
+        let indices: Vec<u32> = (0..columns).filter(|&k| u64::from(k) == label || rng.below(3) == 0).collect();
+        let values: Vec<f64> = indices.iter().map(|_| rng.below(2001) as f64 / 1000.0 - 0.7).collect();
+        data.rows.push(&indices, &values);
+        data.labels.push(label as i64);
+    }
+    data
+}
+
+fn learner(tree: &Value) -> Learner {
+    let (stream, run) = StreamSpec::take(&mut tree.as_object().unwrap().clone()).unwrap();
+    Learner::new(run, stream).unwrap()
+}
+
+fn window(data: &Classified, begin: usize, end: usize) -> Dataset {
+    Dataset::new(data.subset(&(begin..data.labels.len().min(end)).collect::<Vec<_>>()))
+}
+
+fn task(classes: u64) -> &'static str {
+    if classes == 2 { "binary" } else { "multiclass" }
+}
+
+fn assert_near(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())).fold(0.0, f64::max);
+    assert!(off <= tolerance, "{what}: off by {off:e}\n{found:?}\n{expected:?}");
+}
+
+/// Steps are solved to this gap: rounding may end two of them with other planes, so each w may be off by
+/// sqrt(2 ACCURACY / lambda_t), lambda_t >= 1/100 here.
+const ACCURACY: f64 = 1e-10;
+
+/// What six such steps may be off by, each twice.
+const OFF: f64 = 12.0 * 1.5e-4;
+
+/// One pass of functional descent in the order of the data, k at a step, is the stream of the same windows.
+#[test]
+fn descent_on_windows_is_descent_in_memory() {
+    for seed in 0..12 {
+        let (classes, k, steps) = ([2, 4][(seed % 2) as usize], 5 + seed as usize, 6);
+        let data = rows(seed, k * steps, classes, 9);
+        for (name, schedule) in [("sfd1", json!({"name": "constant"})), ("sfd2", json!({"name": "linear"}))] {
+            let solver = json!({"name": name, "size": k, "schedule": schedule, "accuracy": ACCURACY,
+                "sampling": {"name": "sequential", "shuffle": false}});
+            let tree = json!({"task": task(classes), "solver": solver, "clock": "work"});
+            let mut whole = tree.clone();
+            whole["stop"] = json!({"passes": 1});
+            let spec = RunSpec::from_tree(whole.as_object().unwrap()).unwrap();
+            let session = Session::on(spec, Dataset::new(data.clone()), None).unwrap();
+            let (expected, _) = session.run(RunOptions::default()).unwrap();
+            let mut tree = tree;
+            tree["stream"] = json!({"n": data.labels.len(), "labels": (0..classes).collect::<Vec<_>>()});
+            let mut learner = learner(&tree);
+            for begin in (0..data.labels.len()).step_by(k) {
+                learner.learn(window(&data, begin, begin + k)).unwrap();
+            }
+            assert_eq!(learner.steps(), steps as u64);
+            assert!(expected.w.iter().any(|weight| *weight != 0.0));
+            assert_near(&learner.model().unwrap().w, &expected.w, OFF, &format!("{name}, seed {seed}"));
+        }
+    }
+}
+
+/// Loss-augmented best class at w, of equals the first, for w as `[class][feature]`; the truth's loss is 0.
+fn worst(x: &[f64], truth: usize, w: &[f64], classes: usize) -> (usize, f64) {
+    let score = |y: usize| w[y * x.len()..][..x.len()].iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+    let value = |y: usize| score(y) + f64::from(u8::from(y != truth)) - score(truth);
+    (0..classes).fold((truth, 0.0), |best, y| if value(y) > best.1 { (y, value(y)) } else { best })
+}
+
+/// Steps of the subgradient method and its averages, as the papers write them, in dense vectors: w itself is scaled, averaged
+/// and moved. Windows, late columns and a saved state in between change nothing but rounding.
+#[test]
+fn subgradient_steps_are_those_of_the_papers() {
+    let (n, columns, lambda) = (90, 8, 0.05);
+    let averages: [(Value, fn(f64) -> f64); 4] = [
+        (json!("none"), |_| 1.0),
+        (json!("weighted"), |t| 2.0 / (t + 1.0)),
+        (json!({"name": "polynomial", "eta": 3.0}), |t| 4.0 / (t + 3.0)),
+        (json!("thesis"), |t| if t == 1.0 { 1.0 } else { 3.0 / (t + 4.0) }),
+    ];
+    for (seed, (averaging, weight)) in (0..24).flat_map(|seed| averages.clone().map(|average| (seed, average))) {
+        let (classes, size, most) = ([3, 4][seed as usize % 2], 1 + seed as usize % 3, [7, 30, 90][seed as usize % 3]);
+        let mut data = rows(seed, n, classes as u64, columns);
+        data.rows.widen(columns as usize);
+        let solver = json!({"name": "ssg", "size": size, "averaging": averaging});
+        let tree = json!({"task": "multiclass", "solver": solver, "lambda": lambda,
+            "stream": {"labels": (0..classes).collect::<Vec<_>>()}});
+        let mut learner = learner(&tree);
+        let dim = classes * columns as usize;
+        let (mut w, mut bar, mut t) = (vec![0.0; dim], vec![0.0; dim], 0.0);
+        for begin in (0..n).step_by(most) {
+            let end = n.min(begin + most);
+            learner.learn(window(&data, begin, end)).unwrap();
+            let state = learner.save().unwrap();
+            learner = self::learner(&tree);
+            learner.restore(&state).unwrap();
+            for first in (begin..end).step_by(size) {
+                let last = end.min(first + size);
+                t += 1.0;
+                let mut next: Vec<f64> = w.iter().map(|w| (1.0 - 1.0 / t) * w).collect();
+                for i in first..last {
+                    let mut x = vec![0.0; columns as usize];
+                    data.rows.row(i).iter().for_each(|(k, value)| x[k as usize] = value);
+                    let truth = data.labels[i] as usize;
+                    let (y, hinge) = worst(&x, truth, &w, classes);
+                    let rate = if hinge > 0.0 { 1.0 / (lambda * t * (last - first) as f64) } else { 0.0 };
+                    for (k, x) in x.iter().enumerate() {
+                        next[y * columns as usize + k] -= rate * x;
+                        next[truth * columns as usize + k] += rate * x;
+                    }
+                }
+                w = next;
+                bar.iter_mut().zip(&w).for_each(|(bar, w)| *bar += weight(t) * (w - *bar));
+            }
+        }
+        let found = learner.model().unwrap().w;
+        assert_near(&found, &bar, 1e-10, &format!("{averaging}, seed {seed}, size {size}, windows of {most}"));
+    }
+}
+
+/// Columns that come late leave the weights that were there as if they had been 0 all along, a bias included.
+#[test]
+fn late_columns_change_nothing() {
+    for (classes, solver) in [(2, "ssg"), (2, "pegasos-avg"), (3, "ssg-avg"), (3, "sfd1")] {
+        let precise = json!({"name": solver, "accuracy": ACCURACY});
+        let given = if solver == "sfd1" { precise } else { json!(solver) };
+        let tree = json!({"task": {"name": task(classes), "bias": true}, "solver": given, "lambda": 0.1,
+            "stream": {"labels": (0..classes).collect::<Vec<_>>()}});
+        let (early, late) = (rows(1, 30, classes, 4), rows(2, 30, classes, 11));
+        let learn = |wide: bool| {
+            let mut learner = learner(&tree);
+            let mut first = early.clone();
+            if wide {
+                first.rows.widen(11);
+            }
+            let all = [first, late.clone()];
+            all.into_iter().for_each(|data| drop(learner.learn(Dataset::new(data)).unwrap()));
+            learner.model().unwrap()
+        };
+        let (grown, wide) = (learn(false), learn(true));
+        assert_eq!(grown.w.len(), 12 * if classes == 2 { 1 } else { classes as usize });
+        if solver == "sfd1" {
+            assert_near(&grown.w, &wide.w, OFF, solver); // sums of other lengths round otherwise
+        } else {
+            assert_eq!(grown.w, wide.w, "{solver}");
+        }
+    }
+}
+
+/// The progressive loss is that of predictions of each window by the model before it.
+#[test]
+fn the_progressive_loss_is_of_models_before() {
+    for solver in ["ssg", "ssg-avg", "sfd1"] {
+        let data = rows(5, 60, 3, 6);
+        let tree = json!({"task": "multiclass", "solver": solver, "lambda": 0.1, "stream": {"labels": [0, 1, 2]}});
+        let (mut learner, mut losses) = (learner(&tree), Vec::new());
+        for begin in (0..60).step_by(15) {
+            let part = window(&data, begin, begin + 15);
+            let expected = (begin > 0).then(|| {
+                let model = learner.model().unwrap();
+                let problem = model.open(part.clone()).unwrap();
+                problem.evaluate(&problem.from_file_layout(&model.w), 1).unwrap().loss.unwrap()
+            });
+            let found = learner.learn(part).unwrap();
+            assert!(expected.is_none_or(|expected| expected == found.loss), "{solver}: {expected:?}, {found:?}");
+            losses.push(found.loss);
+        }
+        let mean = losses.iter().sum::<f64>() / 4.0;
+        assert!((learner.progressive_loss().unwrap() - mean).abs() < 1e-15);
+    }
+}
+
+/// Rows that do not fit are refused and leave the learner as it was.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let tree = json!({"task": "binary", "solver": "ssg", "lambda": 0.1});
+    let mut learner = learner(&tree);
+    assert!(learner.model().is_err());
+    let three = rows(1, 30, 3, 4);
+    let error = |found: Result<multiplane::Window, multiplane::Error>| found.unwrap_err().to_string();
+    assert!(error(learner.learn(Dataset::new(three.clone()))).contains("the first window has 3 labels (0, 1, 2)"));
+    learner.learn(Dataset::new(rows(1, 30, 2, 4))).unwrap();
+    let before = learner.model().unwrap();
+    assert_eq!(error(learner.learn(Dataset::new(three))), "found label 2, which is none of the stream's labels");
+    assert_eq!(learner.model().unwrap(), before);
+    let state = learner.save().unwrap();
+    assert!(learner.restore(&state[..state.len() - 1]).is_err() && learner.model().unwrap() == before);
+    let other = json!({"task": "binary", "solver": "ssg", "lambda": 0.2});
+    assert!(self::learner(&other).restore(&state).is_err(), "another lambda");
+}
