@@ -149,7 +149,7 @@ fn late_columns_change_nothing() {
                 first.rows.widen(11);
             }
             let all = [first, late.clone()];
-            all.into_iter().for_each(|data| drop(learner.learn(Dataset::new(data)).unwrap()));
+            all.into_iter().for_each(|data| _ = learner.learn(Dataset::new(data)).unwrap());
             learner.model().unwrap()
         };
         let (grown, wide) = (learn(false), learn(true));
