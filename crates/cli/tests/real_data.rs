@@ -75,7 +75,7 @@ fn linear_kernel(data: &Path, arguments: &str, passes: usize) {
     let scratch = Scratch::new();
     let duals = |kernel: &str| -> Vec<f64> {
         let train = format!(
-            "train --json --record r --solver mp-bcfw --set solver.planes.slope_rule=false --set evaluate=pass --clock work \
+            "train --json --record r --solver mp-bcfw --set solver.planes.slope_rule=false --set solver.planes.max_passes=3 --set evaluate=pass --clock work \
              --passes {passes} {arguments} {kernel} --data"
         );
         let ran = run(scratch.command(&train).arg(data));

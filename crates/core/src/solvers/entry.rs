@@ -87,6 +87,8 @@ pub struct SolverEntry {
     pub continues: bool,
     /// Whether it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
     pub minimises: bool,
+    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two.
+    pub is_online: bool,
     /// The preset's parameters.
     pub preset: fn() -> Value,
     /// Names, types and documentation of the parameters.
@@ -108,6 +110,7 @@ impl SolverEntry {
             has_dual: false,
             continues: false,
             minimises: true,
+            is_online: false,
             preset,
             schema: schema::<C>,
             parse: parse::<C>,
@@ -137,6 +140,11 @@ impl SolverEntry {
     /// Declares that it takes no notice of lambda: P at the run's lambda is evaluated, and not minimised.
     pub const fn without_lambda(self) -> Self {
         SolverEntry { minimises: false, ..self }
+    }
+
+    /// Declares that a pass or two over the data are what it is for.
+    pub const fn online(self) -> Self {
+        SolverEntry { is_online: true, ..self }
     }
 
     /// Returns what the preset needs of an oracle beside answers.

@@ -133,7 +133,7 @@ impl RunSpec {
             Fields::read(tree)?;
         let solver = SolverChoice::parse(&solver)?;
         if !stop.is_given() {
-            stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry.has_dual) };
+            stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry) };
         }
         Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock, evaluate })
     }
@@ -165,7 +165,7 @@ impl RunSpec {
     /// Returns the stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut
     /// short) goes on: not the one that ended it, and none where they were the defaults.
     pub fn stops_beside_new(&self, reason: Option<StopReason>) -> StopSpec {
-        if self.stop == StopSpec::usual(self.solver.entry.has_dual) {
+        if self.stop == StopSpec::usual(self.solver.entry) {
             return StopSpec::default();
         }
         self.stop.clone().without(reason)

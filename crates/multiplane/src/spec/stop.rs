@@ -2,6 +2,7 @@
 
 use multiplane_core::parameter::{ParameterError, require};
 use multiplane_core::run::{GapTarget, StopReason};
+use multiplane_core::solvers::SolverEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +11,9 @@ use super::text;
 
 /// Passes after which a run ends that names no budget.
 pub(crate) const USUAL_PASSES: f64 = 1000.0;
+
+/// The same of a solver that learns online.
+const ONLINE_PASSES: f64 = 2.0;
 
 /// When to stop; the first that is reached counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,9 +35,14 @@ pub struct StopSpec {
 }
 
 impl StopSpec {
-    /// Returns the stops of a run that names none.
-    pub fn usual(has_dual: bool) -> Self {
-        StopSpec { gap: has_dual.then_some(GapTarget::Percent(1.0)), passes: Some(USUAL_PASSES), ..StopSpec::default() }
+    /// Returns the stops of a run that names none: a gap of 1 % where the solver has one, or two passes of one that learns
+    /// online.
+    pub fn usual(solver: &SolverEntry) -> Self {
+        if solver.is_online {
+            return StopSpec { passes: Some(ONLINE_PASSES), ..StopSpec::default() };
+        }
+        let gap = solver.has_dual.then_some(GapTarget::Percent(1.0));
+        StopSpec { gap, passes: Some(USUAL_PASSES), ..StopSpec::default() }
     }
 
     /// Whether anything but an interrupt would end the run.

@@ -78,5 +78,6 @@ pub const ENTRIES: &[SolverEntry] = &[
         .continues(),
     SolverEntry::new::<SampledCuts>("sampled-cuts", || values(&SampledCuts::default()))
         .summary("one-slack with planes estimated from a sample of the examples; without a certificate")
-        .source("Yu, Joachims 2008"),
+        .source("Yu, Joachims 2008")
+        .online(),
 ];

@@ -32,9 +32,11 @@ pub const ENTRIES: &[SolverEntry] = &[
     SolverEntry::new::<FunctionalDescent>("sfd1", || values(&FunctionalDescent::sfd1()))
         .summary("stochastic functional descent, lambda_t = 1/k: online, without lambda and without a certificate")
         .source("the SFD thesis, Alg. 1 and 2")
-        .without_lambda(),
+        .without_lambda()
+        .online(),
     SolverEntry::new::<FunctionalDescent>("sfd2", || values(&FunctionalDescent::sfd2()))
         .summary("sfd1 with lambda_t = t/n")
         .source("the SFD thesis, Alg. 1 and 2")
-        .without_lambda(),
+        .without_lambda()
+        .online(),
 ];

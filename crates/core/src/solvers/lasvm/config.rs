@@ -1,12 +1,9 @@
-//! Parameters of LaSVM, and its line of the registry.
+//! Parameters of LaSVM.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::solver::LaSvmSolver;
 use crate::parameter::{ParameterError, require};
-use crate::regularizer::Regularizer;
-use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
 
 /// Parameters of LaSVM.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,22 +27,9 @@ impl Default for LaSvm {
     }
 }
 
-impl SolverConfig for LaSvm {
-    fn validate(&self) -> Result<(), ParameterError> {
+impl LaSvm {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
         require(self.candidates >= 1, "candidates", self.candidates, "must be at least 1")?;
         require(self.tau.is_finite() && self.tau > 0.0, "tau", self.tau, "must be a finite number greater than 0")
     }
-    fn takes_kernels(&self) -> bool {
-        true
-    }
-    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
-        Box::new(LaSvmSolver::new(*self, blocks, dim, regularizer))
-    }
 }
-
-/// The registry's line.
-pub const ENTRIES: &[SolverEntry] = &[SolverEntry::new::<LaSvm>("lasvm", || values(&LaSvm::default()))
-    .summary("LaSVM: online dual ascent over examples that violate most, and again over those that carry weight")
-    .source("Bordes et al. 2005; Bordes et al. 2007 (LaRank)")
-    .with_dual()
-    .continues()];

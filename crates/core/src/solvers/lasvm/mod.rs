@@ -17,12 +17,15 @@
 //! | `support.rs` | examples that carry weight, and the one that violates most |
 //! | `solver.rs` | PROCESS, REPROCESS, epochs |
 //! | `interface.rs` | the engine as a solver, and at another lambda |
+//! | `presets.rs` | the line of the registry |
 
 mod config;
 mod interface;
+mod presets;
 mod selection;
 mod solver;
 mod support;
 
-pub use config::{ENTRIES, LaSvm};
+pub use config::LaSvm;
+pub use presets::ENTRIES;
 pub use solver::LaSvmSolver;

@@ -51,8 +51,10 @@ pub const ENTRIES: &[SolverEntry] = &[
         .source("Lacoste-Julien et al. 2013"),
     SolverEntry::new::<Subgradient>("pegasos", || values(&Subgradient::pegasos()))
         .summary("ssg with steps of 1 % of the examples")
-        .source("Shalev-Shwartz et al. 2007; the SFD thesis"),
+        .source("Shalev-Shwartz et al. 2007; the SFD thesis")
+        .online(),
     SolverEntry::new::<Subgradient>("pegasos-avg", || values(&Subgradient::pegasos_avg()))
         .summary("pegasos with an average that forgets polynomially")
-        .source("Shamir, Zhang 2013; the SFD thesis"),
+        .source("Shamir, Zhang 2013; the SFD thesis")
+        .online(),
 ];

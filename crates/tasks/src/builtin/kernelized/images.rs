@@ -10,7 +10,7 @@ use multiplane_core::linalg;
 use multiplane_core::oracle::OracleError;
 
 use super::budget::KernelBudget;
-use super::{numbers_of, plain, precomputed};
+use super::{plain, precomputed};
 use crate::data::SparseRows;
 use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
 use crate::problem::{OpenError, Problem};
@@ -120,7 +120,7 @@ impl Kernelized {
 
     /// Packs rows that carry weight.
     pub(super) fn packed(&self, rows: &SparseRows) -> Result<SupportRows, OpenError> {
-        let numbers = numbers_of(self.kernel, rows)?;
+        let numbers = precomputed::numbers_of(self.kernel, rows)?;
         SupportRows::new(self.kernel, rows, &numbers, self.store.storage)
             .map_err(|error| OpenError::new(error.to_string()))
     }

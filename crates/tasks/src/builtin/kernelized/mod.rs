@@ -102,7 +102,7 @@ where
         let found = support.columns();
         return Err(OpenError::new(format!("the model's rows have {found} features, expected {features}")));
     }
-    let numbers = numbers_of(kernel, &support)?;
+    let numbers = precomputed::numbers_of(kernel, &support)?;
     let support = SupportRows::new(kernel, &support, &numbers, store.storage).map_err(fault)?;
     support.check(&all).map_err(fault)?;
     let columns = all.len() + usize::from(bias);
@@ -146,12 +146,4 @@ fn joined(inputs: &[SparseRows], features: usize) -> (SparseRows, Vec<Range<usiz
         examples.push(first..all.len());
     }
     (all, examples)
-}
-
-/// The numbers by which rows that carry weight are packed.
-fn numbers_of(kernel: Kernel, support: &SparseRows) -> Result<Vec<u32>, OpenError> {
-    match kernel {
-        Kernel::Precomputed => precomputed::numbered(support),
-        _ => Ok((0..support.len() as u32).collect()),
-    }
 }

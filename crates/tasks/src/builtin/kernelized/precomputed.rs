@@ -4,6 +4,7 @@
 //! kernel values there.
 
 use crate::data::SparseRows;
+use crate::kernel::Kernel;
 use crate::problem::OpenError;
 
 /// Checks the shape of the rows before anything is made of them; `columns` is what the data has.
@@ -46,4 +47,12 @@ pub(super) fn numbered(rows: &SparseRows) -> Result<Vec<u32>, OpenError> {
         ))),
     };
     (0..rows.len()).map(number).collect()
+}
+
+/// The numbers by which rows that carry weight are packed.
+pub(super) fn numbers_of(kernel: Kernel, support: &SparseRows) -> Result<Vec<u32>, OpenError> {
+    match kernel {
+        Kernel::Precomputed => numbered(support),
+        _ => Ok((0..support.len() as u32).collect()),
+    }
 }

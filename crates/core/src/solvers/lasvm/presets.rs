@@ -1,0 +1,27 @@
+//! The registry's line of LaSVM.
+
+use super::config::LaSvm;
+use super::solver::LaSvmSolver;
+use crate::parameter::ParameterError;
+use crate::regularizer::Regularizer;
+use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
+
+impl SolverConfig for LaSvm {
+    fn validate(&self) -> Result<(), ParameterError> {
+        self.check()
+    }
+    fn takes_kernels(&self) -> bool {
+        true
+    }
+    fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
+        Box::new(LaSvmSolver::new(*self, blocks, dim, regularizer))
+    }
+}
+
+/// The registry's line.
+pub const ENTRIES: &[SolverEntry] = &[SolverEntry::new::<LaSvm>("lasvm", || values(&LaSvm::default()))
+    .summary("LaSVM: online dual ascent over examples that violate most, and again over those that carry weight")
+    .source("Bordes et al. 2005; Bordes et al. 2007 (LaRank)")
+    .with_dual()
+    .continues()
+    .online()];
