@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
+use crate::solvers::answer_average::AnswerAverage;
 
 /// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
 const LARGEST: f64 = 1e100;
@@ -19,12 +20,14 @@ pub struct FunctionalDescent {
     pub size: f64,
     /// Which examples a step is about.
     pub sampling: Sampling,
-    /// What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+    /// What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
     pub margins: Margins,
     /// How strongly the t-th step is regularised (lambda_t), t from 1.
     pub schedule: Schedule,
     /// A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
     pub accuracy: f64,
+    /// What the answer is: the last w_t or an average of them, which takes out what single samples do.
+    pub averaging: AnswerAverage,
     /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
     /// Merging is for models: `task.kernel_budget`.
     pub budget: SupportBudget,
@@ -34,7 +37,10 @@ pub struct FunctionalDescent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Margins {
-    /// Between 0 and the largest loss. Of problems with few labels all labellings are looked at; else the value of the one
+    /// At most the largest loss: no example pulls harder than one that is not known yet. Margins that are met may be given up
+    /// again as far as they are met.
+    Capped,
+    /// Between 0 and the largest loss, as the thesis has it: no step may lessen a margin that is met. Of problems with few labels all labellings are looked at; else the value of the one
     /// that the oracle finds is clamped, so that a step stops at a gap that is not proven.
     #[default]
     Clamped,
@@ -136,6 +142,7 @@ impl FunctionalDescent {
             margins: Margins::Clamped,
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
+            averaging: AnswerAverage::None,
             budget: SupportBudget::None,
         }
     }
@@ -149,6 +156,7 @@ impl FunctionalDescent {
         check_size("size", self.size)?;
         self.sampling.validate().map_err(|error| error.under("sampling"))?;
         self.schedule.check().map_err(|error| error.under("schedule"))?;
+        self.averaging.validate().map_err(|error| error.under("averaging"))?;
         self.budget.validate().map_err(|error| error.under("budget"))?;
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")

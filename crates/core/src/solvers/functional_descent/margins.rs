@@ -38,7 +38,7 @@ pub(super) struct Answer {
 /// How answers are made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Answers {
-    clamped: bool,
+    margins: Margins,
     blocks: usize,
     /// Whether all labellings can be listed; `None` before it was tried.
     lists: Option<bool>,
@@ -54,13 +54,12 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new(margins: Margins, blocks: usize) -> Self {
-        let clamped = margins == Margins::Clamped;
-        Answers { clamped, blocks, lists: None, largest: 0.0, is_known: false, listed: Vec::new(), count: 0 }
+        Answers { margins, blocks, lists: None, largest: 0.0, is_known: false, listed: Vec::new(), count: 0 }
     }
 
     /// Refuses answers that were restored and are not such as `fresh` gives.
     pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
-        let same = self.clamped == fresh.clamped && self.blocks == fresh.blocks;
+        let same = self.margins == fresh.margins && self.blocks == fresh.blocks;
         ensure(same && self.largest.is_finite() && self.largest >= 0.0, "the residual margins")
     }
 
@@ -73,7 +72,8 @@ impl Answers {
         out: &mut Plane,
     ) -> Result<Answer, OracleError> {
         let n = self.blocks as f64;
-        if self.clamped {
+        let bounded = self.margins != Margins::Exact;
+        if bounded {
             self.prepare(ctx);
             if self.lists == Some(true) && self.list(question, regularizer, ctx)? {
                 return Ok(self.best_listed(question, out));
@@ -82,7 +82,7 @@ impl Answers {
         ctx.maximize_ahead(question.blocks.iter().map(|&block| block as usize), question.at, out)?;
         let hinge = (n * self.fold(regularizer, out).view().score(question.at)).max(0.0);
         let margin = n * out.view().score(question.from);
-        if !self.clamped {
+        if !bounded {
             return Ok(Answer { margin, hinge });
         }
         let margin = self.clamp(margin, out);
@@ -125,7 +125,7 @@ impl Answers {
         for (k, plane) in self.listed[..self.count].iter().enumerate() {
             let score = n * plane.view().score(question.at);
             let margin = n * plane.view().score(question.from);
-            let clamped = score + (margin.clamp(0.0, self.largest) - margin);
+            let clamped = score + (self.bounded(margin) - margin);
             hinge = hinge.max(score);
             if clamped > most {
                 (best, most) = (k, clamped);
@@ -145,9 +145,18 @@ impl Answers {
         plane
     }
 
+    /// What a residual margin counts as.
+    fn bounded(&self, margin: f64) -> f64 {
+        match self.margins {
+            Margins::Exact => margin,
+            Margins::Capped => margin.min(self.largest),
+            Margins::Clamped => margin.clamp(0.0, self.largest),
+        }
+    }
+
     /// Clamps the residual margin of a plane; returns what it is then.
     fn clamp(&self, margin: f64, plane: &mut Plane) -> f64 {
-        let clamped = margin.clamp(0.0, self.largest);
+        let clamped = self.bounded(margin);
         plane.set_circ(plane.view().circ + (clamped - margin) / self.blocks as f64);
         clamped
     }

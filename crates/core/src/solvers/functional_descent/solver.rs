@@ -7,6 +7,7 @@ use super::config::FunctionalDescent;
 use super::inner::Inner;
 use super::margins::{Answers, Question};
 use crate::context::Ctx;
+use crate::linalg;
 use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{Sampler, Sampling, size_of};
 use crate::plane::Plane;
@@ -25,6 +26,9 @@ pub struct FunctionalDescentSolver {
     /// w_t, a point (see [`crate::metric`]), and the additions that it went through since it was last made anew.
     weights: Vec<f64>,
     additions: f64,
+    /// The average of these that is the answer, and the additions that it went through.
+    average: Option<Vec<f64>>,
+    average_additions: f64,
     /// k.
     size: usize,
     sampler: Sampler,
@@ -71,6 +75,8 @@ impl FunctionalDescentSolver {
             last: None,
             weights,
             additions: 0.0,
+            average: None,
+            average_additions: 0.0,
             regularizer,
             config,
         }
@@ -116,6 +122,8 @@ impl FunctionalDescentSolver {
     fn end(&mut self) {
         self.weights.copy_from_slice(self.inner.point());
         self.additions += self.inner.additions();
+        // Each iterate's, and its scaling and addition.
+        self.average_additions = self.average_additions.max(self.additions) + 2.0;
         if self.additions > self.regularizer.metric().most_additions() {
             self.regularizer.metric().renew(&mut self.weights);
             self.additions = 0.0;
@@ -126,6 +134,14 @@ impl FunctionalDescentSolver {
             self.sampler.observe(block as usize, margin);
         }
         self.steps += 1;
+        if let Some(weight) = self.config.averaging.weight(self.steps) {
+            let average = self.average.get_or_insert_default();
+            average_in(average, weight, &self.weights);
+            if self.average_additions > metric.most_additions() {
+                metric.renew(average);
+                self.average_additions = 0.0;
+            }
+        }
         self.last = Some(self.inner.found());
         self.under_way = false;
     }
@@ -136,6 +152,10 @@ impl FunctionalDescentSolver {
         ensure(self.config == fresh.config && self.blocks == fresh.blocks, "the parameters or the number of examples")?;
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
         ensure(self.weights.len() == size && finite(&self.weights) && self.additions >= 0.0, "the weights")?;
+        let average = self.average.as_deref().is_none_or(|average| average.len() == size && finite(average));
+        let averages = self.steps > 0 && self.config.averaging.weight(self.steps).is_some();
+        let sound = average && self.average_additions >= 0.0;
+        ensure(sound && self.average.is_some() == averages, "the average")?;
         let known = self.sample.iter().all(|&block| (block as usize) < self.blocks);
         let is_chosen = self.steps > 0 || (self.under_way && !self.choice.is_open());
         let whole = self.sample.len() == if is_chosen { self.size } else { 0 };
@@ -151,6 +171,13 @@ impl FunctionalDescentSolver {
         self.answers.check(&fresh.answers)?;
         self.inner.check(&fresh.inner)
     }
+}
+
+/// `bar <- (1 - weight) bar + weight w`; the first w where there is none yet.
+pub(super) fn average_in(bar: &mut Vec<f64>, weight: f64, w: &[f64]) {
+    bar.resize(w.len(), 0.0);
+    linalg::scale(1.0 - weight, bar);
+    linalg::axpy(weight, w, bar);
 }
 
 impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
@@ -189,7 +216,11 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         w.clear();
-        w.extend_from_slice(&self.weights);
+        w.extend_from_slice(self.average.as_ref().unwrap_or(&self.weights));
+        if self.average.is_some() {
+            self.regularizer.clip_all(w); // rounding may have left them
+            self.regularizer.metric().keep_within(self.config.budget, w, &mut 0.0);
+        }
         None
     }
 

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::{Constant, FunctionalDescent, Schedule};
-use super::solver::FunctionalDescentSolver;
+use super::solver::{FunctionalDescentSolver, average_in};
 use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
@@ -14,6 +14,7 @@ use crate::order::{Sampling, Sequential};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
+use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
 /// The state of functional descent on a stream.
@@ -25,6 +26,8 @@ pub struct OnlineDescent {
     examples: Option<u64>,
     /// w_t.
     weights: Vec<f64>,
+    /// The average of these that is the answer.
+    average: Option<Vec<f64>>,
     /// Steps made.
     steps: u64,
 }
@@ -40,7 +43,7 @@ impl OnlineDescent {
             let rule = "lambda_t = t/n of a stream needs its n: give stream.n";
             return Err(ParameterError::new("solver.schedule", "linear", rule));
         }
-        Ok(OnlineDescent { config, examples: facts.examples, weights: Vec::new(), steps: 0 })
+        Ok(OnlineDescent { config, examples: facts.examples, weights: Vec::new(), average: None, steps: 0 })
     }
 }
 
@@ -52,6 +55,7 @@ impl Online for OnlineDescent {
             size: blocks as f64,
             sampling: Sampling::Sequential(Sequential { shuffle: false }),
             schedule: Schedule::Constant(Constant { value }),
+            averaging: AnswerAverage::None, // of all windows, here
             ..self.config
         };
         let regularizer = Regularizer::from(1.0).with_prior(self.weights.as_slice());
@@ -59,16 +63,19 @@ impl Online for OnlineDescent {
         while !Solver::<BoxedOracle>::step(&mut solver, ctx)?.iteration_ended {}
         Solver::<BoxedOracle>::answer(&solver, &mut self.weights);
         self.steps += 1;
+        if let Some(weight) = self.config.averaging.weight(self.steps) {
+            average_in(self.average.get_or_insert_default(), weight, &self.weights);
+        }
         Ok(())
     }
 
     fn shown(&mut self, _blocks: usize, _ctx: &mut Ctx<'_, BoxedOracle>) -> &[f64] {
-        &self.weights
+        self.average.as_ref().unwrap_or(&self.weights)
     }
 
     fn answer(&self, w: &mut Vec<f64>) {
         w.clear();
-        w.extend_from_slice(&self.weights);
+        w.extend_from_slice(self.average.as_ref().unwrap_or(&self.weights));
     }
 
     fn dim(&self) -> usize {
@@ -77,6 +84,7 @@ impl Online for OnlineDescent {
 
     fn grow(&mut self, growth: &Growth) {
         growth.apply(&mut self.weights);
+        self.average.iter_mut().for_each(|average| growth.apply(average));
     }
 
     fn steps(&self) -> u64 {
@@ -94,7 +102,9 @@ impl Online for OnlineDescent {
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         *self = state::decode(state, |other: &Self| {
             ensure(other.config == self.config && other.examples == self.examples, "the parameters")?;
-            ensure(finite(&other.weights) && other.steps <= u64::MAX / 2, "the weights")
+            let average =
+                other.average.as_ref().is_none_or(|average| average.len() == other.weights.len() && finite(average));
+            ensure(average && finite(&other.weights) && other.steps <= u64::MAX / 2, "the weights")
         })?;
         Ok(())
     }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::metric::SupportBudget;
 use crate::order::{Order, Uniform, check_size};
-use crate::parameter::{ParameterError, not_negative, require, shown};
+use crate::parameter::{ParameterError, require, shown};
+use crate::solvers::answer_average::AnswerAverage;
 
 /// Parameters of the subgradient method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,61 +17,15 @@ pub struct Subgradient {
     /// Examples of a step (k): a whole number, or below 1 a share of all, at least one.
     pub size: f64,
     /// What the answer is: the last iterate or an average.
-    pub averaging: SubgradientAverage,
+    pub averaging: AnswerAverage,
     /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
     /// An average is brought within it when it is the answer. Merging is for models: `task.kernel_budget`.
     pub budget: SupportBudget,
 }
 
-/// What the answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "name", rename_all = "kebab-case")]
-pub enum SubgradientAverage {
-    /// The last iterate.
-    #[default]
-    None,
-    /// The average of all iterates, each by its number.
-    Weighted,
-    /// Polynomial decay: the newest iterate has the weight (eta + 1) / (t + eta).
-    Polynomial(Polynomial),
-    /// Polynomial decay with the weight 3 / (t + 4), as the SFD thesis prints it.
-    Thesis,
-}
-
-/// Parameters of averages with polynomial decay.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Polynomial {
-    /// 0 is the plain mean; the larger, the less early iterates count.
-    pub eta: f64,
-}
-
-impl Default for Polynomial {
-    fn default() -> Self {
-        Polynomial { eta: 3.0 }
-    }
-}
-
-impl SubgradientAverage {
-    /// Returns the weight of iterate `t`, from 1, in a running average; `None` where there is none.
-    pub(super) fn weight(self, t: u64) -> Option<f64> {
-        let weight = match self {
-            SubgradientAverage::None | SubgradientAverage::Weighted => return None,
-            SubgradientAverage::Polynomial(Polynomial { eta }) => (eta + 1.0) / (t as f64 + eta),
-            SubgradientAverage::Thesis => 3.0 / (t as f64 + 4.0),
-        };
-        Some(if t <= 1 { 1.0 } else { weight })
-    }
-}
-
 impl Default for Subgradient {
     fn default() -> Self {
-        Subgradient {
-            order: Order::default(),
-            size: 1.0,
-            averaging: SubgradientAverage::None,
-            budget: SupportBudget::None,
-        }
+        Subgradient { order: Order::default(), size: 1.0, averaging: AnswerAverage::None, budget: SupportBudget::None }
     }
 }
 
@@ -82,7 +37,7 @@ impl Subgradient {
 
     /// Preset `ssg-avg`: `ssg` with weighted averaging.
     pub fn ssg_avg() -> Self {
-        Subgradient { averaging: SubgradientAverage::Weighted, ..Subgradient::ssg() }
+        Subgradient { averaging: AnswerAverage::Weighted, ..Subgradient::ssg() }
     }
 
     /// Preset `pegasos`: `ssg` with steps of 1 % of the examples.
@@ -92,7 +47,7 @@ impl Subgradient {
 
     /// Preset `pegasos-avg`: `pegasos` with the average of the SFD thesis.
     pub fn pegasos_avg() -> Self {
-        Subgradient { averaging: SubgradientAverage::Thesis, ..Subgradient::pegasos() }
+        Subgradient { averaging: AnswerAverage::Thesis, ..Subgradient::pegasos() }
     }
 
     pub(super) fn check(&self) -> Result<(), ParameterError> {
@@ -102,9 +57,6 @@ impl Subgradient {
         require(holds, "order", name.as_str(), rule)?;
         check_size("size", self.size)?;
         self.budget.validate().map_err(|error| error.under("budget"))?;
-        match self.averaging {
-            SubgradientAverage::Polynomial(Polynomial { eta }) => not_negative("averaging.eta", eta),
-            SubgradientAverage::None | SubgradientAverage::Weighted | SubgradientAverage::Thesis => Ok(()),
-        }
+        self.averaging.validate().map_err(|error| error.under("averaging"))
     }
 }

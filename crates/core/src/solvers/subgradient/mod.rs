@@ -18,7 +18,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Polynomial, Subgradient, SubgradientAverage};
+pub use config::Subgradient;
 pub use presets::ENTRIES;
 pub use solver::SubgradientSolver;
 pub use stream::OnlineSubgradient;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Subgradient, SubgradientAverage};
+use super::config::Subgradient;
 use crate::context::Ctx;
 use crate::gaps::GapTable;
 use crate::linalg;
@@ -12,6 +12,7 @@ use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
 use crate::solver::{Progress, Solver, StepReport};
+use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
 /// The state of a run of the subgradient method.
@@ -31,7 +32,7 @@ pub struct SubgradientSolver {
     /// The running average; before the first step the first weights.
     average: Option<Vec<f64>>,
     #[serde(with = "crate::state::json")]
-    averaging: SubgradientAverage,
+    averaging: AnswerAverage,
     #[serde(with = "crate::state::json")]
     budget: SupportBudget,
     order: BlockOrder,
@@ -51,6 +52,7 @@ impl SubgradientSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: Subgradient, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let size = size_of(config.size, blocks);
+        let is_weighted = config.averaging == AnswerAverage::Weighted; // kept as a sum
         let size_of_point = regularizer.metric().size(dim);
         let mut weights = regularizer.prior().map_or_else(|| vec![0.0; size_of_point], <[f64]>::to_vec);
         regularizer.clip_all(&mut weights);
@@ -59,10 +61,10 @@ impl SubgradientSolver {
             size,
             rate: blocks as f64 / size as f64 / regularizer.lambda(),
             scaled: vec![0.0; size_of_point],
-            average: (config.averaging.weight(1).is_some()).then(|| weights.clone()),
+            average: (config.averaging.weight(1).is_some() && !is_weighted).then(|| weights.clone()),
             weights,
             regularizer,
-            weighted_sum: (config.averaging == SubgradientAverage::Weighted).then(|| vec![0.0; size_of_point]),
+            weighted_sum: is_weighted.then(|| vec![0.0; size_of_point]),
             averaging: config.averaging,
             budget: config.budget,
             order: BlockOrder::new(config.order, blocks),

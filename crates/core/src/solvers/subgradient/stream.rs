@@ -8,13 +8,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Polynomial, Subgradient, SubgradientAverage};
+use super::config::Subgradient;
 use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
 use crate::order::size_of;
 use crate::parameter::ParameterError;
 use crate::plane::Plane;
+use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
 /// Where the factor of an average is folded into its vector.
@@ -90,7 +91,7 @@ impl OnlineSubgradient {
             return Err(ParameterError::new("lambda", "1/n or c:X", rule));
         };
         Ok(OnlineSubgradient {
-            average: (config.averaging != SubgradientAverage::None).then(Trail::default),
+            average: (config.averaging != AnswerAverage::None).then(Trail::default),
             config,
             lambda,
             scaled: Vec::new(),
@@ -100,14 +101,6 @@ impl OnlineSubgradient {
             corner: Plane::new(),
             pending: Vec::new(),
         })
-    }
-
-    /// The weight of iterate t in the average. `weighted` is polynomial decay with eta = 1.
-    fn weight(&self, t: u64) -> Option<f64> {
-        match self.config.averaging {
-            SubgradientAverage::Weighted => SubgradientAverage::Polynomial(Polynomial { eta: 1.0 }).weight(t),
-            other => other.weight(t),
-        }
     }
 
     /// Makes the weights that `block` reads.
@@ -147,7 +140,7 @@ impl OnlineSubgradient {
         for &(k, delta) in &self.pending {
             self.scaled[k as usize] += delta;
         }
-        if let (Some(weight), Some(average)) = (self.weight(self.steps), &mut self.average) {
+        if let (Some(weight), Some(average)) = (self.config.averaging.weight(self.steps), &mut self.average) {
             for &(k, delta) in &self.pending {
                 average.own[k as usize] -= average.shared * delta;
             }

@@ -8,6 +8,7 @@ use crate::order::{Order, Permutation};
 use crate::plane::Plane;
 use crate::rng::Rng;
 use crate::solver::Solver;
+use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 
 /// Binary examples `(x, 1)`: the plane of the other label is `(-x, 1) / n`.
 struct Points(Vec<[f64; 2]>);
@@ -39,11 +40,11 @@ type Weight = fn(f64) -> f64;
 fn steps_are_those_of_pegasos() {
     let points = vec![[1.0, 0.5], [-0.5, 2.0], [0.25, 0.25]];
     let lambda = 0.3;
-    let weights: [(SubgradientAverage, Weight); 4] = [
-        (SubgradientAverage::None, |_| 1.0),
-        (SubgradientAverage::Weighted, |t| 2.0 / (t + 1.0)),
-        (SubgradientAverage::Polynomial(Polynomial { eta: 3.0 }), |t| 4.0 / (t + 3.0)),
-        (SubgradientAverage::Thesis, |t| if t == 1.0 { 1.0 } else { 3.0 / (t + 4.0) }),
+    let weights: [(AnswerAverage, Weight); 4] = [
+        (AnswerAverage::None, |_| 1.0),
+        (AnswerAverage::Weighted, |t| 2.0 / (t + 1.0)),
+        (AnswerAverage::Polynomial(Polynomial { eta: 3.0 }), |t| 4.0 / (t + 3.0)),
+        (AnswerAverage::Thesis, |t| if t == 1.0 { 1.0 } else { 3.0 / (t + 4.0) }),
     ];
     for (averaging, weight) in weights {
         let mut oracle = Points(points.clone());
