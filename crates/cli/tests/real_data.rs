@@ -70,38 +70,6 @@ fn usps_digits() {
     assert!((0.09..0.12).contains(&number(&summary, "test_loss")));
 }
 
-/// With the linear kernel, MP-BCFW makes the linear code's steps on real data: after each pass F is the same to 1e-9.
-fn linear_kernel(data: &Path, arguments: &str, passes: usize) {
-    let scratch = Scratch::new();
-    let duals = |kernel: &str| -> Vec<f64> {
-        let train = format!(
-            "train --json --record r --solver mp-bcfw --set solver.planes.slope_rule=false --set solver.planes.max_passes=3 --set evaluate=pass --clock work \
-             --passes {passes} {arguments} {kernel} --data"
-        );
-        let ran = run(scratch.command(&train).arg(data));
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-        scratch.records("r").iter().map(|record| number(record, "dual")).collect()
-    };
-    let expected = duals("");
-    let found = duals("--set task.kernel=linear --set task.kernel_rows.storage=f64");
-    assert!(expected.len() >= passes && found.len() == expected.len(), "{found:?} instead of {expected:?}");
-    for (one, other) in found.iter().zip(&expected) {
-        assert!((one - other).abs() <= 1e-9 * (1.0 + other), "{found:?} instead of {expected:?}");
-    }
-}
-
-#[test]
-fn linear_kernel_of_letters() {
-    let Some(data) = file("linear_kernel_of_letters", "ocr/letter.data.gz") else { return };
-    linear_kernel(&data, "--task chain --set data.folds=0", 3);
-}
-
-#[test]
-fn linear_kernel_of_digits() {
-    let Some(data) = file("linear_kernel_of_digits", "usps/usps.t.gz") else { return };
-    linear_kernel(&data, "--task multiclass", 3);
-}
-
 /// a9a: 32561 rows of 123 features to 1 %; the optimum at lambda = 1/n is 0.351 to that accuracy, and the test error
 /// of a linear SVM 15 %.
 #[test]

@@ -55,14 +55,14 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The clamped objective of a step over all examples, by looking at every labelling: `lambda/2 |w - from|^2` and the mean of
-/// the largest `clamp(rho) + n <star, w - from>`.
-fn clamped(problem: &Small, lambda: f64, from: &[f64], w: &[f64]) -> f64 {
+/// the largest `clamp(rho) + n <star, w - from>`, with residual margins not below `floor`.
+fn clamped(problem: &Small, (lambda, floor): (f64, f64), from: &[f64], w: &[f64]) -> f64 {
     let n = problem.blocks() as f64;
     let most = n * problem.planes.iter().flatten().map(|plane| plane.1).fold(0.0, f64::max);
     let hinge = |planes: &Vec<small::DensePlane>| {
         let value = |plane: &small::DensePlane| {
             let margin = n * small::score(plane, from);
-            n * small::score(plane, w) + (margin.clamp(0.0, most) - margin)
+            n * small::score(plane, w) + (margin.clamp(floor, most) - margin)
         };
         planes.iter().map(value).fold(f64::NEG_INFINITY, f64::max) / n
     };
@@ -73,10 +73,12 @@ fn clamped(problem: &Small, lambda: f64, from: &[f64], w: &[f64]) -> f64 {
 /// or far have a lower value, and no step begun there does.
 #[test]
 fn clamped_steps_are_optimal() {
-    for seed in (0..40).filter(|seed| seed % 3 != 0) {
+    for (seed, margins) in (0..40).filter(|seed| seed % 3 != 0).zip(["clamped", "capped"].into_iter().cycle()) {
         let (problem, lambda, accuracy) = (small::random(seed), 0.2, 1e-7);
+        let of = (lambda, if margins == "clamped" { 0.0 } else { f64::NEG_INFINITY });
         let schedule = json!({"name": "constant", "value": lambda});
-        let parameters = sfd(json!({"size": problem.blocks(), "schedule": schedule, "accuracy": accuracy}));
+        let parameters = sfd(json!({"size": problem.blocks(), "schedule": schedule, "accuracy": accuracy,
+            "margins": margins, "averaging": {"name": "none"}}));
         let mut solver = solver(&parameters, &problem, 1.0.into());
         let mut oracle = problem.oracle();
         let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
@@ -86,21 +88,21 @@ fn clamped_steps_are_optimal() {
             while !solver.step(&mut ctx).unwrap().iteration_ended {}
             let mut w = Vec::new();
             solver.answer(&mut w);
-            let value = clamped(&problem, lambda, &from, &w);
+            let value = clamped(&problem, of, &from, &w);
             let mut chance = Rng::new(seed, 5);
             for round in 0..200 {
                 let scale = 10.0_f64.powi(-(round % 6));
                 let other: Vec<f64> = w.iter().map(|w| w + scale * (2.0 * chance.unit() - 1.0)).collect();
-                let there = clamped(&problem, lambda, &from, &other);
+                let there = clamped(&problem, of, &from, &other);
                 assert!(value <= there + accuracy, "{}, step {step}: {value}, {there} nearby", problem.name);
             }
             // The value is convex, and so optimal if no chord leads below: a few steps of descent along its pieces.
             let mut best = (value, w.clone());
             for t in 1..300 {
-                let gradient = slope(&problem, lambda, &from, &best.1);
+                let gradient = slope(&problem, of, &from, &best.1);
                 let next: Vec<f64> =
                     best.1.iter().zip(&gradient).map(|(w, g)| w - g / (lambda * 50.0 * f64::from(t))).collect();
-                let there = clamped(&problem, lambda, &from, &next);
+                let there = clamped(&problem, of, &from, &next);
                 if there < best.0 {
                     best = (there, next);
                 }
@@ -111,15 +113,49 @@ fn clamped_steps_are_optimal() {
     }
 }
 
+/// The answer is the average of the w_t by its weights, and steps know nothing of it.
+#[test]
+fn answers_are_averages() {
+    for (seed, (name, weight)) in [
+        ("weighted", (|t| 2.0 / (t + 1.0)) as fn(f64) -> f64),
+        ("polynomial", |t| 4.0 / (t + 3.0)),
+        ("thesis", |t| if t == 1.0 { 1.0 } else { 3.0 / (t + 4.0) }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let problem = small::random(seed as u64);
+        let answers = |averaging: &str| -> Vec<Vec<f64>> {
+            let parameters = sfd(json!({"size": 2, "averaging": {"name": averaging}}));
+            let mut solver = solver(&parameters, &problem, 1.0.into());
+            let mut oracle = problem.oracle();
+            let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+            let answer = |_| {
+                let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+                while !solver.step(&mut ctx).unwrap().iteration_ended {}
+                let mut w = Vec::new();
+                solver.answer(&mut w);
+                w
+            };
+            (0..12).map(answer).collect()
+        };
+        let mut bar = vec![0.0; problem.dim];
+        for (t, (w, found)) in answers("none").iter().zip(&answers(name)).enumerate() {
+            bar.iter_mut().zip(w).for_each(|(bar, w)| *bar += weight(t as f64 + 1.0) * (w - *bar));
+            assert!(distance(&bar, found) < 1e-12, "{name}, step {t}: {found:?} instead of {bar:?}");
+        }
+    }
+}
+
 /// A subgradient of [`clamped`].
-fn slope(problem: &Small, lambda: f64, from: &[f64], w: &[f64]) -> Vec<f64> {
+fn slope(problem: &Small, (lambda, floor): (f64, f64), from: &[f64], w: &[f64]) -> Vec<f64> {
     let n = problem.blocks() as f64;
     let most = n * problem.planes.iter().flatten().map(|plane| plane.1).fold(0.0, f64::max);
     let mut gradient: Vec<f64> = w.iter().zip(from).map(|(w, from)| lambda * (w - from)).collect();
     for planes in &problem.planes {
         let value = |plane: &small::DensePlane| {
             let margin = n * small::score(plane, from);
-            n * small::score(plane, w) + (margin.clamp(0.0, most) - margin)
+            n * small::score(plane, w) + (margin.clamp(floor, most) - margin)
         };
         let best = planes.iter().max_by(|a, b| value(a).total_cmp(&value(b))).unwrap();
         gradient.iter_mut().zip(&best.0).for_each(|(g, star)| *g += star);
@@ -146,7 +182,7 @@ fn updates_keep_their_bound() {
                 json!({"name": "importance"}),
                 json!({"name": "active", "candidates": 2, "prefer": (["largest", "violating", "boundary"][seed as usize % 3])}),
             ] {
-                for margins in ["clamped", "exact"] {
+                for margins in ["clamped", "capped", "exact"] {
                     let parameters = sfd(json!({"size": 1 + seed % 3, "schedule": schedule, "sampling": sampling,
                         "margins": margins}));
                     let constraints: Vec<_> = (0..problem.dim)

@@ -107,17 +107,22 @@ fn every_step_is_sound() {
 /// has no mass is gone.
 #[test]
 fn finishing_leaves_no_violation() {
-    let mut looked = 0;
+    let (mut looked, mut whole) = (0, 0);
     for seed in 0..20 {
         let (problem, tau) = (small::random(seed), 1e-3);
         let n = problem.blocks() as f64;
         let config = LaSvm { candidates: 4, tau, ..LaSvm::default() };
-        let mut epochs = 0;
-        step(&problem, config, 0.1, seed, 3000, |solver, ended, _| {
+        let (mut epochs, mut before, mut finishing) = (0, 0, 0);
+        step(&problem, config, 0.1, seed, 3000, |solver, ended, calls| {
+            finishing = if calls == std::mem::replace(&mut before, calls) { finishing + 1 } else { 0 };
             if !ended || epochs >= 3 {
                 return; // later epochs have another tau
             }
             epochs += 1;
+            if finishing >= 10 * problem.blocks() {
+                return; // that many steps are made at most, and the rest is left
+            }
+            whole += 1;
             let [point] = &Solver::<multiplane_core::oracle::BoxedOracle>::dual_points(solver)[..] else { panic!() };
             use multiplane_core::dual::BlockDual;
             let w = solver.dual().weights();
@@ -134,7 +139,7 @@ fn finishing_leaves_no_violation() {
         });
         assert!(epochs > 0, "{}", problem.name);
     }
-    assert!(looked > 100, "{looked} planes");
+    assert!(looked > 100 && whole > 20, "{looked} planes at the end of {whole} epochs");
 }
 
 /// A pass is n examples processed, each once; every candidate's answer is a call, and budgets of calls are kept.

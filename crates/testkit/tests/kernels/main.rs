@@ -4,6 +4,7 @@ mod budget;
 mod metric;
 mod paths;
 mod problems;
+mod real_data;
 mod refusals;
 mod resume;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::metric::SupportBudget;
 use crate::order::{Sampling, check_size};
 use crate::parameter::{ParameterError, require};
-use crate::solvers::answer_average::AnswerAverage;
+use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 
 /// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
 const LARGEST: f64 = 1e100;
@@ -38,11 +38,11 @@ pub struct FunctionalDescent {
 #[serde(rename_all = "kebab-case")]
 pub enum Margins {
     /// At most the largest loss: no example pulls harder than one that is not known yet. Margins that are met may be given up
-    /// again as far as they are met.
-    Capped,
-    /// Between 0 and the largest loss, as the thesis has it: no step may lessen a margin that is met. Of problems with few labels all labellings are looked at; else the value of the one
-    /// that the oracle finds is clamped, so that a step stops at a gap that is not proven.
+    /// again as far as they are met. Of problems with few labels all labellings are looked at; else the value of the one that the
+    /// oracle finds is bounded, so that a step stops at a gap that is not proven.
     #[default]
+    Capped,
+    /// Between 0 and the largest loss, as the thesis has it: no step may lessen a margin that is met. Otherwise as `capped`.
     Clamped,
     /// As they are: a step is the problem itself on its sample, with w_t as the prior mean.
     Exact,
@@ -134,15 +134,16 @@ impl Default for FunctionalDescent {
 }
 
 impl FunctionalDescent {
-    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k.
+    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k. With `margins=clamped` and `averaging=none` it is the thesis'
+    /// own.
     pub fn sfd1() -> Self {
         FunctionalDescent {
             size: 0.01,
             sampling: Sampling::default(),
-            margins: Margins::Clamped,
+            margins: Margins::Capped,
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
-            averaging: AnswerAverage::None,
+            averaging: AnswerAverage::Polynomial(Polynomial::default()),
             budget: SupportBudget::None,
         }
     }
