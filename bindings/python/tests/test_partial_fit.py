@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from conftest import blobs
-from sklearn.utils.estimator_checks import check_estimators_partial_fit_n_features, check_partial_fit_n_features
+from sklearn.utils.estimator_checks import check_estimators_partial_fit_n_features
 
 from multiplane import BinarySSVM, MulticlassSSVM
 
@@ -90,4 +90,3 @@ def test_checks_of_scikit_learn(estimator):
     """Its own checks of ``partial_fit``."""
     name = type(estimator).__name__
     check_estimators_partial_fit_n_features(name, estimator)
-    check_partial_fit_n_features(name, estimator)

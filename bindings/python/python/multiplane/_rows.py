@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 
 # A kernel as scikit-learn takes it: the matrix of values of the rows of two arrays.
-type Kernel = str | Callable[[Any, Any], Any] | None
+Kernel: TypeAlias = str | Callable[[Any, Any], Any] | None
 
 
 class _RowClassifier(Several):
@@ -169,8 +169,8 @@ class _RowClassifier(Several):
 
         Rows are taken in their order, in windows of ``params={"stream.window": 1000}``, and forgotten: see ``multiplane train
         --stream``. The solver is one that learns online: ``"sfd1"`` (for ``"auto"``, too), ``"pegasos"`` and their like, the
-        latter with ``lam`` as a number. ``classes`` are all that may come; the first call needs them, but for two classes that are
-        both in its ``y``. Stops are not looked at, and nothing is certified. Begins anew after ``fit``. Not with kernels.
+        latter with ``lam`` as a number. ``classes`` are all that may come; the first call needs them, but after ``fit``, and for two
+        classes that are both in its ``y``. Stops are not looked at, and nothing is certified. Begins anew after ``fit``. Not with kernels.
         """
         if self.kernel is not None:
             raise AttributeError(f"{type(self).__name__} has no partial_fit with a kernel")
@@ -197,6 +197,8 @@ class _RowClassifier(Several):
 
     def _begin(self, labels: NDArray[Any], classes: Any) -> None:
         """Takes in the classes, and makes a learner."""
+        if classes is None:
+            classes = getattr(self, "classes_", None)  # of a fit before
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         self._learn_classes(labels if classes is None else np.asarray(classes))

@@ -10,7 +10,7 @@ from multiplane._solvers import made as made
 __all__ = [
     "Solver", "Auto", "FW", "BCFW", "BCFWAvg", "MPBCFW", "MPBCFWAvg", "BCFWGap", "BCFWCache", "BCFWGapCache", "BCPFW",
     "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "ONESLACK", "NSLACK", "BUNDLE", "DIVMBEST", "SAMPLEDCUTS", "BCPL", "PL",
-    "OEG", "EG", "SFD1", "SFD2", "SSG", "SSGAvg", "PEGASOS", "PEGASOSAvg",
+    "OEG", "EG", "LASVM", "SFD1", "SFD2", "SSG", "SSGAvg", "PEGASOS", "PEGASOSAvg",
 ]
 
 class Auto(Solver):
@@ -566,14 +566,36 @@ class EG(Solver):
         tau: float = 0.01,
     ) -> None: ...
 
+class LASVM(Solver):
+    """LaSVM: online dual ascent over examples that violate most, and again over those that carry weight.
+
+    Args:
+        candidates: Examples that are asked about before each PROCESS step, drawn among those that the epoch has not
+            processed yet; the one that violates most is processed. A call each. 1 is a random order.
+        finish: Whether epochs end with REPROCESS steps until no example with weight violates by more than `tau`.
+        reprocess: REPROCESS steps after each PROCESS step that moved.
+        tau: Violations up to this are none, in units of the loss (tau). Halved after an epoch in which no example that
+            was processed violated by more.
+    """
+
+    def __init__(
+        self,
+        *,
+        candidates: int = 50,
+        finish: bool = True,
+        reprocess: int = 1,
+        tau: float = 0.001,
+    ) -> None: ...
+
 class SFD1(Solver):
     """Stochastic functional descent, lambda_t = 1/k: online, without lambda and without a certificate.
 
     Args:
         accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
         budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
             or `projection`). Merging is for models: `task.kernel_budget`.
-        margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+        margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples
@@ -584,9 +606,10 @@ class SFD1(Solver):
         self,
         *,
         accuracy: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
-        sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
+        margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'clamped',
+        sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
         size: float = 0.01,
     ) -> None: ...
@@ -596,9 +619,10 @@ class SFD2(Solver):
 
     Args:
         accuracy: A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
+        averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
         budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
             or `projection`). Merging is for models: `task.kernel_budget`.
-        margins: What becomes of residual margins outside of what losses can be: `clamped` or `exact`.
+        margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
         size: Examples of a step (k): a whole number, or below 1 a share of all, at least one. A pass is n examples
@@ -609,9 +633,10 @@ class SFD2(Solver):
         self,
         *,
         accuracy: float = 0.01,
+        averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
-        margins: Literal["clamped", "exact"] | dict[str, Any] = 'clamped',
-        sampling: Literal["uniform", "sequential", "importance"] | dict[str, Any] = ...,
+        margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'clamped',
+        sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
         size: float = 0.01,
     ) -> None: ...
