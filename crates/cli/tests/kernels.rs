@@ -142,6 +142,11 @@ fn what_cannot_be_is_refused() {
         assert!(told[0].contains(message), "{arguments}: {}", ran.stderr);
         assert!(!scratch.path("out").exists());
     }
+    scratch.succeed(
+        "train --task binary --data train.two --set task.kernel=rbf --passes 5 --checkpoint c --quiet --out m",
+    );
+    let ran = scratch.run("verify --model m --data train.two --checkpoint c");
+    assert!(ran.code == Some(2) && ran.stderr.contains("runs with a kernel are not recomputed"), "{}", ran.stderr);
     let ran =
         scratch.run("path --task binary --data train.two --set task.kernel=rbf --eps 0.1 --lambda-min 0.1 --out out");
     assert!(ran.code == Some(2) && ran.stderr.contains("a path is for tasks without a kernel"), "{}", ran.stderr);
@@ -259,6 +264,9 @@ fn given_matrices_are_checked() {
         ("1 1:1\n-1 1:0.5\n", "found 2 rows of 1 columns, expected 2 columns"),
         ("1 1:1 2:0.5\n-1 1:0.25 2:1\n", "the matrix must be symmetric"),
         ("1 1:-1 2:0.5\n-1 1:0.5 2:1\n", "no number below 0 on the diagonal"),
+        ("1 1:1 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
+        ("1 1:0 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
+        ("1 1:1 2:0.9 3:-0.9\n-1 1:0.9 2:1 3:0.9\n1 1:-0.9 2:0.9 3:1\n", "positive semidefinite: this one is not"),
         ("1 1:1 2:nan\n-1 1:nan 2:1\n", "nan"),
         ("1 1:1 2:1e39\n-1 1:1e39 2:1\n", "no number beyond 32 bits"),
     ] {

@@ -6,6 +6,7 @@ mod common;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use common::{BINARY, Ran, Running, Scratch, assert_keys, number, run, samples};
 use serde_json::Value;
@@ -83,12 +84,13 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data rows.svm --set stream.patience=2", "stream.patience: there are no test data"),
         ("--task binary --data rows.svm --set stream.window=0", "stream.window = 0: must be 1 to 16777216"),
         ("--task binary --data rows.svm --set stream.widow=5", "stream.widow"),
+        ("--task binary --data rows.svm --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
         ("--task binary --data a.csv", "format csv cannot be read as a stream: libsvm can"),
         ("--task binary --data missing", "missing: found no such file"),
-        ("--task binary --data all", "the first window has 1 labels (1), expected two: declare all by stream.labels"),
+        ("--task binary --data all", "the first window has 1 label (1), expected two: declare all by stream.labels"),
         (
             "--task binary --data rows.svm --set stream.labels=1,2,3",
-            "the first window has 3 labels (1, 2, 3), expected two",
+            "stream.labels has 3 labels (1, 2, 3), expected two",
         ),
         (
             "--task binary --data rows.svm --set stream.features=6",
@@ -253,4 +255,66 @@ fn memory_is_flat() {
     let (small, large) = (peak(5), peak(100));
     assert!(some.len() * 100 > 16 << 20, "the stream is larger than what may be kept");
     assert!(large < small + (4 << 10), "{small} kB for 10000 rows, {large} kB for 200000");
+}
+
+/// Inputs that a specification names are not overwritten either.
+#[test]
+fn inputs_of_a_specification_are_kept() {
+    let scratch = Scratch::new().with("rows.svm", rows()).with("test.svm", rows());
+    scratch.write("run.toml", "task = \"binary\"\n[data]\npath = \"rows.svm\"\ntest = \"test.svm\"\n");
+    let before = scratch.snapshot();
+    for output in ["--out rows.svm", "--checkpoint test.svm"] {
+        let ran = scratch.run(&format!("train run.toml --stream {output} --quiet"));
+        assert_eq!(ran.code, Some(2), "{output}: {}", ran.stderr);
+        assert!(scratch.snapshot() == before, "{output}");
+    }
+}
+
+/// Rows without features, first or always, are rows.
+#[test]
+fn rows_may_have_no_features() {
+    let all = "1\n-1\n1\n-1\n".repeat(3);
+    let scratch = Scratch::new().with("none", &all).with("late", all.clone() + "1 3:1\n-1 4:1\n");
+    for data in ["none", "late"] {
+        for solver in ["ssg --lambda 0.1", "pegasos-avg --lambda 0.1 --set task.bias=true", "sfd1"] {
+            let train = format!("train --stream --format libsvm --data {data} --solver {solver}");
+            scratch.json(&format!("{train} --task multiclass --set stream.window=4 --out m"));
+            scratch.json(&format!("{train} --task binary --set stream.window=4 --out m"));
+        }
+    }
+}
+
+/// What goes by the clock does so while a pipe is silent: snapshots are written, and the seconds end it.
+#[test]
+fn a_silent_pipe_waits_for_nobody() {
+    let scratch = Scratch::new().with("rows.svm", rows());
+    let started = Instant::now();
+    let ran = piped(
+        &scratch,
+        "(cat rows.svm; sleep 30)",
+        &format!("{SSG} --set stream.window=100 --seconds 1 --checkpoint kept --checkpoint-every 0.1 --json --out m"),
+    );
+    assert_eq!((ran.code, ran.object()["stop_reason"].as_str()), (Some(0), Some("seconds")), "{}", ran.stderr);
+    assert!(ran.object()["snapshots"].as_u64() >= Some(2) && started.elapsed() < Duration::from_secs(25));
+}
+
+/// A size below 1 is a share of `stream.window`, of shorter windows too: 1037 rows make 100 steps of ten and four more.
+#[test]
+fn sizes_are_shares_of_the_window() {
+    let scratch = Scratch::new().with("rows.svm", samples::rows(1037, &[-1, 1], 6));
+    let options = "--task binary --solver pegasos --lambda 0.01 --set solver.averaging=polynomial";
+    let ran =
+        scratch.json(&format!("train --stream --data rows.svm {options} --set solver.averaging.eta=1e20 --out m"));
+    assert_eq!(ran["iterations"], 104, "{ran:?}");
+}
+
+/// What was learned before an example that fails is in the snapshot.
+#[test]
+fn failures_keep_what_was_learned() {
+    let scratch = Scratch::new().with("rows.svm", rows() + "1 1:1e300\n" + &"-1 1:1e300\n".repeat(60));
+    let ran = scratch
+        .run(&format!("train --stream --data rows.svm {SSG} --set stream.window=50 --checkpoint kept --quiet --out m"));
+    assert!(matches!(ran.code, Some(1 | 2)) && ran.complaints("error: ").len() == 1, "{}", ran.stderr);
+    assert!(!scratch.path("m").exists());
+    scratch.json("evaluate --model kept --data rows.svm");
 }

@@ -14,6 +14,8 @@ pub struct StreamFacts {
     pub lambda: Option<f64>,
     /// How many examples there will be.
     pub examples: Option<u64>,
+    /// Examples of a window, of which a size below 1 is a share; of shorter windows steps are as long.
+    pub window: usize,
 }
 
 /// How w grows: tables of columns, one after the other, of which each gets further columns. Columns at the end of a table that

@@ -104,7 +104,8 @@ class _RowClassifier(Several):
         """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
         if not callable(self.kernel) or not hasattr(self, "X_fit_"):
             return x
-        rows = np.asarray(self.kernel(x, self.X_fit_), dtype=np.float64)
+        found = self.kernel(x, self.X_fit_)
+        rows = np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
         expected = (x.shape[0], self.X_fit_.shape[0])
         if rows.shape != expected:
             raise ValueError(f"kernel: found an array of shape {rows.shape}, expected {expected}: a value for each two rows")

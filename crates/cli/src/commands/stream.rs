@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use multiplane::{
-    Error, Feed, Learner, RecordFile, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord, StreamSpec,
-    StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data,
+    Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
+    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data,
 };
 
 use crate::args::TrainArgs;
@@ -26,24 +26,24 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     let (stream, spec) = StreamSpec::take(&mut tree)?;
     let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
-    check_files(args, every)?;
+    check_files(args, &spec, every)?;
     let test = spec.data.test.as_deref();
     if test.is_none() && stream.patience.is_some() {
         return Err(Error::input("stream.patience: there are no test data to look at (--test)"));
     }
     let test = test.map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None)).transpose()?;
-    let feed = Feed::open(&spec, &stream)?;
     let mut learner = Learner::new(spec, stream)?;
+    let feed = Feed::open(learner.spec(), learner.stream())?;
     let end = follow_stream(&mut learner, feed, test, options(args, every)?)?;
     finish(args, end)
 }
 
 /// Refuses outputs that would overwrite each other or an input, or that cannot be written.
-fn check_files(args: &TrainArgs, every: Option<f64>) -> Result<(), Error> {
+fn check_files(args: &TrainArgs, run: &RunSpec, every: Option<f64>) -> Result<(), Error> {
     if every.is_some() && args.checkpoint.is_none() {
         return Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"));
     }
-    let inputs = [&args.spec, &args.data, &args.test];
+    let inputs = [&args.spec, &run.data.path, &run.data.test];
     let outputs: [&Option<PathBuf>; 3] = [&args.out, &args.record, &args.checkpoint];
     refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
     for path in outputs.into_iter().flatten() {

@@ -128,7 +128,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
             number(kernel.kernel_evaluations as f64),
             number(kernel.kernel_reread as f64),
             kernel.support_vectors,
-            summary.n
+            kernel.kernel_rows
         );
     }
     if let Some(slack) = &summary.slack {

@@ -66,7 +66,7 @@ const DENSE_ROWS: usize = 2;
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 pub(super) fn dense_row_scores(row: &[f64], matrix: &[f64], out: &mut [f64]) {
     let width = row.len();
-    let mut blocks = matrix.chunks_exact(width * DENSE_ROWS);
+    let mut blocks = matrix.chunks_exact((width * DENSE_ROWS).max(1));
     let mut outs = out.chunks_exact_mut(DENSE_ROWS);
     for (block, out) in (&mut blocks).zip(&mut outs) {
         out.copy_from_slice(&dots::<DENSE_ROWS>(row, std::array::from_fn(|r| &block[r * width..][..width])));

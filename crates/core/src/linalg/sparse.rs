@@ -70,7 +70,7 @@ pub fn sparse_row_scores(indices: &[u32], values: Option<&[f64]>, matrix: &[f64]
         // Strictly ascending indices below the width, as many as the width: the row is dense.
         return dense_row_scores(values, matrix, out);
     }
-    let mut blocks = matrix.chunks_exact(width * ROWS);
+    let mut blocks = matrix.chunks_exact((width * ROWS).max(1));
     let mut outs = out.chunks_exact_mut(ROWS);
     for (block, out) in (&mut blocks).zip(&mut outs) {
         out.copy_from_slice(&block_scores::<ROWS>(indices, values, block, width));

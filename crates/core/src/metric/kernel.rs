@@ -260,6 +260,11 @@ impl KernelMetric {
         sum.max(0.0)
     }
 
+    /// Returns the largest value of the diagonal.
+    pub(super) fn largest(&self) -> f64 {
+        self.largest
+    }
+
     /// Returns a bound on `<d, M d>` over the sum of squares of a direction d: the trace of K, where rows count once.
     pub(super) fn stretch(&self) -> f64 {
         (self.largest * self.table.rows() as f64).max(1.0)
@@ -274,7 +279,7 @@ impl KernelMetric {
 
     /// Returns what the score of an example's labelling is off by in the mean, after so many additions to the image: each
     /// is off by a rounding of a sum. No sum is larger than a weight of the row, at most `|w| sqrt K` (`lambda/2 |w|^2` is
-    /// at most the mean of the largest losses, `loss`, where F >= 0), and what one step adds before it is whole: of one
+    /// at most the mean of the largest losses, `loss`, where F >= 0: at dual points, and those that are better than w = 0), and what one step adds before it is whole: of one
     /// example, or with `of_sums` of all.
     pub(super) fn slack(&self, lambda: f64, loss: f64, additions: f64, of_sums: bool) -> f64 {
         let (rows, n) = (self.table.rows() as f64, self.table.examples.len() as f64);

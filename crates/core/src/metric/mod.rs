@@ -87,8 +87,7 @@ impl Metric {
     }
 
     /// Adds `alpha` times a direction to a point. Costs O(stored coefficients), with a kernel O(R) for each row among them.
-    /// Returns how many additions this counts as, in units of [`slack`](Metric::slack): one, or of a sum of examples one for
-    /// each row.
+    /// Returns how many additions this counts as, in units of [`slack`](Metric::slack): one, with a kernel one for each row.
     pub fn add(&self, alpha: f64, direction: Star<'_>, point: &mut [f64]) -> f64 {
         match &self.kernel {
             None => {
@@ -99,7 +98,7 @@ impl Metric {
                 let (weights, coefficients) = halves(point);
                 direction.add_to(alpha, coefficients);
                 let rows = kernel.add(alpha, direction, weights);
-                if self.of_sums { rows.max(1) as f64 } else { 1.0 }
+                rows.max(1) as f64
             }
         }
     }
@@ -166,6 +165,16 @@ impl Metric {
     /// Returns a bound on the squared length of any direction over the sum of its squares: 1 without a kernel.
     pub fn stretch(&self) -> f64 {
         self.kernel.as_ref().map_or(1.0, |kernel| kernel.stretch())
+    }
+
+    /// Returns the largest value of the kernel's diagonal over training rows; 1 without a kernel.
+    pub fn largest(&self) -> f64 {
+        self.kernel.as_ref().map_or(1.0, |kernel| kernel.largest())
+    }
+
+    /// Returns the kernel's training rows; `None` without one.
+    pub fn rows(&self) -> Option<usize> {
+        self.kernel.as_ref().map(|kernel| kernel.table().rows())
     }
 
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.

@@ -107,7 +107,19 @@ impl Rounding {
     pub fn of_images(&self, regularizer: &Regularizer, penalty: f64) -> f64 {
         // Weights that no dual point gives may be longer than the losses say.
         let longest = self.scale().max(penalty);
-        OFF * regularizer.image_slack(longest, regularizer.metric().most_additions())
+        self.of_scores(regularizer.image_slack(longest, regularizer.metric().most_additions()))
+    }
+
+    /// What scores are off by in all where those of margins are by `slack`: scores are sums of so many times longer planes, and
+    /// steps are as well.
+    fn of_scores(&self, slack: f64) -> f64 {
+        let stretch = self.stretch();
+        OFF * stretch * stretch * slack
+    }
+
+    /// Returns what planes are longer by at most than those of margins.
+    pub fn stretch(&self) -> f64 {
+        self.magnitudes.as_ref().map_or(1.0, Magnitudes::stretch)
     }
 
     /// Returns F, which was computed as `value`, with its bound: `F(phi) >= F(phi') - <E, |w|> - |E|^2 / lambda` where
@@ -147,7 +159,7 @@ impl Rounding {
         let sums = if point.present { 0.0 } else { point.additions };
         let norms = (w.len() as f64 / 16.0 + USUAL + sums) * regularizer.dual_terms(w, point.free);
         let underflow = TINY * w.len() as f64 * (1.0 + regularizer.lambda());
-        let slack = OFF * regularizer.image_slack(self.scale(), point.image);
+        let slack = self.of_scores(regularizer.image_slack(self.scale(), point.image));
         Rounded::new(value, linear + quadratic + UNIT * norms + underflow + slack)
     }
 

@@ -56,6 +56,8 @@ pub struct Magnitudes {
     fixed: f64,
     additions: f64,
     rows: f64,
+    /// What linear parts are multiplied by at most, where they are.
+    factor: f64,
 }
 
 impl Magnitudes {
@@ -63,7 +65,7 @@ impl Magnitudes {
     /// roundings that any one term of a decoder's score or of a plane's goes through; `rows` those of a coefficient of a
     /// plane, which is the sum of so many numbers.
     pub fn new(loss: f64, additions: usize, rows: usize) -> Self {
-        Magnitudes { tables: Vec::new(), loss, fixed: 0.0, additions: additions as f64, rows: rows as f64 }
+        Magnitudes { tables: Vec::new(), loss, fixed: 0.0, additions: additions as f64, rows: rows as f64, factor: 1.0 }
     }
 
     /// Returns bounds for slack-rescaled planes, whose linear parts are multiplied by losses of at most `largest`, and for
@@ -71,6 +73,7 @@ impl Magnitudes {
     pub fn rescaled(mut self, largest: f64) -> Self {
         self.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| *column *= largest);
         self.additions += RESCALING;
+        self.factor = self.factor.max(largest);
         self
     }
 
@@ -118,6 +121,11 @@ impl Magnitudes {
     /// Returns the numbers that a plane's coefficient is the sum of at most.
     pub fn rows(&self) -> f64 {
         self.rows
+    }
+
+    /// Returns what scores, and steps, are longer by at most than those of margins: 1, or the largest loss that they are multiplied by.
+    pub fn stretch(&self) -> f64 {
+        self.factor.max(1.0)
     }
 
     /// Returns the roundings that a term of a score goes through at most.

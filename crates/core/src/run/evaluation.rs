@@ -32,6 +32,7 @@ impl<O: MaxOracle> Run<O> {
                     let meter = self.meter();
                     self.prove_dual();
                     self.book_proof(&meter);
+                    self.check_bounds()?;
                 }
                 // Where F alone has closed the gap to the best P so far, there is nothing left to try.
                 if !self.gap_reached()

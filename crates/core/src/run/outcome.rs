@@ -30,7 +30,8 @@ pub enum RunError {
     /// Weak duality rules the values out: the oracle's word, by which P is proven, is not kept.
     #[error(
         "the dual value {dual} exceeds the primal value {primal}: the oracle's answers are not what it says of them \
-         (`multiplane check`, and check(X, Y) in Python, look for the reason)"
+         (`multiplane check`, and check(X, Y) in Python, look for the reason), or the kernel's matrix is not positive \
+         semidefinite"
     )]
     Contradicted {
         /// P, by answers that are said to prove it.

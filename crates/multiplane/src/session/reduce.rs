@@ -51,8 +51,9 @@ impl Session {
         let of_scores = rounding.primal(&Regularizer::from(self.lambda()), &reduced.images, hinges.sum, hinges.seen);
         // Weights are sums over the model's rows, and the square is one over all of these.
         let additions = reduced.vocabulary.support.as_ref().map_or(0, |rows| rows.len()) as f64 + USUAL;
-        let squares = self.lambda() * reduced.terms * reduced.terms * self.problem.dim().div_ceil(blocks) as f64;
-        let of_sums = UNIT * additions * (OFF * reduced.terms + squares);
+        let per_example = self.problem.dim().div_ceil(blocks) as f64; // at least the rows of one, in the mean
+        let squares = self.lambda() * reduced.terms * reduced.terms * per_example;
+        let of_sums = UNIT * additions * (OFF * rounding.stretch() * per_example * reduced.terms + squares);
         let primal = 0.5 * self.lambda() * reduced.square + hinges.sum;
         if !primal.is_finite() {
             return Err(Error::failed(format!("the primal value of the reduced model became {primal}")));

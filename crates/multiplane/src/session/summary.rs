@@ -86,6 +86,8 @@ pub struct KernelCost {
     pub kernel_reread: u64,
     /// Rows that carry weight.
     pub support_vectors: usize,
+    /// Rows of training: of the examples, or of their parts.
+    pub kernel_rows: usize,
 }
 
 /// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
@@ -112,7 +114,8 @@ impl KernelCost {
         let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();
-        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors })
+        let kernel_rows = session.regularizer.metric().rows()?;
+        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows })
     }
 }
 

@@ -26,7 +26,11 @@ const LOOK: Duration = Duration::from_millis(20);
 /// What standard input is called in messages.
 const STANDARD_INPUT: &str = "stdin";
 
-type Message = Result<Dataset, DataError>;
+/// What a stream is called whose reader has failed.
+const STREAM: &str = "stream";
+
+/// A window, or the end of the stream.
+type Message = Result<Option<Dataset>, DataError>;
 
 /// Windows of a stream.
 pub struct Feed {
@@ -36,6 +40,8 @@ pub struct Feed {
 /// What comes next of a stream.
 pub(super) enum Next {
     Window(Dataset),
+    /// Not yet: what goes by the clock can be looked at.
+    Nothing,
     End,
     Fault(DataError),
     Interrupted,
@@ -67,27 +73,27 @@ impl Feed {
         Ok(Feed { windows: from })
     }
 
-    /// Waits for the next window.
+    /// Waits a moment for the next window.
     pub(super) fn next(&mut self, interrupt: Option<&Arc<AtomicBool>>) -> Next {
-        loop {
-            if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return Next::Interrupted;
-            }
-            match self.windows.recv_timeout(LOOK) {
-                Ok(Ok(window)) => return Next::Window(window),
-                Ok(Err(fault)) => return Next::Fault(fault),
-                Err(RecvTimeoutError::Disconnected) => return Next::End,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
+        if interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Next::Interrupted;
+        }
+        match self.windows.recv_timeout(LOOK) {
+            Ok(Ok(Some(window))) => Next::Window(window),
+            Ok(Ok(None)) => Next::End,
+            Ok(Err(fault)) => Next::Fault(fault),
+            Err(RecvTimeoutError::Disconnected) => Next::Fault(DataError::file(Path::new(STREAM), "reading failed")),
+            Err(RecvTimeoutError::Timeout) => Next::Nothing,
         }
     }
 }
 
 /// Hands windows over until the stream ends, or nobody takes them any more.
 fn read(windows: &mut dyn Windows, most: usize, to: &SyncSender<Message>) {
-    while let Some(message) = windows.next(most).transpose() {
-        let last = message.is_err();
-        if to.send(message).is_err() || last {
+    loop {
+        let message = windows.next(most);
+        let goes_on = matches!(message, Ok(Some(_)));
+        if to.send(message).is_err() || !goes_on {
             return;
         }
     }

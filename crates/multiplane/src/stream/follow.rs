@@ -110,31 +110,15 @@ pub fn follow_stream(
     let stopwatch = Stopwatch::start();
     let (threads, patience) = (learner.spec().threads, learner.stream().patience);
     let mut held_out = test.map(|test| HeldOut::new(test, threads, patience));
-    let (mut last_look, mut fault) = (None, None);
-    let reason = loop {
-        let window = match feed.next(options.interrupt.as_ref()) {
-            Next::Window(data) => learner.learn(data)?,
-            Next::End => break StreamReason::Passes,
-            Next::Interrupted => break StreamReason::Interrupt,
-            Next::Fault(error) => {
-                fault = Some(error);
-                break StreamReason::Fault;
+    let mut last_look = None;
+    let (reason, fault) = match run(learner, &mut feed, &mut held_out, &mut last_look, &mut options, &stopwatch) {
+        Ok(end) => end,
+        Err(error) => {
+            // Whatever failed, what was learned before it is kept.
+            if let (Some(snapshots), Ok(model)) = (&mut options.snapshots, learner.model()) {
+                snapshots.write(&held_out.and_then(HeldOut::best).map_or(model, |(_, best)| best));
             }
-        };
-        let is_look = learner.windows().is_multiple_of(learner.stream().test_every);
-        let found = if is_look { look(&mut held_out, learner)? } else { None };
-        if is_look {
-            last_look = Some((learner.windows(), found));
-        }
-        record(&mut options, learner, window, found)?;
-        if let Some(snapshots) = options.snapshots.as_mut().filter(|snapshots| snapshots.is_due()) {
-            snapshots.write(&learner.model()?);
-        }
-        if held_out.as_ref().is_some_and(HeldOut::is_over) {
-            break StreamReason::Patience;
-        }
-        if let Some(reason) = spent(learner, &stopwatch) {
-            break reason;
+            return Err(error);
         }
     };
     let mut test_loss = None;
@@ -156,6 +140,59 @@ pub fn follow_stream(
         unwritten = snapshots.failure.take();
     }
     Ok(StreamEnd { model, summary, fault, unwritten })
+}
+
+/// A look at the test data after so many windows, and its loss.
+type Look = Option<(u64, Option<f64>)>;
+
+/// Learns window after window; returns why it ended.
+fn run(
+    learner: &mut Learner,
+    feed: &mut Feed,
+    held_out: &mut Option<HeldOut>,
+    last_look: &mut Look,
+    options: &mut StreamOptions,
+    stopwatch: &Stopwatch,
+) -> Result<(StreamReason, Option<DataError>), Error> {
+    let mut is_saved = true;
+    loop {
+        let window = match feed.next(options.interrupt.as_ref()) {
+            Next::Window(data) => Some(learner.learn(data).map_err(|error| after(learner.examples(), error))?),
+            Next::Nothing => None,
+            Next::End => return Ok((StreamReason::Passes, None)),
+            Next::Interrupted => return Ok((StreamReason::Interrupt, None)),
+            Next::Fault(error) => return Ok((StreamReason::Fault, Some(error))),
+        };
+        if let Some(window) = window {
+            is_saved = false;
+            let is_look = learner.windows().is_multiple_of(learner.stream().test_every);
+            let found = if is_look { look(held_out, learner)? } else { None };
+            if is_look {
+                *last_look = Some((learner.windows(), found));
+            }
+            record(options, learner, window, found)?;
+        }
+        if let Some(snapshots) = options.snapshots.as_mut().filter(|snapshots| !is_saved && snapshots.is_due()) {
+            snapshots.write(&learner.model()?);
+            is_saved = true;
+        }
+        if window.is_some() && held_out.as_ref().is_some_and(HeldOut::is_over) {
+            return Ok((StreamReason::Patience, None));
+        }
+        if let Some(reason) = spent(learner, stopwatch) {
+            return Ok((reason, None));
+        }
+    }
+}
+
+/// Says where in the stream a window is that fails.
+fn after(rows: u64, error: Error) -> Error {
+    match error {
+        error if rows == 0 => error,
+        Error::Input(reason) => Error::Input(format!("in the window after row {rows}: {reason}")),
+        Error::Failed(reason) => Error::Failed(format!("in the window after row {rows}: {reason}")),
+        other => other,
+    }
 }
 
 fn look(held_out: &mut Option<HeldOut>, learner: &Learner) -> Result<Option<f64>, Error> {

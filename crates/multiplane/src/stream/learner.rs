@@ -6,6 +6,7 @@
 
 use multiplane_core::clock::Clock;
 use multiplane_core::context::{Counts, Ctx};
+use multiplane_core::metric::Metric;
 use multiplane_core::observe::Certificate;
 use multiplane_core::online::{Growth, Online};
 use multiplane_core::oracle::BoxedOracle;
@@ -72,6 +73,7 @@ impl Learner {
             let tasks = TASKS.join(", ");
             return Err(Error::input(format!("task `{task}` does not learn from streams; these do: {tasks}")));
         }
+        spec.solver.config.check_metric(&Metric::default()).map_err(|error| error.under("solver"))?;
         let Some(online) = spec.solver.config.online(stream.facts(spec.lambda)) else {
             let able = SOLVERS.iter().filter(|entry| entry.learns_from_streams()).map(|entry| entry.name);
             let able = able.collect::<Vec<_>>().join(", ");
@@ -138,8 +140,12 @@ impl Learner {
             let shown = known.iter().take(5).map(i64::to_string).collect::<Vec<_>>().join(", ");
             let rule = if binary { "two" } else { "two or more" };
             let rest = if count > 5 { ", ..." } else { "" };
+            let noun = if count == 1 { "label" } else { "labels" };
+            if self.stream.labels.is_some() {
+                return Err(Error::input(format!("stream.labels has {count} {noun} ({shown}{rest}), expected {rule}")));
+            }
             return Err(Error::input(format!(
-                "the first window has {count} labels ({shown}{rest}), expected {rule}: declare all by stream.labels, as in \
+                "the first window has {count} {noun} ({shown}{rest}), expected {rule}: declare all by stream.labels, as in \
                  stream.labels=-1,1"
             )));
         }
@@ -155,8 +161,10 @@ impl Learner {
         if let Some(most) = self.stream.features.filter(|&most| columns > most as usize) {
             return Err(Error::input(format!("found {columns} features, expected at most {most} (stream.features)")));
         }
-        let features = self.kept.features.max(columns + usize::from(self.has_bias()));
-        check_dim(features.max(1), if self.spec.task.name == "binary" { 1 } else { labels })?;
+        let bias = usize::from(self.has_bias());
+        // One column even where no row has had a feature yet.
+        let features = self.kept.features.max(columns.max(1 - bias) + bias);
+        check_dim(features, if self.spec.task.name == "binary" { 1 } else { labels })?;
         Ok(features)
     }
 

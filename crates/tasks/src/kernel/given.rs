@@ -11,6 +11,12 @@ const ASYMMETRY: f64 = 1e-6;
 
 const NAME: &str = "precomputed";
 
+/// Rows of matrices that are factored to see whether they are positive semidefinite: some seconds.
+pub(crate) const MOST_FACTORED: usize = 2000;
+
+/// Eigenvalues below 0 that are taken for rounding, relative to the largest value of the diagonal.
+const INDEFINITE: f64 = 1e-5;
+
 /// Which columns of rows that were given are wanted.
 pub(super) struct Given {
     columns: Vec<u32>,
@@ -89,8 +95,16 @@ pub(super) fn checked(rows: SparseRows, most: f64) -> Result<SparseRows, KernelE
                     format!("{mirrored}, which stands in row {column}, column {row}: the matrix must be symmetric");
                 return Err(fault(row, column, value, &rule));
             }
+            let most = (1.0 + ASYMMETRY) * length(row) * length(column as usize);
+            if value.abs() > most {
+                let rule = format!("at most {most} by the diagonal: the matrix must be positive semidefinite");
+                return Err(fault(row, column, value, &rule));
+            }
             is_symmetric &= difference == 0.0;
         }
+    }
+    if count <= MOST_FACTORED {
+        check_semidefinite(&rows)?;
     }
     if is_symmetric {
         return Ok(rows);
@@ -104,6 +118,44 @@ pub(super) fn checked(rows: SparseRows, most: f64) -> Result<SparseRows, KernelE
         mean.push(&indices, &values);
     }
     Ok(mean)
+}
+
+/// Checks that a symmetric matrix is positive semidefinite, by Cholesky's factor with the largest pivot first: what is left when
+/// no pivot is beyond rounding must be nothing.
+fn check_semidefinite(rows: &SparseRows) -> Result<(), KernelError> {
+    let count = rows.len();
+    let mut left = vec![0.0; count * count];
+    for row in 0..count {
+        rows.row(row).iter().for_each(|(column, value)| left[row * count + column as usize] = value);
+    }
+    let diagonal = |left: &[f64], row: usize| left[row * count + row];
+    let largest = (0..count).map(|row| diagonal(&left, row)).fold(0.0, f64::max);
+    let small = INDEFINITE * largest;
+    let (mut open, mut pivot) = ((0..count).collect::<Vec<_>>(), vec![0.0; count]);
+    while let Some(at) =
+        (0..open.len()).reduce(|a, b| if diagonal(&left, open[b]) > diagonal(&left, open[a]) { b } else { a })
+    {
+        let row = open.swap_remove(at);
+        let value = diagonal(&left, row);
+        if value <= small {
+            open.push(row);
+            break;
+        }
+        pivot.copy_from_slice(&left[row * count..][..count]);
+        for &other in &open {
+            let factor = pivot[other] / value;
+            if factor != 0.0 {
+                multiplane_core::linalg::axpy(-factor, &pivot, &mut left[other * count..][..count]);
+            }
+        }
+    }
+    for &row in &open {
+        if let Some(&column) = open.iter().find(|&&column| left[row * count + column].abs() > 2.0 * small) {
+            let found = at(rows.row(row), column as u32);
+            return Err(fault(row, column as u32, found, "a matrix that is positive semidefinite: this one is not"));
+        }
+    }
+    Ok(())
 }
 
 fn fault(row: usize, column: u32, value: f64, rule: &str) -> KernelError {

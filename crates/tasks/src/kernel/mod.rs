@@ -25,6 +25,7 @@ mod values;
 pub use config::{ChiSquare, Kernel, KernelStore, Polynomial, Rbf, Storage};
 pub use error::KernelError;
 pub use gamma::Gamma;
+pub(crate) use given::MOST_FACTORED;
 pub use merging::merged;
 pub use rows::{KernelRows, kernel_matrix};
 pub use stored::Stored;

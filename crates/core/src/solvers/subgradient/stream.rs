@@ -27,6 +27,8 @@ pub struct OnlineSubgradient {
     #[serde(with = "crate::state::json")]
     config: Subgradient,
     lambda: f64,
+    /// Examples of a step (k).
+    size: usize,
     /// `z = t w`.
     scaled: Vec<f64>,
     average: Option<Trail>,
@@ -63,9 +65,9 @@ impl Trail {
 
     /// Takes in iterate t, whose weight is `weight`, after z has moved.
     fn take(&mut self, t: u64, weight: f64, scaled: &[f64]) {
-        if t <= 1 {
+        if t <= 1 || weight >= 1.0 {
             self.own.fill(0.0);
-            (self.factor, self.shared) = (1.0, 1.0);
+            (self.factor, self.shared) = (1.0, 1.0 / t as f64);
             return;
         }
         self.factor *= 1.0 - weight;
@@ -92,6 +94,7 @@ impl OnlineSubgradient {
         };
         Ok(OnlineSubgradient {
             average: (config.averaging != AnswerAverage::None).then(Trail::default),
+            size: size_of(config.size, facts.window.max(1)),
             config,
             lambda,
             scaled: Vec::new(),
@@ -153,7 +156,7 @@ impl OnlineSubgradient {
 impl Online for OnlineSubgradient {
     fn learn(&mut self, blocks: usize, ctx: &mut Ctx<'_, BoxedOracle>) -> Result<(), OracleError> {
         self.pending.clear();
-        let size = size_of(self.config.size, blocks);
+        let size = self.size;
         let mut begin = 0;
         while begin < blocks {
             let end = blocks.min(begin + size);
@@ -226,7 +229,8 @@ impl Online for OnlineSubgradient {
 
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let mut other: Self = state::decode(state, |other: &Self| {
-            ensure(other.config == self.config && other.lambda == self.lambda, "the parameters or lambda")?;
+            let same = other.config == self.config && other.lambda == self.lambda && other.size == self.size;
+            ensure(same, "the parameters or lambda")?;
             let same = other.average.is_some() == self.average.is_some();
             let average = other.average.as_ref().is_none_or(|average| {
                 let numbers = average.factor.is_finite() && average.shared.is_finite() && finite(&average.own);

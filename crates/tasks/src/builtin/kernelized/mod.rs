@@ -86,6 +86,7 @@ where
     let (all, examples) = joined(&reading.inputs, features);
     if kernel == Kernel::Precomputed {
         precomputed::check(&all, columns, is_known, reading.vocabulary.scale().is_some())?;
+        reading.warnings.extend((!is_known).then(|| precomputed::unchecked(all.len())).flatten());
     }
     let all = Arc::new(all);
     if !is_known {

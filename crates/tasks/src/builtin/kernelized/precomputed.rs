@@ -4,7 +4,7 @@
 //! kernel values there.
 
 use crate::data::SparseRows;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, MOST_FACTORED};
 use crate::problem::OpenError;
 
 /// Checks the shape of the rows before anything is made of them; `columns` is what the data has.
@@ -25,6 +25,16 @@ pub(super) fn check(rows: &SparseRows, columns: usize, is_known: bool, is_scaled
         return Err(OpenError::new("kernel `precomputed` goes with task.scale=none: its columns are no features"));
     }
     Ok(())
+}
+
+/// What is to be said of a training matrix that is too large to be checked as a whole.
+pub(super) fn unchecked(training: usize) -> Option<String> {
+    (training > MOST_FACTORED).then(|| {
+        format!(
+            "kernel `precomputed`: {training} rows are too many (more than {MOST_FACTORED}) to check that the matrix is positive \
+             semidefinite; bounds are wrong where it is not"
+        )
+    })
 }
 
 /// Rows of one 1 each, for so many training rows.

@@ -34,7 +34,8 @@ impl Kernelized {
         let support = self.packed(&rows)?;
         let images = self.images(&support, &w);
         let (tables, linear) = self.parted(&w, rows.len());
-        let (mut square, mut largest) = (linalg::sum_squares(linear), 0.0f64);
+        // Of a training row with one of the model: neither's value with itself is larger.
+        let (mut square, mut largest) = (linalg::sum_squares(linear), metric.largest());
         for table in tables.clone().filter(|_| self.bias) {
             square += table[rows.len()] * table[rows.len()];
         }
