@@ -16,10 +16,13 @@ import subprocess
 import tempfile
 
 LAMBDAS = ["1e-2", "1e-3", "1e-4", "1e-5"]
+LAST = ["averaging=none"]
+THESIS = [*LAST, "margins=clamped"]
 CASES = [
-    *[(solver, None, 2, sets) for sets in ([], ["margins=exact"]) for solver in ("sfd1", "sfd2")],
-    *[("sfd1", None, 2, [f"sampling={how}"]) for how in ("uniform", "importance")],
-    *[("sfd1", None, 2, [f"schedule.value={value}"]) for value in ("0.03", "0.3")],
+    *[(solver, None, 2, []) for solver in ("sfd1", "sfd2")],
+    *[(solver, None, 2, [*LAST, sets]) for sets in ("margins=clamped", "margins=exact") for solver in ("sfd1", "sfd2")],
+    *[("sfd1", None, 2, [*THESIS, f"sampling={how}"]) for how in ("uniform", "importance")],
+    *[("sfd1", None, 2, [*THESIS, f"schedule.value={value}"]) for value in ("0.03", "0.3")],
     *[(solver, x, 2, []) for solver in ("pegasos", "pegasos-avg", "auto") for x in LAMBDAS],
     ("auto", "1/n", 50, []),
     *[("sampled-cuts", x, passes, ["size=0.01"]) for x in ("1e-3", "1e-4") for passes in (2, 20)],
