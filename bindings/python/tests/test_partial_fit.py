@@ -31,7 +31,8 @@ def test_pieces_are_learned(estimator):
     for names in (np.array([2, 5, 9]), np.array(["a", "b", "c"])):
         named = names[y]
         dense, sparse, whole = (copy.deepcopy(estimator) for _ in range(3))
-        whole.params = {**(whole.params or {}), "stream.window": 60}
+        for one in (dense, sparse, whole):
+            one.params = {**(one.params or {}), "stream.window": 60}
         for part in pieces(len(x), 60):
             assert dense.partial_fit(x[part], named[part], classes=np.unique(named)) is dense
             sparse.partial_fit(scipy.sparse.csr_matrix(x[part]), named[part], classes=np.unique(named))

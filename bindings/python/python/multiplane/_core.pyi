@@ -11,6 +11,7 @@ __all__ = [
     "engines",
     "read_problem",
     "Fit",
+    "Learner",
     "Model",
     "PathModel",
     "load",
