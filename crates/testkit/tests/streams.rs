@@ -7,6 +7,9 @@ use multiplane::{Learner, RunOptions, RunSpec, Session, StreamSpec};
 use multiplane_core::rng::Rng;
 use serde_json::{Value, json};
 
+/// The weight of iterate t in a running average.
+type Weight = fn(f64) -> f64;
+
 /// `n` rows of sparse numbers with labels 0 to `classes - 1`, which the first features tell roughly.
 fn rows(seed: u64, n: usize, classes: u64, columns: u32) -> Classified {
     let (mut rng, mut data) = (Rng::new(seed, 0), Classified::default());
@@ -87,7 +90,7 @@ fn worst(x: &[f64], truth: usize, w: &[f64], classes: usize) -> (usize, f64) {
 #[test]
 fn subgradient_steps_are_those_of_the_papers() {
     let (n, columns, lambda) = (90, 8, 0.05);
-    let averages: [(Value, fn(f64) -> f64); 4] = [
+    let averages: [(Value, Weight); 4] = [
         (json!("none"), |_| 1.0),
         (json!("weighted"), |t| 2.0 / (t + 1.0)),
         (json!({"name": "polynomial", "eta": 3.0}), |t| 4.0 / (t + 3.0)),

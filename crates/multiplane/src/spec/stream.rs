@@ -90,7 +90,7 @@ impl StreamSpec {
             (Lambda::Value(lambda), _) => Some(lambda),
             (other, n) => n.map(|n| other.value(n as usize)),
         };
-        StreamFacts { lambda, examples: self.n, window: self.window as usize }
+        StreamFacts { lambda, examples: self.n, window: self.window }
     }
 }
 

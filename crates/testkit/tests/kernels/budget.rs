@@ -44,7 +44,7 @@ fn points_within_a_budget() {
         let carrying: Vec<usize> = (0..count).filter(|_| rng.below(4) > 0).collect();
         for at in 0..dim {
             let is_row = |row: &usize| (0..table.labels).any(|label| place(&table, *row, label) == at);
-            let free = !(0..count).any(|row| is_row(&row)) || carrying.iter().any(|row| is_row(row));
+            let free = !(0..count).any(|row| is_row(&row)) || carrying.iter().any(is_row);
             point[dim + at] = if free { rng.unit() - 0.5 } else { 0.0 };
         }
         metric.renew(&mut point);
