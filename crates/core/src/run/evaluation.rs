@@ -266,6 +266,7 @@ impl<O: MaxOracle> Run<O> {
     /// An evaluation that failed.
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
+        self.solver.catch_up();
         self.forget_ahead();
         if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
@@ -291,6 +292,7 @@ impl<O: MaxOracle> Run<O> {
     /// place where that is known to be better.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
+        self.solver.catch_up();
         if self.evaluated_at != Some(self.steps) {
             self.prove_dual();
         }
