@@ -74,7 +74,8 @@ pub struct Constant {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
-    /// The power. Above 1 the sum of all 1 / lambda_t is finite, and w_t converges.
+    /// The power, above 0: at 0 lambda_t would be 1 at every step, which is `constant` with value 1. Above 1 the sum of all
+    /// 1 / lambda_t is finite, and w_t converges.
     pub exponent: f64,
 }
 
@@ -118,11 +119,15 @@ impl Schedule {
             }
             Schedule::Constant(Constant { value: None }) | Schedule::Linear => Ok(()),
             Schedule::Power(Power { exponent }) => {
-                require(exponent.is_finite() && exponent >= 0.0, "exponent", exponent, "must be a finite number >= 0")
+                let rule = "must be a finite number greater than 0: at 0 steps are never regularised more, which is `constant`";
+                require(exponent.is_finite() && exponent > 0.0, "exponent", exponent, rule)
             }
-            Schedule::Geometric(Geometric { ratio }) => {
-                require(ratio > 0.0 && ratio < 1.0, "ratio", ratio, "must be above 0 and below 1")
-            }
+            Schedule::Geometric(Geometric { ratio }) => require(
+                ratio > 0.0 && ratio < 1.0,
+                "ratio",
+                ratio,
+                "must be above 0 and below 1: at 1 lambda_t would stay 1, which is `constant`",
+            ),
         }
     }
 }
