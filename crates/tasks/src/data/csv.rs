@@ -137,6 +137,7 @@ fn row(
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::StreamRules;
     use super::super::text::assert_errors;
     use super::*;
 
@@ -149,6 +150,30 @@ mod tests {
             assert_eq!((data.rows.columns(), data.rows.nonzeros()), (3, 2));
             assert_eq!(data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 0.5), (1, 1.0)]);
         }
+    }
+
+    /// Windows of a table are its rows in order, each with all columns; no header is looked for later on.
+    #[test]
+    fn windows_are_the_table() {
+        let text = b"a,b,label\n1,0,3\n\n0,0,-7\n0.5,2,3\n";
+        let whole = parse(Lines::from_bytes("f", text).unwrap()).unwrap();
+        let begin =
+            |text: &[u8]| (FORMAT.windows.unwrap())(Lines::from_bytes("f", text).unwrap(), StreamRules::default());
+        for most in 2..5 {
+            let (mut all, mut windows) = (Classified::default(), begin(text));
+            while let Some(window) = windows.next(most).unwrap() {
+                let part = window.get::<Classified>().unwrap();
+                assert_eq!(part.rows.columns(), 2);
+                all.rows.append(&part.rows, 0..part.rows.len());
+                all.labels.extend(&part.labels);
+            }
+            all.rows.widen(2);
+            assert_eq!(all, whole);
+        }
+        let mut late = begin(b"1,2,3\n1,3,4\na,b,c\n");
+        assert_eq!(late.next(2).unwrap().unwrap().len(), 2);
+        assert_eq!(late.next(2).unwrap_err().to_string(), "f:3:1: found `a` as value, expected a finite number");
+        assert!(begin(b"a,b\n").next(2).unwrap().is_none(), "a header alone has no rows");
     }
 
     /// Each fault is told with its place and the rule that it breaks.

@@ -168,3 +168,31 @@ impl FunctionalDescent {
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Schedules that never grow are refused by what says so, `constant`; all others grow.
+    #[test]
+    fn schedules_grow() {
+        let checked = |schedule: Schedule| {
+            FunctionalDescent { schedule, ..FunctionalDescent::sfd1() }.check().map_err(|error| error.to_string())
+        };
+        for (schedule, name) in [
+            (Schedule::Power(Power { exponent: 0.0 }), "schedule.exponent = 0: "),
+            (Schedule::Power(Power { exponent: -1.0 }), "schedule.exponent = -1: "),
+            (Schedule::Geometric(Geometric { ratio: 1.0 }), "schedule.ratio = 1: "),
+        ] {
+            let told = checked(schedule).unwrap_err();
+            assert!(told.starts_with(name) && told.ends_with("which is `constant`"), "{told}");
+        }
+        for schedule in
+            [Schedule::Power(Power { exponent: 0.5 }), Schedule::Geometric(Geometric { ratio: 0.9 }), Schedule::Linear]
+        {
+            assert!(checked(schedule).is_ok());
+            assert!(schedule.at(2, 1, 10) > schedule.at(1, 1, 10));
+        }
+        assert!(checked(Schedule::Constant(Constant { value: Some(1.0) })).is_ok());
+    }
+}
