@@ -128,7 +128,7 @@ def test_parameters_are_those_of_the_first_call():
         model.set_params(**usual)
     model.set_params(passes=7, threads=2, progress=False).partial_fit(x, y)
     assert not np.array_equal(model.coef_, before)
-    model.set_params(lam=0.5, passes=2).fit(x, y).partial_fit(x, y)
+    model.set_params(lam=0.5, passes=2, params=None).fit(x, y).partial_fit(x, y)
     assert model.lam_ == 0.5
 
 

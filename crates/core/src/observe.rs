@@ -109,7 +109,8 @@ pub struct Record {
     /// What the last step of functional descent did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
-    /// Examples drawn for the steps that have ended; only of solvers whose passes count these.
+    /// Examples drawn for the steps that have ended; only of solvers whose passes count these, see
+    /// [`Solver::drawn`](crate::solver::Solver::drawn).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub examples_drawn: Option<u64>,
     /// What the kernel has cost; only where there is one.
