@@ -137,7 +137,7 @@ fn refuse_unused(tree: &Map<String, Value>, run: &RunSpec) -> Result<(), Error> 
         let (found, usual) = (solver.params.get(key), preset.get(key));
         if given.is_some_and(|given| given.contains_key(key)) && found != usual {
             let found = found.map_or_else(String::new, |found| shown(found.get("name").unwrap_or(found)));
-            return Err(ParameterError::new(key, found, &format!("has no say: {why}")).under("solver").into());
+            return Err(ParameterError::new(key, found, format!("has no say: {why}")).under("solver").into());
         }
     }
     Ok(())
