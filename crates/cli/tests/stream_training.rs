@@ -245,19 +245,21 @@ fn classes_and_features_grow() {
     assert_eq!((said["d"].as_u64(), scratch.weights("model").len()), (Some(9), 9));
 }
 
-/// Twenty times the rows take no more memory: what is kept is a few windows.
+/// Twenty times the rows take no more memory: what is kept is a few windows. They are small here, as it depends on the load of the
+/// machine how many of them wait to be learned.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_is_flat() {
     let some = samples::rows(2000, &[-1, 1], 40);
     let peak = |times: usize| -> u64 {
         let scratch = Scratch::new();
-        let mut command = scratch.command(&format!("train --stream --data - {SSG} --quiet --record record"));
+        let mut command =
+            scratch.command(&format!("train --stream --data - {SSG} --set stream.window=100 --quiet --record record"));
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         (0..times).for_each(|_| pipe.write_all(some.as_bytes()).unwrap());
         let learned = || fs::read_to_string(scratch.path("record")).map_or(0, |text| text.lines().count());
-        while learned() < 2 * times {
+        while learned() < 20 * times {
             assert!(child.try_wait().unwrap().is_none(), "the run ended too early");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
