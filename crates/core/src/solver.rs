@@ -107,6 +107,12 @@ pub trait Solver<O: MaxOracle + ?Sized> {
         false
     }
 
+    /// Returns how many rows of a kernel carry weight in what [`answer`](Solver::answer) is made of now, for records; `None` without
+    /// a kernel, and of solvers that do not say. Computes no value of the kernel.
+    fn support_vectors(&self) -> Option<usize> {
+        None
+    }
+
     /// Takes one step.
     ///
     /// # Errors

@@ -38,6 +38,11 @@ impl KernelTable {
         self.examples.last().map_or(0, |last| last.end)
     }
 
+    /// Returns the rows that carry a coefficient (`[d]`), ascending.
+    pub(super) fn carrying<'a>(&'a self, coefficients: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
+        (0..self.rows()).filter(|&row| (0..self.labels).any(|label| coefficients[self.at(row, label)] != 0.0))
+    }
+
     /// Returns the coordinate of a row and a label.
     pub(super) fn at(&self, row: usize, label: usize) -> usize {
         match self.layout {

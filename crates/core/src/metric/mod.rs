@@ -203,6 +203,12 @@ impl Metric {
         self.kernel.as_ref().map(|kernel| kernel.table().rows())
     }
 
+    /// Returns how many rows carry a coefficient of a point; `None` without a kernel. O(rows).
+    pub fn support(&self, point: &[f64]) -> Option<usize> {
+        let table = self.kernel.as_ref()?.table();
+        Some(table.carrying(self.coefficients(point)).count())
+    }
+
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.
     pub fn most_additions(&self) -> f64 {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }

@@ -7,7 +7,7 @@ use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Sequential, sum_of_hinges};
-use crate::observe::{Certificate, GapForecast, Record};
+use crate::observe::{Certificate, GapForecast, KernelState, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
@@ -236,6 +236,11 @@ impl<O: MaxOracle> Run<O> {
             answer,
             decisions: progress.decisions,
             descent: progress.descent,
+            examples_drawn: self.solver.drawn(),
+            kernel: self.regularizer.metric().counts().map(|counts| KernelState {
+                kernel_evaluations: counts.evaluations,
+                support_vectors: self.solver.support_vectors(),
+            }),
         };
         for observer in &mut self.observers {
             observer.evaluated(&record)?;
