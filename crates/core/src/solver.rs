@@ -96,7 +96,7 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     }
 
     /// Returns whether the answers seek the minimum of P at the run's lambda. Where they do not, the latest is the one to
-    /// save, and P only says what it is there.
+    /// save, and P only says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same of others.
     fn minimises(&self) -> bool {
         true
     }

@@ -92,7 +92,8 @@ pub struct SolverEntry {
     pub continues: bool,
     /// Whether it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
     pub minimises: bool,
-    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two.
+    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two, and answers with
+    /// [the latest](crate::run::Run::with_latest) weights.
     pub is_online: bool,
     /// The preset's parameters.
     pub preset: fn() -> Value,

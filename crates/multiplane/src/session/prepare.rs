@@ -62,6 +62,9 @@ impl Session {
         .with_seed(self.spec.seed)
         .with_clock(self.spec.clock)
         .with_evaluate(self.spec.evaluate);
+        if self.spec.solver.entry.is_online {
+            run = run.with_latest();
+        }
         if let Some((training, evaluation)) = self.executors(&wrap)? {
             run = run.with_executors(training, evaluation);
         }

@@ -88,7 +88,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
         self.dual.iterate().regularizer().fold_frozen(corner);
         self.dual.place(block, corner, true, self.epochs as u32, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
     }
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {

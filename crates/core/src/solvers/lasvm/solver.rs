@@ -133,7 +133,7 @@ impl LaSvmSolver {
         let now = self.epochs as u32;
         let mut visit = self.dual.visit_with(block, answer, true, now, ctx);
         let step = visit.step(StepRule::Pairwise, 0.0, UpdateKind::Exact, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
         step.gain > 0.0
     }
 
@@ -144,7 +144,7 @@ impl LaSvmSolver {
         let Some(block) = self.support.most_violating(&mut self.dual, tolerance, ctx) else { return false };
         ctx.count_cached();
         let step = self.dual.visit(block, ctx).step(StepRule::Pairwise, 0.0, UpdateKind::Approximate, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
         step.gain > 0.0
     }
 
