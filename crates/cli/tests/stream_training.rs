@@ -44,7 +44,7 @@ fn a_stream_is_a_stream() {
              rows_per_second snapshots seed threads clock planes model version",
         );
         assert_eq!((&said["n"], &said["windows"], &said["d"]), (&400.into(), &8.into(), &16.into()));
-        assert_eq!((&said["stop_reason"], &said["primal"]), (&"passes".into(), &Value::Null));
+        assert_eq!((&said["stop_reason"], &said["primal"]), (&"end".into(), &Value::Null));
         assert_eq!(said["lambda"].is_null(), solver == "sfd1");
         for data in ["rows.svm", "rows.svm.gz", "-"] {
             let ran = match data {

@@ -204,6 +204,8 @@ class Estimator(Parameters):
         self.history_, self._problem, self._fit = history, problem, fit
         for warning in fit.warnings:
             warnings.warn(warning, UserWarning, stacklevel=3)
+        if fit.doubt is not None:
+            warnings.warn(fit.doubt, ConvergenceWarning, stacklevel=3)
         if broken is not None:
             warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
         if fit.interrupted is not None:

@@ -236,6 +236,8 @@ impl<O: MaxOracle> Run<O> {
             answer,
             decisions: progress.decisions,
             descent: progress.descent,
+            ascent: progress.ascent,
+            subgradient: progress.subgradient,
             examples_drawn: self.solver.drawn(),
             kernel: self.regularizer.metric().counts().map(|counts| KernelState {
                 kernel_evaluations: counts.evaluations,

@@ -100,8 +100,8 @@ impl<O: MaxOracle> Run<O> {
     /// Answers with the latest weights, however low P was before or is at w = 0: of solvers that learn online, whose users want
     /// to predict with what was learned. Of a run with a dual value that is to reach a gap it is the best of those evaluated.
     /// Runs of solvers that do not [minimise](Solver::minimises) do so anyway.
-    pub fn with_latest(mut self) -> Self {
-        self.online = true;
+    pub fn with_latest(mut self, latest: bool) -> Self {
+        self.online = latest || !self.solver.minimises();
         self
     }
 

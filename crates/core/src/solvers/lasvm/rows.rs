@@ -3,7 +3,6 @@
 
 use crate::dual::BlockDual;
 use crate::hull::HullState;
-use crate::linalg::sparse_dot;
 use crate::oracle::Capabilities;
 use crate::plane::{Plane, Star};
 use crate::plane_sum::PlaneSum;
@@ -140,8 +139,10 @@ impl Rows {
     pub(super) fn violation(&self, at: usize, w: &[f64]) -> Option<f64> {
         let span = self.spans[at];
         let all = span.start..span.start + span.len;
+        // In order: what hides the latency of an addition are the examples before and after.
+        let terms = || self.indices[all.clone()].iter().zip(&self.values[all.clone()]);
         span.is_here
-            .then(|| violation(span.masses, span.circ + sparse_dot(&self.indices[all.clone()], &self.values[all], w)))
+            .then(|| violation(span.masses, span.circ + terms().map(|(&at, of)| of * w[at as usize]).sum::<f64>()))
     }
 }
 
@@ -149,4 +150,73 @@ impl Rows {
 pub(super) fn violation([truth, plane]: [bool; 2], score: f64) -> f64 {
     let of = |has_mass: bool, score: f64| if has_mass { score } else { f64::INFINITY };
     score.max(0.0) - of(truth, 0.0).min(of(plane, score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::average::{Averaging, UpdateKind};
+    use crate::dual::{BlockVisit, StepRule};
+    use crate::oracle::NoCapabilities;
+    use crate::rng::Rng;
+
+    /// Whatever steps were made and whoever has come and left: what is here violates as the dual point says, and an example is
+    /// here if it has one plane.
+    #[test]
+    fn rows_violate_as_the_dual_point_says() {
+        const BLOCKS: usize = 6;
+        let none = &mut NoCapabilities;
+        for (seed, dim) in [(0, 4), (1, 12), (2, 40)] {
+            let mut rng = Rng::new(seed, 0);
+            let mut dual = <HullState as BlockDual>::new(BLOCKS, dim, 0.1.into(), Averaging::None);
+            let (mut rows, mut listed, mut here) = (Rows::default(), Vec::new(), 0);
+            for _ in 0..400 {
+                let block = rng.below(BLOCKS as u64) as usize;
+                let mut plane = Plane::new();
+                let nonzeros = (0..dim as u32).filter(|index| (index + block as u32) % 2 == 0);
+                nonzeros.for_each(|index| plane.push(index, rng.below(3) as f64 - 1.0));
+                plane.set_circ(0.25 + rng.below(2) as f64);
+                plane.seal();
+                // At times a new plane, else the step among those kept.
+                if dual.sets().is_empty(block) || rng.below(4) == 0 {
+                    dual.visit_with(block, &mut plane, true, 0, none).step(
+                        StepRule::Pairwise,
+                        0.0,
+                        UpdateKind::Exact,
+                        none,
+                    );
+                } else {
+                    dual.visit(block, none).step(StepRule::Pairwise, 0.0, UpdateKind::Approximate, none);
+                }
+                if rng.below(2) == 0 {
+                    dual.sets_mut().prune(block, u32::MAX, usize::MAX);
+                }
+                let place = listed.iter().position(|&other| other == block);
+                match (place, dual.sets().is_empty(block)) {
+                    (Some(at), true) => {
+                        rows.swap_remove(at);
+                        listed.swap_remove(at);
+                    }
+                    (Some(at), false) => rows.learn(at, block, &dual, none),
+                    (None, false) => {
+                        rows.push(block, &dual, none);
+                        listed.push(block);
+                    }
+                    (None, true) => {}
+                }
+                if rng.below(10) == 0 {
+                    rows.pack();
+                }
+                assert_eq!(rows.len(), listed.len());
+                for (at, &block) in listed.iter().enumerate() {
+                    let found = rows.violation(at, dual.weights());
+                    assert_eq!(found.is_some(), dual.sets().len(block) == 1, "{block}");
+                    here += usize::from(found.is_some());
+                    let expected = dual.violation(block, 0.0, none);
+                    assert!(found.is_none_or(|found| (found - expected).abs() <= 1e-9), "{found:?}, not {expected}");
+                }
+            }
+            assert!(here > 100, "{here}");
+        }
+    }
 }
