@@ -27,8 +27,9 @@ fn the_latest_weights_are_the_answer() {
         let mut above = 0;
         for seed in 0..10 {
             let (problem, lambda) = (small::random(seed), 1e-4);
-            let n = problem.blocks() as u64;
-            let (found, kept) = run(entry, &problem, lambda, n, true);
+            // Sampled cuts move when a plane is complete.
+            let calls = problem.blocks() as u64 * if entry.name == "sampled-cuts" { 3 } else { 1 };
+            let (found, kept) = run(entry, &problem, lambda, calls, true);
             let name = format!("{} {seed}", entry.name);
             assert_eq!(found.stop_reason, StopReason::Calls, "{name}");
             let (zero, primal) = (found.primal_at_zero.unwrap(), found.certificate.primal);
@@ -38,13 +39,13 @@ fn the_latest_weights_are_the_answer() {
             let last = kept.0.lock().unwrap().last().unwrap().certificate.primal;
             assert_eq!(last, primal, "{name}");
             assert!(found.certificate.dual.is_none_or(|dual| dual <= primal + 1e-9), "{name}");
-            if primal <= zero {
+            if primal <= zero + 1e-9 {
                 continue;
             }
             above += 1;
             assert!(found.w.iter().any(|&weight| weight != 0.0), "{name}");
             if entry.minimises {
-                let (lowest, _) = run(entry, &problem, lambda, n, false);
+                let (lowest, _) = run(entry, &problem, lambda, calls, false);
                 assert!(lowest.w.iter().all(|&weight| weight == 0.0) && lowest.certificate.primal == zero, "{name}");
             }
         }

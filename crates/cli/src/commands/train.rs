@@ -99,12 +99,8 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
             format!("  primal  not evaluated: {why}, so there is no certificate\n")
         }
         Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
-        Some(zero) if primal > zero => {
-            format!(
-                "  primal  {} (above that of w = 0, {}: these are the latest weights)\n",
-                number(primal),
-                number(zero)
-            )
+        Some(zero) if summary.lower_at_zero().is_some() => {
+            format!("  primal  {} (above that of w = 0, {})\n", number(primal), number(zero))
         }
         Some(_) => format!("  primal  {}: nothing better than w = 0 was found, so all weights are 0\n", number(primal)),
         None => format!("  primal  {}\n", number(primal)),

@@ -120,18 +120,20 @@ impl Session {
             return None;
         }
         let advice = "more passes or a larger lambda bring it down";
-        if primal > zero {
-            return Some(format!(
-                "the primal value of these weights is {}, and w = 0 has {}: they are the latest, as solver `{}` learns online, \
-                 and far from the optimum; {advice}",
-                short(primal),
-                short(zero),
-                entry.name
-            ));
+        if summary.lower_at_zero().is_some() {
+            let why = match entry.is_online {
+                true => format!(
+                    "they are the latest, as solver `{}` learns online, and far from the optimum; {advice}",
+                    entry.name
+                ),
+                false => "too few rows carry weight (task.kernel_budget)".into(),
+            };
+            let (primal, zero) = (short(primal), short(zero));
+            return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
         }
         let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
         let is_told = self.gap_warning(summary).is_some();
-        (primal == zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
+        (primal >= zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
             format!(
                 "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
                 short(zero)
@@ -142,8 +144,10 @@ impl Session {
     /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.
     pub fn kernel_hint(&self, set: Setting) -> Option<String> {
         let spec = self.spec();
-        let kernel = spec.task.params.get("kernel")?;
-        let is_slow = spec.solver.config.prefers_kernels() && kernel.is_null() | (kernel == "none");
+        // Measured with two labels, where an example has one plane.
+        let kernel = spec.task.params.get("kernel").filter(|_| spec.task.name == "binary")?;
+        let is_none = kernel.get("name").unwrap_or(kernel) == "none";
+        let is_slow = is_none && spec.solver.config.prefers_kernels();
         (is_slow && self.problem().blocks() >= MANY).then(|| {
             format!(
                 "after every step solver `{}` scores all examples with weight anew, feature by feature; with {} a step costs \
