@@ -166,7 +166,7 @@ fn bounds(summary: &PathSummary, model: &PathModel) -> Bounds {
         let dual = point.dual.unwrap_or(f64::NAN);
         let end = points.get(k + 1).map_or(summary.lambda_end, |next| next.lambda);
         if summary.kind == PathKind::Path && end < point.lambda {
-            let half_square = 0.5 * model.row(k).iter().map(|w| w * w).sum::<f64>();
+            let half_square = model.half_square(k);
             let primal = |lambda: f64| point.primal + (lambda - point.lambda) * half_square;
             let scaled = dual * end / point.lambda;
             let end_dual = points.get(k + 1).and_then(|next| next.dual).unwrap_or(scaled);

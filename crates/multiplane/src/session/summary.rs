@@ -110,7 +110,7 @@ impl SlackCost {
 
 impl KernelCost {
     /// Of a model with this vocabulary, for which so many values were computed beside those of training.
-    pub(super) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
+    pub(crate) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
         let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();

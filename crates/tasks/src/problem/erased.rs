@@ -64,7 +64,19 @@ pub trait Problem: Send + Sync {
     /// Returns what a model holds of a point of training (see [`Metric`]): weights in the layout of files, and what it must
     /// remember beside them.
     fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        (self.to_file_layout(point), self.vocabulary().clone())
+        self.compact(self.to_file_layout(point))
+    }
+
+    /// Returns what a model holds of points of training that stand one after the other in the layout of files
+    /// ([`to_file_layout`](Problem::to_file_layout)): as many in the layout of models, and what these must remember. With a
+    /// kernel rows that no point gives weight are left out.
+    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
+        (points, self.vocabulary().clone())
+    }
+
+    /// Whether models are reduced to a budget of rows ([`reduced`](Problem::reduced)).
+    fn has_budget(&self) -> bool {
+        false
     }
 
     /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` where it has
