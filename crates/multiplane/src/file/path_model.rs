@@ -322,7 +322,14 @@ mod tests {
             chosen: None,
         };
         let (primal, dual) = (vec![1.0, 0.9, 0.8], vec![0.95, 0.85, f64::NAN]);
-        PathModel { lambdas: vec![4.0, 2.0, 0.5], w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0], primal, dual, squares: Vec::new(), info }
+        PathModel {
+            lambdas: vec![4.0, 2.0, 0.5],
+            w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0],
+            primal,
+            dual,
+            squares: Vec::new(),
+            info,
+        }
     }
 
     /// Row k where lambdas[k] >= lambda > lambdas[k+1]; the ends belong to the first and the last.

@@ -53,6 +53,9 @@ pub struct Summary {
     /// What a kernel took; left out where there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
+    /// The gap of the run, where the model was reduced to a budget of rows since and has another; left out elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_before_reduction: Option<f64>,
     /// What slack rescaling took; left out where margins are rescaled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub slack: Option<SlackCost>,
@@ -146,6 +149,7 @@ impl Summary {
             clock: session.spec().clock,
             planes: outcome.progress.planes,
             kernel: None,
+            gap_before_reduction: None,
             slack: SlackCost::of(session.problem()),
             model: None,
             mishaps: session.ledger.mishaps(),

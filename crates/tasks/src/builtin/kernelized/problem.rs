@@ -16,7 +16,6 @@ use crate::probe::BoxedProbe;
 use crate::problem::{
     MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary, WrapProblem,
 };
-use crate::reference::careful_sum;
 
 impl Problem for Kernelized {
     fn task(&self) -> &'static str {
@@ -144,18 +143,20 @@ impl Problem for Kernelized {
     ) -> Result<f64, OracleError> {
         let of_rows = self.plain_images(&self.rows, w, threads)?;
         let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = match self.as_data(self.support_rows()) {
-            Ok(rows) => self.plain_images(&rows, w, threads)?,
-            Err(error) => return Err(OracleError { block: 0, reason: error.to_string() }),
-        };
-        let terms = w.iter().zip(&of_support).map(|(u, f)| u * f);
-        Ok(0.5 * lambda * careful_sum(terms) + hinges)
+        let (square, _) = self.plain_square(w, threads)?;
+        Ok(0.5 * lambda * square + hinges)
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         self.inner.reference_hinge(block, &self.plain_images(&self.rows, w, 1)?)
     }
     fn reference_roundoff(&self) -> f64 {
         self.inner.reference_roundoff()
+    }
+    fn by_number(&self) -> Option<&dyn Problem> {
+        Some(&*self.inner)
+    }
+    fn reference_square(&self, coefficients: &[f64], threads: usize) -> Result<(f64, f64), OracleError> {
+        self.plain_square(coefficients, threads)
     }
     /// Planes of rows by number are no planes of files.
     fn reference_plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {
