@@ -5,7 +5,7 @@ use std::fmt::Write;
 use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
 
 use crate::chart::{Chart, Series};
-use crate::terminal::{number, spent};
+use crate::terminal::{number, of_kernel, spent};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 16;
@@ -39,6 +39,7 @@ pub(crate) fn text(summary: &PathSummary) -> String {
     let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
     text += &points_table(&summary.breakpoints);
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
+    text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation);
     }

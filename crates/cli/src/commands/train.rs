@@ -8,7 +8,7 @@ use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
 use crate::progress::Progress;
-use crate::terminal::{complain, number, print, seconds_of, spent};
+use crate::terminal::{complain, number, of_kernel, print, seconds_of, spent};
 
 /// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
 const ROUNDING: f64 = 1e-9;
@@ -130,15 +130,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         text += "  gap     none: this solver has no dual value\n";
     }
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
-    if let Some(kernel) = &summary.kernel {
-        text += &format!(
-            "  kernel  {} values computed, {} read again; {} of {} rows carry weight\n",
-            number(kernel.kernel_evaluations as f64),
-            number(kernel.kernel_reread as f64),
-            kernel.support_vectors,
-            kernel.kernel_rows
-        );
-    }
+    text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(slack) = &summary.slack {
         text += &format!(
             "  slack   {} calls of the margin oracle for {} answers, {} of them proven to be the best\n",
