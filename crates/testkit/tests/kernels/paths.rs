@@ -74,7 +74,8 @@ fn grids_with_linear_kernels_are_linear() {
         for solver in ["bcfw", "mp-bcfw"] {
             let points = GridPoints::List(vec![1.0, 0.3, 0.1, 0.05]);
             let grid = GridSpec { points, gap: GapTarget::Absolute(1e-2), warm_start, start_gap: 0.1 };
-            let trained = |kernel: &str| session(seed, solver, json!(kernel)).grid(&grid, RunOptions::default()).unwrap();
+            let trained =
+                |kernel: &str| session(seed, solver, json!(kernel)).grid(&grid, RunOptions::default()).unwrap();
             let ((plain, expected), (kernel, found)) = (trained("none"), trained("linear"));
             assert!(kernel.info.provenance.vocabulary.support.is_some() && plain.lambdas == kernel.lambdas);
             let primal = |model: &PathModel, lambda: f64| {
