@@ -38,22 +38,16 @@ impl Learner {
         })
     }
 
-    /// Predicts the examples of a window, then learns from them, in windows of the stream's size; returns the mean loss of
-    /// the predictions.
+    /// Predicts the examples of a piece, then learns from them, in windows of the stream's size: all or none; returns the mean
+    /// loss of the predictions.
     fn learn(&self, py: Python<'_>, data: &Dataset) -> PyResult<f64> {
         let data = data.data.clone();
-        let work = || {
-            let mut inner = self.lock();
-            let (most, n) = (inner.stream().window, data.len());
-            let mut losses = 0.0;
-            for begin in (0..n).step_by(most) {
-                let examples: Vec<usize> = (begin..n.min(begin + most)).collect();
-                let part = if n > most { data.subset(&examples) } else { data.clone() };
-                losses += inner.learn(part).map_err(raised)?.loss * examples.len() as f64;
-            }
-            Ok(losses / n.max(1) as f64)
-        };
-        guarded(|| py.detach(work))
+        guarded(|| py.detach(|| self.lock().learn_piece(&data).map_err(raised)))
+    }
+
+    /// What is to be said where more examples have come than `stream.n` announced.
+    fn length_warning(&self) -> Option<String> {
+        self.lock().length_warning(false)
     }
 
     /// The model as it stands.

@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import blobs
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimators_partial_fit_n_features
 
 from multiplane import BinarySSVM, MulticlassSSVM
@@ -84,6 +86,69 @@ def test_fit_ends_a_stream():
     model.fit(x, y)
     assert not np.array_equal(model.coef_, first) and model.history_
     assert np.array_equal(model.partial_fit(x, y).coef_, first)
+
+
+@pytest.mark.parametrize("estimator", ONLINE)
+@pytest.mark.parametrize("bad", [np.nan, 1e300])
+def test_a_call_that_fails_teaches_nothing(estimator, bad):
+    """A row in a late window that cannot be learned: the estimator is what it was, and goes on as if there had been no such call."""
+    x, y = blobs(3 if isinstance(estimator, MulticlassSSVM) else 2, n=200)
+    model = copy.deepcopy(estimator)
+    model.params = {**(model.params or {}), "stream.window": 20}
+    model.partial_fit(x[:100], y[:100], classes=np.unique(y))
+    other, before, summary = copy.deepcopy(model), model.coef_.copy(), dict(model.summary_)
+    broken = x[100:].copy()
+    broken[75:] = bad
+    with pytest.raises((ValueError, RuntimeError)):
+        model.partial_fit(broken, y[100:])
+    assert np.array_equal(model.coef_, before) and model.summary_["n"] == summary["n"] == 100
+    for one in (model, other):
+        one.partial_fit(x[100:], y[100:])
+    assert np.array_equal(model.coef_, other.coef_) and model.summary_["n"] == 200
+
+
+def test_parameters_are_those_of_the_first_call():
+    """A parameter that has changed since is refused by its name; stops and workers may change; ``fit`` and clones begin anew."""
+    x, y = blobs(2, n=100)
+    model = BinarySSVM(solver="pegasos", lam=0.1, params={"stream.window": 50}).partial_fit(x, y)
+    before = model.coef_.copy()
+    for changed, told in [
+        ({"lam": 0.5}, r"^lambda \(was 0.1, is 0.5\): changed since the first call"),
+        ({"solver": "ssg"}, r"solver.name \(was 'pegasos', is 'ssg'\)"),
+        ({"seed": 3}, r"seed \(was 0, is 3\)"),
+        ({"params": {"stream.window": 5}}, r"stream.window \(was 50, is 5\)"),
+        ({"params": None}, r"stream.window \(was 50, is None\)"),
+    ]:
+        usual = {name: getattr(model, name) for name in changed}
+        model.set_params(**changed)
+        with pytest.raises(ValueError, match=told):
+            model.partial_fit(x, y)
+        assert np.array_equal(model.coef_, before)
+        clone(model).partial_fit(x, y)
+        model.set_params(**usual)
+    model.set_params(passes=7, threads=2, progress=False).partial_fit(x, y)
+    assert not np.array_equal(model.coef_, before)
+    model.set_params(lam=0.5, passes=2, params=None).fit(x, y).partial_fit(x, y)
+    assert model.lam_ == 0.5
+
+
+def test_more_rows_than_announced_are_told():
+    """``stream.n`` is what lambda = 1/n goes by: more rows than that are told, with both numbers."""
+    x, y = blobs(2, n=100)
+    model = BinarySSVM(solver="pegasos", params={"stream.n": 150})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(x, y)
+    with pytest.warns(UserWarning, match="stream.n = 150, but 200 rows were read: lambda was that of 150 rows"):
+        model.partial_fit(x, y)
+
+
+def test_parameters_without_a_say_are_refused():
+    """Sizes and samplings of functional descent, and orders, are nothing on a stream."""
+    x, y = blobs(2, n=50)
+    for solver, name in [("sfd1", "size"), ("sfd2", "size")]:
+        with pytest.raises(ValueError, match=f"solver.{name} = 7: has no say"):
+            BinarySSVM(solver=solver, params={f"solver.{name}": 7, "stream.n": 50}).partial_fit(x, y)
 
 
 @pytest.mark.parametrize("estimator", ONLINE)

@@ -93,7 +93,7 @@ pub(crate) struct TrainArgs {
     /// Strength of the regulariser: a number, 1/n, or c:X for C = X, lambda = 1/(C n) [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
-    /// Learn in one pass over a stream of libsvm rows, in windows, with memory for a few of them: --data is a file, a pipe, or
+    /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a file, a pipe, or
     /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the way
     #[arg(long)]
     pub(crate) stream: bool,

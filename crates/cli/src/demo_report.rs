@@ -212,6 +212,8 @@ mod tests {
             answer: None,
             decisions: None,
             descent: None,
+            examples_drawn: None,
+            kernel: None,
         };
         let found: Vec<_> = gaps(&[record(1.0, 0.5), record(0.75, 0.25), record(0.25, 0.125)]).collect();
         assert_eq!(found, [Some(0.5), Some(0.25), Some(0.25)]);

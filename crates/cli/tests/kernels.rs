@@ -382,3 +382,49 @@ fn budgets_in_training() {
         assert!(!scratch.path("out").exists());
     }
 }
+
+/// Curves of the SFD thesis (Fig. 5.3, 5.4) are in the records: test loss against examples drawn, rows that carry weight and values
+/// of the kernel, with hinge and length of each step. Recording changes no bit of the model.
+#[test]
+fn records_tell_what_curves_are_of() {
+    let scratch = rings();
+    for (solver, own) in [("sfd1", true), ("pegasos-avg --lambda 0.01", false), ("ssg-avg --lambda 0.01", false)] {
+        let train = format!(
+            "train --task binary --data train.two --test test.two --set task.kernel=rbf --solver {solver} --passes 3 --clock work"
+        );
+        let said = scratch.json(&format!("{train} --record record --out m"));
+        scratch.json(&format!("{train} --out other"));
+        assert_eq!(scratch.bytes("other"), scratch.bytes("m"), "{solver}");
+        let records = scratch.records("record");
+        let of = |key: &str| -> Vec<f64> { records.iter().map(|record| number(record, key)).collect() };
+        for key in ["kernel_evaluations", "support_vectors", "pass"] {
+            assert!(of(key).is_sorted(), "{solver}, {key}: {:?}", of(key));
+        }
+        assert!(of("test_loss").iter().all(|loss| (0.0..=1.0).contains(loss)));
+        let last = records.last().unwrap();
+        assert!(number(last, "support_vectors") > 0.0, "{solver}: {last:?}");
+        assert!(number(last, "kernel_evaluations") > 0.0);
+        assert!(
+            number(last, "kernel_evaluations") <= number(&said, "kernel_evaluations"),
+            "{solver}: {last:?}, {said:?}"
+        );
+        if own {
+            assert_eq!(number(last, "support_vectors"), number(&said, "support_vectors"), "{solver}");
+            let drawn: Vec<f64> = of("pass").iter().map(|pass| (pass * 120.0).round()).collect();
+            assert_eq!(of("examples_drawn"), drawn);
+            assert_eq!(drawn[0], 1.0, "a row for each step");
+            for record in &records {
+                let step = record["descent"].as_object().unwrap();
+                assert!(number(step, "update_square") <= number(step, "update_bound") * (1.0 + 1e-9));
+                assert!(number(step, "hinge") >= 0.0 && (0.0..=1.0).contains(&number(step, "nonzero")));
+            }
+        }
+    }
+    let train = "train --task binary --data train.two --record record --out m --passes 2";
+    scratch.succeed(train);
+    let plain = &scratch.records("record")[0];
+    assert!(["kernel_evaluations", "support_vectors", "examples_drawn"].iter().all(|key| !plain.contains_key(*key)));
+    scratch.succeed(&format!("{train} --set task.kernel=rbf"));
+    let dual = &scratch.records("record")[0];
+    assert!(dual["support_vectors"].is_null() && number(dual, "kernel_evaluations") > 0.0, "{dual:?}");
+}

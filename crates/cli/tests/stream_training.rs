@@ -62,7 +62,7 @@ fn a_stream_is_a_stream() {
 /// What a stream cannot have is refused with the reason, before anything is read or written.
 #[test]
 fn what_no_stream_has_is_refused() {
-    let scratch = Scratch::new().with("rows.svm", rows()).with("a.csv", "1,2,1\n").with("all", "1 1:1\n1 2:1\n");
+    let scratch = Scratch::new().with("rows.svm", rows()).with("a.seq", "1 qid:1 1:1\n").with("all", "1 1:1\n1 2:1\n");
     let before = scratch.snapshot();
     for (arguments, complaint) in [
         ("--task binary --data rows.svm --solver pegasos", "lambda = 1/n or c:X: of a stream must be a number"),
@@ -84,7 +84,23 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data rows.svm --set stream.window=0", "stream.window = 0: must be 1 to 16777216"),
         ("--task binary --data rows.svm --set stream.widow=5", "unknown parameter of stream: `widow`"),
         ("--task binary --data rows.svm --set solver.budget=removal", "solver.budget = removal: needs a kernel"),
-        ("--task binary --data a.csv", "format csv cannot be read as a stream: libsvm can"),
+        ("--task binary --format hmm --data a.seq", "format hmm cannot be read as a stream; these can: libsvm, csv"),
+        (
+            "--task binary --data rows.svm --solver sfd1 --set solver.size=5",
+            "solver.size = 5: has no say: a step on a stream is on a whole window, whose rows are stream.window",
+        ),
+        (
+            "--task binary --data rows.svm --set solver.sampling=importance",
+            "solver.sampling = importance: has no say: a step on a stream is on all rows of a window",
+        ),
+        (
+            "--task binary --data rows.svm --set solver.sampling=sequential --set solver.sampling.shuffle=false",
+            "solver.sampling = sequential: has no say",
+        ),
+        (
+            "--task binary --data rows.svm --solver ssg --lambda 0.1 --set solver.order=permutation",
+            "solver.order = permutation: has no say: rows of a stream are visited as they come",
+        ),
         ("--task binary --data missing", "missing: found no such file"),
         ("--task binary --data all", "the first window has 1 label (1), expected two: declare all by stream.labels"),
         (
@@ -229,19 +245,21 @@ fn classes_and_features_grow() {
     assert_eq!((said["d"].as_u64(), scratch.weights("model").len()), (Some(9), 9));
 }
 
-/// Twenty times the rows take no more memory: what is kept is a few windows.
+/// Twenty times the rows take no more memory: what is kept is a few windows. They are small here, as it depends on the load of the
+/// machine how many of them wait to be learned.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_is_flat() {
     let some = samples::rows(2000, &[-1, 1], 40);
     let peak = |times: usize| -> u64 {
         let scratch = Scratch::new();
-        let mut command = scratch.command(&format!("train --stream --data - {SSG} --quiet --record record"));
+        let mut command =
+            scratch.command(&format!("train --stream --data - {SSG} --set stream.window=100 --quiet --record record"));
         let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         (0..times).for_each(|_| pipe.write_all(some.as_bytes()).unwrap());
         let learned = || fs::read_to_string(scratch.path("record")).map_or(0, |text| text.lines().count());
-        while learned() < 2 * times {
+        while learned() < 20 * times {
             assert!(child.try_wait().unwrap().is_none(), "the run ended too early");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -316,4 +334,152 @@ fn failures_keep_what_was_learned() {
     assert!(matches!(ran.code, Some(1 | 2)) && ran.complaints("error: ").len() == 1, "{}", ran.stderr);
     assert!(!scratch.path("m").exists());
     scratch.json("evaluate --model kept --data rows.svm");
+}
+
+/// A specification that names all parameters, as that of a model, is taken as long as none differs from the preset's.
+#[test]
+fn presets_may_be_named() {
+    let scratch = Scratch::new().with("rows.svm", rows());
+    let plain = "train --stream --data rows.svm --task binary --solver sfd1 --clock work";
+    scratch.succeed(&format!("{plain} --out plain"));
+    scratch.succeed(&format!("{plain} --set solver.size=0.01 --set solver.sampling=sequential --out named"));
+    assert_eq!(scratch.bytes("named"), scratch.bytes("plain"));
+}
+
+/// Labels and features of the test data that the stream did not have are told, as without a stream.
+#[test]
+fn test_data_beyond_the_stream_are_told() {
+    let test = "1 1:1 20:1\n-1 2:1\n5 1:1\n";
+    let scratch = Scratch::new().with("rows.svm", rows()).with("test.svm", test).with("known.svm", rows());
+    let train =
+        |stream: &str, test: &str| scratch.run(&format!("train {stream} --data rows.svm --test {test} {SSG} --out m"));
+    let whole = train("--passes 1", "test.svm");
+    let told: Vec<String> =
+        whole.complaints("warning: test data").iter().map(|warning| (*warning).to_owned()).collect();
+    assert_eq!(told.len(), 2, "labels and features: {told:?}");
+    for more in ["", "--set stream.patience=1 --set stream.test_every=1 --set stream.window=50"] {
+        let ran = train(&format!("--stream {more}"), "test.svm");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert_eq!(ran.complaints("warning: test data").len(), 2, "{}", ran.stderr);
+        assert!(more.is_empty() && ran.complaints("warning: ") == told || !more.is_empty(), "{}", ran.stderr);
+    }
+    assert_eq!(train("--stream", "known.svm").stderr, "");
+    assert_eq!(train("--stream --quiet", "test.svm").stderr, "");
+}
+
+/// A length that is not the announced one is told with both numbers, and what it means.
+#[test]
+fn a_wrong_length_is_told() {
+    let scratch = Scratch::new().with("rows.svm", rows());
+    for (options, told) in [
+        ("--solver sfd2 --set stream.n=400", ""),
+        (
+            "--solver sfd2 --set stream.n=500",
+            "stream.n = 500, but 400 rows were read: lambda_t = t/n was that of 500 rows: the last step had 0.008, of 400 rows it \
+             had had 0.01",
+        ),
+        ("--solver sfd2 --set stream.n=100", "stream.n = 100, but 400 rows were read: lambda_t = t/n"),
+        (
+            "--solver ssg --set stream.n=800",
+            "stream.n = 800, but 400 rows were read: lambda was that of 800 rows, 0.00125: of 400 rows it is 0.0025",
+        ),
+        (
+            "--solver sfd1 --set stream.n=500",
+            "stream.n = 500, but 400 rows were read: nothing of this solver goes by it",
+        ),
+        ("--solver ssg --lambda 0.1 --set stream.n=5", "stream.n = 5, but 400 rows were read: nothing"),
+        // Whoever stops early has not been told anything wrong.
+        ("--solver sfd1 --set stream.n=500 --calls 100", ""),
+    ] {
+        let train = format!("train --stream --data rows.svm --task binary {options} --set stream.window=100 --out m");
+        let ran = scratch.run(&train);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        match (told, &ran.complaints("warning: ")[..]) {
+            ("", []) => {}
+            (told, [warning]) => assert!(!told.is_empty() && warning.contains(told), "{options}: {warning}"),
+            (_, other) => panic!("{options}: {other:?}"),
+        }
+    }
+}
+
+/// With patience the report tells the weights of the model that is saved, which may be fewer than those learned last.
+#[test]
+fn the_report_is_of_what_is_saved() {
+    let all = samples::rows(400, &[-1, 1], 6);
+    let flip = |line: &str| match line.strip_prefix("-1") {
+        Some(rest) => format!("1{rest} 40:1"),
+        None => format!("-{} 40:1", line.trim_start_matches('+')),
+    };
+    let lines: Vec<&str> = all.lines().collect();
+    let stream: String = lines[..200].iter().map(|line| format!("{line}\n")).collect::<String>()
+        + &(0..10).flat_map(|_| &lines[..200]).map(|line| flip(line) + "\n").collect::<String>();
+    let test: String = lines[200..].iter().map(|line| format!("{line}\n")).collect();
+    let scratch = Scratch::new().with("stream", stream).with("test", test);
+    let said = scratch.json(&format!(
+        "train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2 \
+         --set stream.patience=3 --record record --out best"
+    ));
+    assert_eq!(said["stop_reason"], "patience");
+    assert_eq!(scratch.records("record").last().unwrap()["d"], 40, "the stream had become wider");
+    assert_eq!(scratch.weights("best").len(), 6);
+    assert_eq!(said["d"], 6);
+}
+
+/// Rows of a table are a stream as they are of LIBSVM text: a header, off a file or a pipe, with all columns from the first
+/// window on, and faults with their place.
+#[test]
+fn tables_are_streams() {
+    let (mut table, mut sparse) = ("a,b,c,label\n".to_owned(), String::new());
+    for k in 0..60_i32 {
+        let (label, x) = (if k % 2 == 0 { 1 } else { -1 }, f64::from(k % 7) / 4.0);
+        let last = if k < 30 { 0.0 } else { 1.0 }; // a column of zeros at first
+        table += &format!("{x},{},{last},{label}\n", f64::from(label) * 0.5);
+        sparse += &format!("{label} 1:{x} 2:{} 3:{last}\n", f64::from(label) * 0.5);
+    }
+    let scratch = Scratch::new().with("rows.csv", &table).with("rows.svm", sparse);
+    for (task, solver) in
+        [("binary", "ssg --lambda 0.1"), ("multiclass", "sfd1"), ("binary", "pegasos-avg --lambda 0.1")]
+    {
+        let options = format!("--task {task} --solver {solver} --set stream.window=20 --clock work");
+        let said = scratch.json(&format!("train --stream --data rows.csv {options} --out csv --record record"));
+        assert_eq!(said["n"], 60);
+        let first = &scratch.records("record")[0];
+        assert_eq!(first["d"], if task == "binary" { 3 } else { 6 }, "all columns are known at once");
+        scratch.json(&format!("train --stream --data rows.svm {options} --out svm"));
+        assert_eq!(scratch.weights("csv"), scratch.weights("svm"), "{task} {solver}");
+        let ran = piped(&scratch, "cat rows.csv", &format!("{options} --format csv --out piped"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert_eq!(scratch.bytes("piped"), scratch.bytes("csv"));
+    }
+    for (rest, place) in [
+        ("1,2,1\n", "stdin:62:6: found 3 columns, expected 4 as on line 2"),
+        ("1,x,2,1\n", "stdin:62:3: found `x` as value, expected a finite number"),
+        ("1,2,3,9\n", "stdin:62:7: found label 9, expected one of -1, 1"),
+        ("1,2,3,1", "stdin:62:8: found the end of the stream within a line"),
+    ] {
+        scratch.write("broken", format!("{table}{rest}"));
+        let ran = piped(&scratch, "cat broken", &format!("{SSG} --format csv --set stream.window=20 --out m"));
+        assert!(ran.code == Some(2) && ran.complaints(&format!("error: {place}")).len() == 1, "{}", ran.stderr);
+    }
+    let most = format!("train --stream --data rows.csv {SSG} --set stream.features=2 --out m");
+    let ran = scratch.run(&most);
+    assert!(ran.stderr.contains("found 3 features, expected at most 2 (stream.features)"), "{}", ran.stderr);
+}
+
+/// Records of functional descent tell what each step did.
+#[test]
+fn records_of_streams_tell_their_steps() {
+    let scratch = Scratch::new().with("rows.svm", rows());
+    let train = "train --stream --task binary --data rows.svm --test rows.svm --set stream.window=100 --set stream.test_every=1";
+    scratch.succeed(&format!("{train} --record record --out m"));
+    let records = scratch.records("record");
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        let step = &record["descent"];
+        let of = |key: &str| step[key].as_f64().unwrap_or_else(|| panic!("{key}: {record:?}"));
+        assert!(of("update_square") <= of("update_bound") * (1.0 + 1e-9) && of("hinge") >= 0.0);
+        assert!((0.0..=1.0).contains(&of("nonzero")) && record["test_loss"].is_number());
+    }
+    scratch.succeed(&format!("{train} --solver ssg --lambda 0.1 --record record --out m"));
+    assert!(scratch.records("record")[0].get("descent").is_none());
 }

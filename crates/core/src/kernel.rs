@@ -12,6 +12,17 @@ pub struct KernelCounts {
     pub reread: u64,
 }
 
+/// A row of a kernel matrix on its way into a vector: `out[start + r] += factor * K[row, r]` for all r.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowMove {
+    /// The row.
+    pub row: usize,
+    /// What it is multiplied by.
+    pub factor: f64,
+    /// Where it begins in the vector.
+    pub start: usize,
+}
+
 /// A symmetric positive semidefinite matrix over the rows (parts) of the training examples, computed as it is asked for.
 ///
 /// No bit of a value depends on the order of questions, on how much is cached or on the number of threads.
@@ -36,16 +47,14 @@ pub trait KernelMatrix: Send {
     /// If there is no such row, or `out` is not R long.
     fn add_row(&mut self, row: usize, alpha: f64, out: &mut [f64]);
 
-    /// Adds `sum_k alphas[k] * K[rows[k], ..]` to `out` (`[R]`): several rows at once, computed together where they are not
-    /// cached; bit for bit what `add_row` gives one after the other, and with its counts.
+    /// Makes several moves into `out`, in order; rows that are not cached may be computed together. Bit for bit what
+    /// [`add_row`](Self::add_row) gives one after the other.
     ///
     /// # Panics
-    /// If there is no such row, not one factor per row, or `out` is not R long.
-    fn add_rows(&mut self, rows: &[usize], alphas: &[f64], out: &mut [f64]) {
-        assert_eq!(rows.len(), alphas.len(), "one factor per row");
-        for (&row, &alpha) in rows.iter().zip(alphas) {
-            self.add_row(row, alpha, out);
-        }
+    /// If there is no such row, or `out` ends before a move does.
+    fn add_rows(&mut self, moves: &[RowMove], out: &mut [f64]) {
+        let len = self.len();
+        moves.iter().for_each(|to| self.add_row(to.row, to.factor, &mut out[to.start..][..len]));
     }
 
     /// Returns what was computed and read so far.

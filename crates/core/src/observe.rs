@@ -109,6 +109,22 @@ pub struct Record {
     /// What the last step of functional descent did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
+    /// Examples drawn for the steps that have ended; only of solvers whose passes count these, see
+    /// [`Solver::drawn`](crate::solver::Solver::drawn).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples_drawn: Option<u64>,
+    /// What the kernel has cost; only where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelState>,
+}
+
+/// What a kernel has cost so far, since the run began or was resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct KernelState {
+    /// Values of the kernel computed, those of evaluation among them, as far as they were computed for training rows.
+    pub kernel_evaluations: u64,
+    /// Rows that carry weight in the present answer; `None` for solvers that do not say.
+    pub support_vectors: Option<usize>,
 }
 
 /// Training seconds by what they went into, as Guzman-Rivera et al. 2014 split them (Figure 2c): inference is what is left

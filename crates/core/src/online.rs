@@ -5,6 +5,7 @@
 
 use crate::context::Ctx;
 use crate::oracle::{BoxedOracle, OracleError};
+use crate::solver::Descent;
 use crate::state::StateError;
 
 /// What is known of a stream before it begins.
@@ -74,6 +75,16 @@ pub trait Online: Send {
 
     /// Whether lambda is used; see [`Solver::minimises`](crate::solver::Solver::minimises).
     fn minimises(&self) -> bool;
+
+    /// Whether steps go by the number of examples that [`StreamFacts`] has announced.
+    fn goes_by_examples(&self) -> bool {
+        false
+    }
+
+    /// Returns what the last step of functional descent did; `None` before it, after a restored state, and of other learners.
+    fn descent(&self) -> Option<Descent> {
+        None
+    }
 
     /// Appends the state to `out`.
     ///

@@ -86,7 +86,8 @@ pub struct PassValue<'a> {
     pub terms: Seen,
 }
 
-/// A policy. One step is the smallest unit after which [`answer`](Solver::answer) is valid.
+/// A policy. One step is the smallest unit after which, once it has [caught up](Solver::catch_up), [`answer`](Solver::answer) is
+/// valid.
 pub trait Solver<O: MaxOracle + ?Sized> {
     /// Returns the examples drawn for the steps that have ended, of a solver whose passes are n of these: budgets and
     /// records count them then. `None` where a pass is n calls.
@@ -106,12 +107,21 @@ pub trait Solver<O: MaxOracle + ?Sized> {
         false
     }
 
+    /// Returns how many rows of a kernel carry weight in what [`answer`](Solver::answer) is made of now, for records; `None` without
+    /// a kernel, and of solvers that do not say. Computes no value of the kernel.
+    fn support_vectors(&self) -> Option<usize> {
+        None
+    }
+
     /// Takes one step.
     ///
     /// # Errors
     ///
     /// Those of the oracle.
     fn step(&mut self, ctx: &mut Ctx<'_, O>) -> Result<StepReport, OracleError>;
+
+    /// Does what steps have left for later. Goes before anything but another step and [`progress`](Solver::progress).
+    fn catch_up(&mut self) {}
 
     /// Writes the weights that the solver would answer with now, and returns the dual value of the point that
     /// they come from, if there is one.

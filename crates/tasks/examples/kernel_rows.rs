@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use multiplane_core::kernel::KernelMatrix;
+use multiplane_core::kernel::{KernelMatrix, RowMove};
 use multiplane_tasks::data::{SparseRows, libsvm};
 use multiplane_tasks::kernel::{ChiSquare, Kernel, KernelRows, Polynomial, Rbf, Stored};
 
@@ -42,10 +42,12 @@ fn time<T: Stored>(kernel: Kernel, bits: usize, rows: &SparseRows, threads: usiz
     // Places of the cache are filled once before anything is timed.
     (0..64).for_each(|k| matrix.add_row(place(k), 1e-3, &mut out));
     let computed = micros(COMPUTED, |k| matrix.add_row(place(k + 64), 1e-3, &mut out));
-    let eight: Vec<Vec<usize>> = (0..COMPUTED / 8).map(|g| (0..8).map(|k| place(500 + 8 * g + k)).collect()).collect();
-    let grouped = micros(COMPUTED / 8, |g| matrix.add_rows(&eight[g], &[1e-3; 8], &mut out)) / 8.0;
+    let to = |row: usize| RowMove { row, factor: 1e-3, start: 0 };
+    let group = |g: usize| (0..8).map(|k| to(place(500 + 8 * g + k))).collect();
+    let eight: Vec<Vec<RowMove>> = (0..COMPUTED / 8).map(group).collect();
+    let grouped = micros(COMPUTED / 8, |g| matrix.add_rows(&eight[g], &mut out)) / 8.0;
     let before = matrix.counts();
-    let held = |k: usize| eight[eight.len() - 1 - k % 4][k % 8];
+    let held = |k: usize| eight[eight.len() - 1 - k % 4][k % 8].row;
     let cached = micros(READ, |k| matrix.add_row(held(k), 1e-3, &mut out));
     assert_eq!(matrix.counts().evaluations, before.evaluations, "rows that are read are held");
     let mut fresh = KernelRows::<T>::new(kernel, rows.clone(), few, 1).expect("a kernel");

@@ -4,7 +4,7 @@
 mod counting;
 
 use counting::allocations;
-use multiplane_core::kernel::KernelMatrix;
+use multiplane_core::kernel::{KernelMatrix, RowMove};
 use multiplane_core::rng::Rng;
 use multiplane_tasks::data::SparseRows;
 use multiplane_tasks::kernel::{Kernel, KernelRows, Rbf};
@@ -23,13 +23,13 @@ fn rows_do_not_allocate_when_warm() {
         }
         let mut matrix = KernelRows::<f32>::new(Kernel::Rbf(Rbf::default()), rows, 20 * 500 * 4, 1).unwrap();
         let mut out = vec![0.0; matrix.len()];
-        let mut group = [0; 11];
+        let mut group = [RowMove { row: 0, factor: 0.1, start: 0 }; 11];
         let mut ask = |steps: usize| {
             for _ in 0..steps {
-                group.iter_mut().for_each(|row| *row = rng.below(500) as usize);
-                matrix.add_rows(&group, &[0.1; 11], &mut out);
-                matrix.add_row(group[0], 0.1, &mut out);
-                matrix.entry(group[1], group[2]);
+                group.iter_mut().for_each(|to| to.row = rng.below(500) as usize);
+                matrix.add_rows(&group, &mut out);
+                matrix.add_row(group[0].row, 0.1, &mut out);
+                matrix.entry(group[1].row, group[2].row);
             }
         };
         ask(20);

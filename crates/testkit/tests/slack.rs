@@ -214,7 +214,9 @@ fn what_cannot_be_is_refused() {
     let words = || dataset::Dataset::new(synth::synthetic_words(10, 0));
     for solver in ["bcpl", "eg"] {
         let told = open(json!({"task": {"name": "chain", "rescaling": "slack"}, "solver": solver}), words());
-        assert!(told.contains("sum over labellings"), "{told}");
+        let why = "can sum over labellings, and under slack rescaling (task.rescaling=slack) none can";
+        assert!(told.contains(why) && !told.contains("Tasks that can"), "{told}");
+        assert!(told.contains("solvers that do without: auto, "), "{told}");
     }
     let graphs = || dataset::Dataset::new(synth::synthetic_graphs(3, 0));
     let told = open(json!({"task": {"name": "graph", "rescaling": "slack", "potts": 0.5}}), graphs());

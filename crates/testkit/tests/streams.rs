@@ -66,6 +66,9 @@ fn descent_on_windows_is_descent_in_memory() {
             let session = Session::on(spec, Dataset::new(data.clone()), None).unwrap();
             let (expected, _) = session.run(RunOptions::default()).unwrap();
             let mut tree = tree;
+            for unused in ["size", "sampling"] {
+                tree["solver"].as_object_mut().unwrap().remove(unused);
+            }
             tree["stream"] = json!({"n": data.labels.len(), "labels": (0..classes).collect::<Vec<_>>()});
             let mut learner = learner(&tree);
             for begin in (0..data.labels.len()).step_by(k) {
@@ -205,4 +208,65 @@ fn what_does_not_fit_is_refused() {
     assert!(learner.restore(&state[..state.len() - 1]).is_err() && learner.model().unwrap() == before);
     let other = json!({"task": "binary", "solver": "ssg", "lambda": 0.2});
     assert!(self::learner(&other).restore(&state).is_err(), "another lambda");
+}
+
+/// A piece that fails in a later window teaches nothing: the learner is what it was, to the bit, and goes on as if nothing had been.
+#[test]
+fn pieces_are_learned_as_a_whole_or_not_at_all() {
+    for solver in [json!("ssg"), json!("pegasos-avg"), json!("sfd1")] {
+        let tree = json!({"task": "binary", "solver": solver, "lambda": 0.1, "clock": "work",
+            "stream": {"labels": [0, 1], "window": 10}});
+        let (good, mut bad) = (rows(3, 45, 2, 6), rows(4, 45, 2, 9));
+        bad.rows.push(&[0, 2], &[f64::NAN, 1.0]);
+        bad.labels.push(1);
+        let mut unlabelled = rows(4, 45, 2, 6);
+        unlabelled.rows.push(&[1], &[1.0]);
+        unlabelled.labels.push(7);
+        for before in [false, true] {
+            let mut learner = self::learner(&tree);
+            if before {
+                learner.learn_piece(&Dataset::new(good.clone())).unwrap();
+            }
+            let state = learner.save().unwrap();
+            for piece in [&bad, &unlabelled] {
+                assert!(learner.learn_piece(&Dataset::new(piece.clone())).is_err(), "{solver}");
+                assert!(learner.save().unwrap() == state, "{solver}: something was learned");
+                assert_eq!((learner.windows(), learner.model().is_ok()), (if before { 5 } else { 0 }, before));
+            }
+            let mut other = self::learner(&tree);
+            other.restore(&state).unwrap();
+            for learner in [&mut learner, &mut other] {
+                learner.learn_piece(&Dataset::new(good.clone())).unwrap();
+            }
+            assert_eq!(learner.model().unwrap().w, other.model().unwrap().w, "{solver}");
+        }
+    }
+}
+
+/// A piece is its windows.
+#[test]
+fn pieces_are_windows() {
+    let tree = json!({"task": "multiclass", "solver": "sfd1", "stream": {"labels": [0, 1, 2], "window": 20}});
+    let data = rows(6, 50, 3, 6);
+    let (mut whole, mut parts) = (learner(&tree), learner(&tree));
+    let loss = whole.learn_piece(&Dataset::new(data.clone())).unwrap();
+    for begin in [0, 20, 40] {
+        parts.learn(window(&data, begin, begin + 20)).unwrap();
+    }
+    assert_eq!(whole.model().unwrap(), parts.model().unwrap());
+    assert!((loss - parts.progressive_loss().unwrap()).abs() < 1e-15);
+}
+
+/// What the last step of functional descent did keeps the bound of the thesis, on streams as well.
+#[test]
+fn descents_of_streams_keep_their_bound() {
+    let tree = json!({"task": "multiclass", "solver": "sfd1", "stream": {"labels": [0, 1, 2]}});
+    let (mut learner, data) = (learner(&tree), rows(8, 120, 3, 6));
+    assert!(learner.descent().is_none());
+    for begin in (0..120).step_by(20) {
+        learner.learn(window(&data, begin, begin + 20)).unwrap();
+        let found = learner.descent().unwrap();
+        assert!(found.update_square > 0.0 && found.update_square <= found.update_bound * (1.0 + 1e-9), "{found:?}");
+        assert_eq!(found.lambda_t, 1.0 / 20.0);
+    }
 }

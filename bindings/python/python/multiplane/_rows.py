@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -172,6 +173,9 @@ class _RowClassifier(Several):
         --stream``. The solver is one that learns online: ``"sfd1"`` (for ``"auto"``, too), ``"pegasos"`` and their like, the
         latter with ``lam`` as a number. ``classes`` are all that may come; the first call needs them, but after ``fit``, and for two
         classes that are both in its ``y``. Stops are not looked at, and nothing is certified. Begins anew after ``fit``. Not with kernels.
+
+        A call learns all of its rows, or none where it fails. All parameters but stops and workers are those of the first
+        call: one that has changed since raises ValueError.
         """
         if self.kernel is not None:
             raise AttributeError(f"{type(self).__name__} has no partial_fit with a kernel")
@@ -186,12 +190,17 @@ class _RowClassifier(Several):
                 self._begin(labels, classes)
             elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(f"classes = {classes!r} is not the same as on the last call of partial_fit")
+            else:
+                self._learning.check_tree(self._stream_tree())
             unknown = np.setdiff1d(labels, self.classes_)
             if len(unknown):
                 raise ValueError(f"y has the label {unknown[0]!r}, which is none of classes: {self.classes_.tolist()}")
             self._learning.core.learn(self._dataset(seen, labels))
             model = self._learning.core.model()
             self._take(model, self._learning.summary(model))
+            warning = self._learning.core.length_warning()
+            if warning:
+                warnings.warn(warning, stacklevel=2)
             for stale in ("_fit", "_problem", "history_"):
                 self.__dict__.pop(stale, None)
         return self
@@ -203,8 +212,10 @@ class _RowClassifier(Several):
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         self._learn_classes(labels if classes is None else np.asarray(classes))
-        numbers = self._codes(self.classes_).tolist()
-        self._learning = Learning(stream_tree(self._tree(), numbers))
+        self._learning = Learning(self._stream_tree())
+
+    def _stream_tree(self) -> dict[str, Any]:
+        return stream_tree(self._tree(), self._codes(self.classes_).tolist())
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:

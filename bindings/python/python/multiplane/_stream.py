@@ -23,6 +23,16 @@ class Learning:
         self.core = _core.Learner(self._spec)
         self.core.restore(state["state"])
 
+    def check_tree(self, tree: dict[str, Any]) -> None:
+        """Refuses a specification other than that of the first call, by the names of what differs."""
+        before, now = json.loads(self._spec), json.loads(json.dumps(tree))
+        changed = _differences(before, now, "")
+        if changed:
+            raise ValueError(
+                f"{', '.join(changed)}: changed since the first call of partial_fit, which fixes all parameters but stops and "
+                "workers; set them back, or begin anew by fit or with a clone"
+            )
+
     def summary(self, model: _core.Model) -> dict[str, Any]:
         """The report; lambda is what the model says where the solver does not go by it."""
         found: dict[str, Any] = json.loads(self.core.summary())
@@ -31,9 +41,21 @@ class Learning:
         return found
 
 
+def _differences(before: Any, now: Any, name: str) -> list[str]:
+    """Dotted names of what differs, each with both values."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = [*before, *(key for key in now if key not in before)]
+        return [
+            found
+            for key in keys
+            for found in _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
+        ]
+    return [] if before == now else [f"{name} (was {before!r}, is {now!r})"]
+
+
 def stream_tree(tree: dict[str, Any], labels: list[int]) -> dict[str, Any]:
-    """The specification of a stream with these labels, of that of a run: the stops of ``fit`` are none of it."""
-    tree = {key: value for key, value in tree.items() if key != "stop"}
+    """The specification of a stream with these labels, of that of a run: stops and workers of ``fit`` are none of it."""
+    tree = {key: value for key, value in tree.items() if key not in ("stop", "threads")}
     stream = tree.get("stream")
     if not isinstance(stream, (dict, type(None))):
         raise ValueError(f"params: stream = {stream!r}: expected names below it, as in stream.window")

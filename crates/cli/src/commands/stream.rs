@@ -71,7 +71,7 @@ fn options(args: &TrainArgs, every: Option<f64>) -> Result<StreamOptions, Error>
 
 /// Saves and reports. Where a fault ended the stream only the snapshot is written: `--out` is for streams that end well.
 fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
-    let StreamEnd { model, mut summary, fault, unwritten } = end;
+    let StreamEnd { model, mut summary, fault, unwritten, warnings } = end;
     if let Some(fault) = fault {
         let learned = match (&args.checkpoint, summary.n) {
             (_, 0) => String::new(),
@@ -97,6 +97,9 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
         print(&(json + "\n"))?;
     } else if !args.quiet {
         print(&text(&summary))?;
+    }
+    if !args.quiet {
+        warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
     match (unwritten, summary.stop_reason) {
         (Some(failure), _) => Err(Error::failed(failure)),

@@ -10,7 +10,7 @@ mod rounded;
 use crate::average::{Averages, Averaging, MovingAverage, UpdateKind};
 use crate::certificate::{CertificatePart, DualCertificate};
 use crate::linalg;
-use crate::metric::Metric;
+use crate::metric::{Metric, Waiting};
 use crate::plane::Star;
 use crate::regularizer::Regularizer;
 use crate::state::{StateError, ensure, finite};
@@ -34,6 +34,9 @@ pub struct Iterate {
     /// What the constraints make of steps, once there was one.
     #[serde(skip)]
     bounded: Option<Bounded>,
+    /// Moves of a kernel's image that wait; none are left after a [`catch_up`](Iterate::catch_up).
+    #[serde(skip)]
+    waiting: Waiting,
 }
 
 impl Iterate {
@@ -53,6 +56,7 @@ impl Iterate {
             recent,
             additions: Additions::default(),
             bounded: None,
+            waiting: Waiting::default(),
         };
         iterate.rebuild(|_| (0.0, 0.0));
         iterate
@@ -70,16 +74,19 @@ impl Iterate {
 
     /// The weights w.
     pub fn weights(&self) -> &[f64] {
+        debug_assert!(self.waiting.is_readable(), "weights that are behind");
         self.metric().weights(&self.weights)
     }
 
     /// Returns the point: the weights, with a kernel their coefficients as well.
     pub fn point(&self) -> &[f64] {
+        debug_assert!(self.waiting.is_empty(), "a point that is behind");
         &self.weights
     }
 
     /// The free weights v; w itself where nothing is constrained. With a kernel, the point.
     pub fn free(&self) -> &[f64] {
+        debug_assert!(self.waiting.is_empty(), "a point that is behind");
         self.free.as_deref().unwrap_or(&self.weights)
     }
 
@@ -111,12 +118,29 @@ impl Iterate {
             let bounded = self.bounded.get_or_insert_with(|| Bounded::new(constraints));
             return bounded.step(&self.regularizer, (free, &mut self.weights), alpha, star);
         }
-        let additions = self.regularizer.metric().add(alpha, star, &mut self.weights);
+        let (metric, waiting) = (self.regularizer.metric(), &mut self.waiting);
+        let additions = metric.add_later(alpha, star, &mut self.weights, waiting);
         self.count_additions(additions);
         if self.additions.since_rebuild > self.metric().most_additions() {
             self.renew();
         }
         0.0
+    }
+
+    /// Takes example `block` in hand until [`close`](Iterate::close): of the weights only those of its rows and those that
+    /// belong to none are read meanwhile, so that with a kernel its steps move the others when there are some together.
+    pub fn open(&mut self, block: usize) {
+        self.regularizer.metric().open(block, &mut self.weights, &mut self.waiting);
+    }
+
+    /// Lets the example in hand go. Before anything but the next example is asked for, there is [`catch_up`](Iterate::catch_up).
+    pub fn close(&mut self) {
+        self.regularizer.metric().close(&mut self.weights, &mut self.waiting);
+    }
+
+    /// Moves all weights that are behind.
+    pub fn catch_up(&mut self) {
+        self.regularizer.metric().flush(&mut self.weights, &mut self.waiting);
     }
 
     /// Like [`add`](Iterate::add) where nothing is constrained: `add` adds its first argument times the change of
@@ -212,6 +236,7 @@ impl Iterate {
 
     /// Makes the image of the coefficients anew: it has been added to for long.
     fn renew(&mut self) {
+        self.catch_up();
         self.regularizer.metric().renew(&mut self.weights);
         self.additions.since_rebuild = 0.0;
     }

@@ -78,8 +78,7 @@ impl KernelMetric {
             SupportBudget::Projection(BudgetRows { rows }) => (rows as usize, true),
         };
         let (table, labels) = (self.table(), 0..self.table().labels);
-        let carries = |row: &usize| labels.clone().any(|label| coefficients[table.at(*row, label)] != 0.0);
-        let support: Vec<usize> = (0..table.rows()).filter(carries).collect();
+        let support: Vec<usize> = table.carrying(coefficients).collect();
         if support.len() <= rows {
             return None;
         }

@@ -7,9 +7,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::kernel::{KernelCounts, KernelMatrix};
+use super::waiting::Waiting;
+use crate::kernel::{KernelCounts, KernelMatrix, RowMove};
 use crate::layout::Layout;
-use crate::linalg;
 use crate::plane::Star;
 
 /// The image is renewed after so many additions: what it is off by grows with them, and renewing it costs.
@@ -38,12 +38,22 @@ impl KernelTable {
         self.examples.last().map_or(0, |last| last.end)
     }
 
+    /// Returns the rows that carry a coefficient (`[d]`), ascending.
+    pub(super) fn carrying<'a>(&'a self, coefficients: &'a [f64]) -> impl Iterator<Item = usize> + 'a {
+        (0..self.rows()).filter(|&row| (0..self.labels).any(|label| coefficients[self.at(row, label)] != 0.0))
+    }
+
     /// Returns the coordinate of a row and a label.
     pub(super) fn at(&self, row: usize, label: usize) -> usize {
         match self.layout {
             Layout::LabelMajor => self.start + label * self.columns + row,
             Layout::ColumnMajor => self.start + row * self.labels + label,
         }
+    }
+
+    /// Returns whether the rows of a label lie side by side: a row of K is added to them as it is.
+    fn is_contiguous(&self) -> bool {
+        self.layout == Layout::LabelMajor || self.labels == 1
     }
 
     /// Returns the row and the label that a coordinate belongs to; `None` of linear ones.
@@ -78,14 +88,12 @@ pub struct KernelMetric {
     inner: Mutex<Inner>,
 }
 
-struct Inner {
-    matrix: Box<dyn KernelMatrix>,
+pub(super) struct Inner {
+    pub(super) matrix: Box<dyn KernelMatrix>,
     /// A row of K, where it is not added straight.
     row: Vec<f64>,
     entries: Vec<Entry>,
-    /// Rows and factors of a direction that are asked for together.
-    rows: Vec<usize>,
-    factors: Vec<f64>,
+    moves: Vec<RowMove>,
 }
 
 impl std::fmt::Debug for KernelMetric {
@@ -111,8 +119,7 @@ impl KernelMetric {
             }
             starts.push(own.len());
         }
-        let (row, entries, rows, factors) = (vec![0.0; matrix.len()], Vec::new(), Vec::new(), Vec::new());
-        let inner = Inner { matrix, row, entries, rows, factors };
+        let inner = Inner { row: vec![0.0; matrix.len()], matrix, entries: Vec::new(), moves: Vec::new() };
         KernelMetric { table, own, starts, diagonal, largest, inner: Mutex::new(inner) }
     }
 
@@ -139,26 +146,53 @@ impl KernelMetric {
         out.iter_mut().zip(rows).for_each(|(out, &other)| *out = values[other]);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
         // What a thread that panicked left is whole: rows are written before they are used.
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of.
-    pub(super) fn add(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) -> usize {
+    /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of. Where
+    /// `waiting` is given they may wait there.
+    pub(super) fn add(
+        &self,
+        alpha: f64,
+        direction: Star<'_>,
+        weights: &mut [f64],
+        waiting: Option<&mut Waiting>,
+    ) -> usize {
         let mut inner = self.lock();
-        let mut entries = std::mem::take(&mut inner.entries);
+        let (mut entries, mut moves) = (std::mem::take(&mut inner.entries), std::mem::take(&mut inner.moves));
         entries.clear();
         self.take_apart(direction, &mut entries, |at, value| weights[at] += alpha * value);
-        let rows = self.add_rows(alpha, &mut entries, &mut inner, weights);
-        inner.entries = entries;
+        entries.sort_by_key(|entry| (entry.row, entry.label));
+        let rows = entries.chunk_by(|a, b| a.row == b.row).count();
+        if self.table.is_contiguous() {
+            let to = |entry: &Entry| {
+                let start = self.table.at(0, entry.label);
+                RowMove { row: entry.row, factor: alpha * entry.value, start }
+            };
+            moves.clear();
+            moves.extend(entries.iter().map(to));
+            match waiting {
+                None => inner.matrix.add_rows(&moves, weights),
+                Some(waiting) => {
+                    drop(inner);
+                    self.wait(&moves, rows, weights, waiting);
+                    inner = self.lock();
+                }
+            }
+        } else {
+            let Inner { matrix, row, .. } = &mut *inner;
+            self.add_between(alpha, &entries, (&mut **matrix, row), weights);
+        }
+        (inner.entries, inner.moves) = (entries, moves);
         rows
     }
 
     /// Writes the image of coefficients (`[d]`) into `weights`.
     pub(super) fn image(&self, coefficients: &[f64], weights: &mut [f64]) {
         weights.fill(0.0);
-        self.add(1.0, Star::Dense(coefficients), weights);
+        self.add(1.0, Star::Dense(coefficients), weights, None);
     }
 
     /// Collects the coefficients of rows, and hands out those of linear coordinates.
@@ -170,56 +204,34 @@ impl KernelMetric {
         });
     }
 
-    /// Adds the images of coefficients of rows, each row of K asked for once; returns how many.
-    fn add_rows(&self, alpha: f64, entries: &mut [Entry], inner: &mut Inner, weights: &mut [f64]) -> usize {
-        entries.sort_by_key(|entry| (entry.row, entry.label));
-        let Inner { matrix, row: values, rows, factors, .. } = inner;
-        if self.table.labels == 1 && entries.len() > 1 {
-            rows.clear();
-            factors.clear();
-            rows.extend(entries.iter().map(|entry| entry.row));
-            factors.extend(entries.iter().map(|entry| alpha * entry.value));
-            matrix.add_rows(rows, factors, &mut weights[self.table.start..][..values.len()]);
-            return rows.len();
-        }
-        let mut rows = 0;
+    /// Adds rows of K where labels lie between them; each row is asked for once.
+    fn add_between(
+        &self,
+        alpha: f64,
+        entries: &[Entry],
+        (matrix, row): (&mut dyn KernelMatrix, &mut Vec<f64>),
+        weights: &mut [f64],
+    ) {
+        let labels = self.table.labels;
         for of_row in entries.chunk_by(|a, b| a.row == b.row) {
-            let row = of_row[0].row;
-            rows += 1;
-            match (self.table.layout, of_row) {
-                (Layout::LabelMajor, [one]) => {
-                    let out = &mut weights[self.table.at(0, one.label)..][..values.len()];
-                    matrix.add_row(row, alpha * one.value, out);
-                }
-                (Layout::ColumnMajor, [one]) if self.table.labels == 1 => {
-                    let out = &mut weights[self.table.start..][..values.len()];
-                    matrix.add_row(row, alpha * one.value, out);
-                }
-                (Layout::LabelMajor, several) => {
-                    values.fill(0.0);
-                    matrix.add_row(row, 1.0, values);
-                    for entry in several {
-                        let out = &mut weights[self.table.at(0, entry.label)..][..values.len()];
-                        linalg::axpy(alpha * entry.value, values, out);
-                    }
-                }
-                (Layout::ColumnMajor, several) => {
-                    values.fill(0.0);
-                    matrix.add_row(row, 1.0, values);
-                    let labels = self.table.labels;
-                    let out = &mut weights[self.table.start..][..values.len() * labels];
-                    for (out, value) in out.chunks_exact_mut(labels).zip(&*values) {
-                        several.iter().for_each(|entry| out[entry.label] += alpha * entry.value * value);
-                    }
-                }
+            row.fill(0.0);
+            matrix.add_row(of_row[0].row, 1.0, row);
+            let out = &mut weights[self.table.start..][..row.len() * labels];
+            for (out, value) in out.chunks_exact_mut(labels).zip(&*row) {
+                of_row.iter().for_each(|entry| out[entry.label] += alpha * entry.value * value);
             }
         }
-        rows
     }
 
     /// K among the rows of an example.
     fn own(&self, block: usize) -> &[f64] {
         &self.own[self.starts[block]..self.starts[block + 1]]
+    }
+
+    /// K of two rows of an example.
+    pub(super) fn own_value(&self, block: usize, a: usize, b: usize) -> f64 {
+        let rows = &self.table.examples[block];
+        self.own(block)[(a - rows.start) * rows.len() + b - rows.start]
     }
 
     /// Adds the image of a direction of an example at the coordinates of its own rows, and at linear ones.
@@ -273,7 +285,7 @@ impl KernelMetric {
     /// Returns the squared length of any direction. Costs O(R) for each row that has coefficients.
     pub(super) fn square_of_sum(&self, direction: Star<'_>) -> f64 {
         let mut image = vec![0.0; self.table.dim];
-        self.add(1.0, direction, &mut image);
+        self.add(1.0, direction, &mut image, None);
         direction.dot(&image).max(0.0)
     }
 

@@ -7,9 +7,11 @@
 
 mod budget;
 mod kernel;
+mod waiting;
 
 pub use budget::{BudgetRows, SupportBudget};
 pub use kernel::{KernelMetric, KernelTable};
+pub use waiting::Waiting;
 
 use std::sync::Arc;
 
@@ -94,12 +96,36 @@ impl Metric {
                 direction.add_to(alpha, point);
                 1.0
             }
-            Some(kernel) => {
-                let (weights, coefficients) = halves(point);
-                direction.add_to(alpha, coefficients);
-                let rows = kernel.add(alpha, direction, weights);
-                rows.max(1) as f64
-            }
+            Some(kernel) => add_image_and_coefficients(kernel, alpha, direction, point, None),
+        }
+    }
+
+    /// As [`add`](Metric::add), but a kernel's rows may wait before they are added to the image.
+    pub fn add_later(&self, alpha: f64, direction: Star<'_>, point: &mut [f64], waiting: &mut Waiting) -> f64 {
+        match &self.kernel {
+            None => self.add(alpha, direction, point),
+            Some(kernel) => add_image_and_coefficients(kernel, alpha, direction, point, Some(waiting)),
+        }
+    }
+
+    /// Brings the weights of an example up to date, as they are to be read next.
+    pub fn open(&self, block: usize, point: &mut [f64], waiting: &mut Waiting) {
+        if let Some(kernel) = &self.kernel {
+            kernel.open(block, halves(point).0, waiting);
+        }
+    }
+
+    /// Lets the example in hand go: no weight is read before the next [`open`](Metric::open) or [`flush`](Metric::flush).
+    pub fn close(&self, point: &mut [f64], waiting: &mut Waiting) {
+        if let Some(kernel) = &self.kernel {
+            kernel.close(halves(point).0, waiting);
+        }
+    }
+
+    /// Adds all that waits to the image.
+    pub fn flush(&self, point: &mut [f64], waiting: &mut Waiting) {
+        if let Some(kernel) = &self.kernel {
+            kernel.flush(halves(point).0, waiting);
         }
     }
 
@@ -108,7 +134,7 @@ impl Metric {
     pub fn add_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
         match &self.kernel {
             None => direction.add_to(1.0, image),
-            Some(kernel) if self.of_sums => _ = kernel.add(1.0, direction, image),
+            Some(kernel) if self.of_sums => _ = kernel.add(1.0, direction, image, None),
             Some(kernel) => kernel.add_within(block, direction, image),
         }
     }
@@ -177,6 +203,12 @@ impl Metric {
         self.kernel.as_ref().map(|kernel| kernel.table().rows())
     }
 
+    /// Returns how many rows carry a coefficient of a point; `None` without a kernel. O(rows).
+    pub fn support(&self, point: &[f64]) -> Option<usize> {
+        let table = self.kernel.as_ref()?.table();
+        Some(table.carrying(self.coefficients(point)).count())
+    }
+
     /// Returns how many additions may go by before the image must be renewed, which [`slack`](Metric::slack) counts on.
     pub fn most_additions(&self) -> f64 {
         if self.kernel.is_some() { kernel::MOST_ADDITIONS } else { f64::INFINITY }
@@ -192,7 +224,8 @@ impl Metric {
         let (indices, values): (Vec<u32>, Vec<f64>) = changed.map(|(k, (new, old))| (k, new - old)).unzip();
         coefficients.copy_from_slice(&reduced);
         if 2 * indices.len() < reduced.iter().filter(|&&value| value != 0.0).count() {
-            *additions += kernel.add(1.0, Star::Sparse { indices: &indices, values: &values }, weights) as f64;
+            let direction = Star::Sparse { indices: &indices, values: &values };
+            *additions += kernel.add(1.0, direction, weights, None) as f64;
         } else {
             kernel.image(coefficients, weights);
             *additions = 0.0;
@@ -203,6 +236,20 @@ impl Metric {
     pub fn counts(&self) -> Option<KernelCounts> {
         self.kernel.as_ref().map(|kernel| kernel.counts())
     }
+}
+
+/// Moves both halves of a kernel's point; returns the additions that this counts as.
+fn add_image_and_coefficients(
+    kernel: &KernelMetric,
+    alpha: f64,
+    direction: Star<'_>,
+    point: &mut [f64],
+    waiting: Option<&mut Waiting>,
+) -> f64 {
+    let (weights, coefficients) = halves(point);
+    direction.add_to(alpha, coefficients);
+    let rows = kernel.add(alpha, direction, weights, waiting);
+    rows.max(1) as f64
 }
 
 /// The weights and the coefficients of a kernel's point.

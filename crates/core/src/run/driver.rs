@@ -133,6 +133,12 @@ impl<O: MaxOracle> Run<O> {
 
     /// Takes the run apart into the solver, the context that it steps in, and two buffers.
     pub(crate) fn parts(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
+        self.solver.catch_up();
+        self.apart()
+    }
+
+    /// As [`parts`](Run::parts), for another step.
+    fn apart(&mut self) -> (&mut dyn Solver<O>, Ctx<'_, O>, (&mut Vec<f64>, &mut Plane)) {
         let ctx = Ctx::new(&mut self.oracle, &mut self.rng, &mut self.clock, &mut self.counts);
         let buffers = (&mut self.candidate, &mut self.plane);
         (&mut *self.solver, ctx.with_lookahead(self.lookahead.as_mut()), buffers)
@@ -141,7 +147,7 @@ impl<O: MaxOracle> Run<O> {
     /// Takes one step.
     pub(crate) fn step(&mut self) -> Result<StepReport, RunError> {
         self.clock.resume();
-        let (solver, mut ctx, _) = self.parts();
+        let (solver, mut ctx, _) = self.apart();
         let report = solver.step(&mut ctx)?;
         self.steps += 1;
         Ok(report)

@@ -7,7 +7,7 @@ use super::outcome::{Best, Losses, Outcome, RunError};
 use super::stop::{GapTarget, StopReason};
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Sequential, sum_of_hinges};
-use crate::observe::{Certificate, GapForecast, Record};
+use crate::observe::{Certificate, GapForecast, KernelState, Record};
 use crate::oracle::MaxOracle;
 use crate::rounding::Rounded;
 
@@ -236,6 +236,11 @@ impl<O: MaxOracle> Run<O> {
             answer,
             decisions: progress.decisions,
             descent: progress.descent,
+            examples_drawn: self.solver.drawn(),
+            kernel: self.regularizer.metric().counts().map(|counts| KernelState {
+                kernel_evaluations: counts.evaluations,
+                support_vectors: self.solver.support_vectors(),
+            }),
         };
         for observer in &mut self.observers {
             observer.evaluated(&record)?;
@@ -266,6 +271,7 @@ impl<O: MaxOracle> Run<O> {
     /// An evaluation that failed.
     pub fn outcome(&mut self, stop_reason: StopReason) -> Result<Outcome, RunError> {
         self.clock.pause();
+        self.solver.catch_up();
         self.forget_ahead();
         if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
@@ -291,6 +297,7 @@ impl<O: MaxOracle> Run<O> {
     /// place where that is known to be better.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
+        self.solver.catch_up();
         if self.evaluated_at != Some(self.steps) {
             self.prove_dual();
         }

@@ -51,6 +51,7 @@ impl<O: MaxOracle> Run<O> {
     /// A state that cannot be encoded.
     pub fn save(&mut self, out: &mut Vec<u8>) -> Result<(), StateError> {
         self.clock.pause();
+        self.solver.catch_up();
         // Named one by one: a new field must be thought about here.
         let Run {
             oracle: _,

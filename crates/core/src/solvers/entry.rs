@@ -65,6 +65,11 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the parameters that have no say where the family learns from a stream, each with the reason.
+    fn unused_online(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver;
 }

@@ -23,12 +23,19 @@ pub(super) fn check(solver: &SolverChoice, problem: &dyn Problem) -> Result<(), 
     let mut has = |ability: Ability| oracle.capabilities().is_some_and(|known| ability.is_had_by(known));
     let served = |entry: &&SolverEntry| entry.needs().is_none_or(&mut has);
     let others: Vec<&str> = SOLVERS.iter().filter(served).map(|entry| entry.name).collect();
-    Err(Error::input(refusal(solver, ability, problem.task(), &others)))
+    Err(Error::input(refusal(solver, ability, problem, &others)))
 }
 
-fn refusal(solver: &SolverChoice, ability: Ability, task: &str, others: &[&str]) -> String {
-    let (name, what) = (solver.entry.name, ability.name());
+fn refusal(solver: &SolverChoice, ability: Ability, problem: &dyn Problem, others: &[&str]) -> String {
+    let (task, name, what) = (problem.task(), solver.entry.name, ability.name());
     let by_preset = if solver.entry.needs().is_some() { "" } else { " with these parameters" };
+    if problem.slack_count().is_some() {
+        return format!(
+            "solver `{name}`{by_preset} needs a task that can {what}, and under slack rescaling (task.rescaling=slack) none \
+             can: there is nothing but the best answer; solvers that do without: {}",
+            others.join(", ")
+        );
+    }
     let able: Vec<&str> = TASKS.iter().filter(|entry| entry.has(ability)).map(|entry| entry.name).collect();
     let set_up = if able.contains(&task) { ", as it is set up" } else { "" };
     format!(

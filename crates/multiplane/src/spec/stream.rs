@@ -1,7 +1,7 @@
 //! What is to be said of a stream: one pass over examples that come in windows.
 
 use multiplane_core::online::StreamFacts;
-use multiplane_core::parameter::{self, ParameterError, require};
+use multiplane_core::parameter::{self, ParameterError, require, shown};
 use multiplane_tasks::data::MAX_FEATURES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,8 @@ pub struct StreamSpec {
     pub labels: Option<Vec<i64>>,
     /// Features that there may be; where not given w grows by what comes.
     pub features: Option<u32>,
-    /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n.
+    /// Examples that there will be (n), for what is given in terms of it: lambda as `1/n` or `c:X`, and lambda_t = t/n. A stream
+    /// of another length is learned by it all the same, with a warning.
     pub n: Option<u64>,
     /// Windows between two looks at the test data.
     pub test_every: u64,
@@ -70,6 +71,7 @@ impl StreamSpec {
         refuse_stops(tree)?;
         let run = RunSpec::from_tree(tree)?;
         refuse_run(&run)?;
+        refuse_unused(tree, &run)?;
         Ok((stream, run))
     }
 
@@ -124,6 +126,21 @@ fn refuse_stops(tree: &mut Map<String, Value>) -> Result<(), Error> {
             Ok(())
         }
     }
+}
+
+/// Refuses parameters of the solver that have no say on a stream, where they are given and are not the preset's: a
+/// specification that a model holds names all of them.
+fn refuse_unused(tree: &Map<String, Value>, run: &RunSpec) -> Result<(), Error> {
+    let (given, solver) = (tree.get("solver").and_then(Value::as_object), &run.solver);
+    let preset = (solver.entry.preset)();
+    for &(key, why) in solver.config.unused_online() {
+        let (found, usual) = (solver.params.get(key), preset.get(key));
+        if given.is_some_and(|given| given.contains_key(key)) && found != usual {
+            let found = found.map_or_else(String::new, |found| shown(found.get("name").unwrap_or(found)));
+            return Err(ParameterError::new(key, found, format!("has no say: {why}")).under("solver").into());
+        }
+    }
+    Ok(())
 }
 
 fn refuse_run(run: &RunSpec) -> Result<(), Error> {

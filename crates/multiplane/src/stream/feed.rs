@@ -60,7 +60,8 @@ impl Feed {
         let is_file = if is_input { input_is_file() } else { path.is_file() };
         let format = format_of(spec, if is_file && !is_input { Some(&path) } else { None })?;
         let Some(windows) = format.windows else {
-            return Err(Error::input(format!("format {} cannot be read as a stream: libsvm can", format.name)));
+            let able = streamed(spec)?.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+            return Err(Error::input(format!("format {} cannot be read as a stream; these can: {able}", format.name)));
         };
         let rules = StreamRules { labels: stream.labels.clone(), features: stream.features, whole_lines: !is_file };
         let most = stream.window;
@@ -112,16 +113,19 @@ fn lines(path: &PathBuf, is_input: bool) -> Result<Lines, DataError> {
     }
 }
 
-/// The format that is named; of a file that its content tells; else the one of the task's that can be read as a stream.
+/// The formats of the task that can be read as a stream.
+fn streamed(spec: &RunSpec) -> Result<Vec<Format>, Error> {
+    Ok(spec.task_entry()?.formats.iter().filter(|format| format.windows.is_some()).copied().collect())
+}
+
+/// The format that is named; of a file that its content tells; else the first of the task's that can be read as a stream.
 fn format_of(spec: &RunSpec, file: Option<&Path>) -> Result<Format, Error> {
     if let Some(format) = spec.data.format {
         return Ok(format);
     }
-    let entry = spec.task_entry()?;
-    let streamed: Vec<Format> = entry.formats.iter().filter(|format| format.windows.is_some()).copied().collect();
-    match (file, &streamed[..]) {
+    match (file, streamed(spec)?.first()) {
         (Some(path), _) => Ok(guess(path)?),
-        (None, [only]) => Ok(*only),
+        (None, Some(first)) => Ok(*first),
         _ => Err(Error::input("the format of a stream cannot be guessed: give it (--format)")),
     }
 }

@@ -94,6 +94,8 @@ pub struct StreamEnd {
     pub fault: Option<DataError>,
     /// Why the last snapshot could not be written, if so.
     pub unwritten: Option<String>,
+    /// What a user should know: of test data that the stream does not cover, and of a length that was not the announced one.
+    pub warnings: Vec<String>,
 }
 
 /// Learns from the stream until it ends or a stop is reached.
@@ -116,7 +118,7 @@ pub fn follow_stream(
         Err(error) => {
             // Whatever failed, what was learned before it is kept.
             if let (Some(snapshots), Ok(model)) = (&mut options.snapshots, learner.model()) {
-                snapshots.write(&held_out.and_then(HeldOut::best).map_or(model, |(_, best)| best));
+                snapshots.write(&held_out.as_mut().and_then(HeldOut::best).map_or(model, |(_, best)| best));
             }
             return Err(error);
         }
@@ -129,17 +131,25 @@ pub fn follow_stream(
         };
     }
     let mut model = if learner.windows() > 0 { Some(learner.model()?) } else { None };
-    if let Some((loss, best)) = held_out.and_then(HeldOut::best) {
+    if let Some((loss, best)) = held_out.as_mut().and_then(HeldOut::best) {
         (test_loss, model) = (Some(loss), Some(best));
     }
     let mut summary = StreamSummary::new(learner, stopwatch.seconds(), reason, test_loss);
+    let mut warnings = Vec::new();
+    if let Some(model) = &model {
+        summary.d = model.w.len(); // of what is saved, which may be older than what was learned last
+        if let Some(held_out) = held_out.filter(|_| reason != StreamReason::Fault) {
+            warnings = held_out.warnings(model)?;
+        }
+        warnings.extend(learner.length_warning(reason == StreamReason::Passes));
+    }
     let mut unwritten = None;
     if let (Some(snapshots), Some(model)) = (&mut options.snapshots, &model) {
         snapshots.write(model);
         summary.snapshots = snapshots.written;
         unwritten = snapshots.failure.take();
     }
-    Ok(StreamEnd { model, summary, fault, unwritten })
+    Ok(StreamEnd { model, summary, fault, unwritten, warnings })
 }
 
 /// A look at the test data after so many windows, and its loss.

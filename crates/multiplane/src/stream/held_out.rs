@@ -5,6 +5,7 @@ use multiplane_tasks::problem::Problem;
 
 use crate::error::Error;
 use crate::file::Model;
+use crate::session::unlabelled_warning;
 
 /// Test data of a stream.
 pub(super) struct HeldOut {
@@ -42,13 +43,32 @@ impl HeldOut {
         Ok(loss)
     }
 
+    /// Returns what is to be said of the test data to who is given this model: labels and features that it does not know.
+    ///
+    /// # Errors
+    ///
+    /// Test data that do not fit.
+    pub(super) fn warnings(&self, model: &Model) -> Result<Vec<String>, Error> {
+        let features = model.info.provenance.vocabulary.features;
+        let again;
+        let problem = match &self.opened {
+            Some((known, problem)) if *known == features => problem,
+            _ => {
+                again = model.open(self.data.clone())?;
+                &again
+            }
+        };
+        let warnings = problem.warnings().iter().cloned().chain(unlabelled_warning(&**problem));
+        Ok(warnings.map(|warning| format!("test data: {warning}")).collect())
+    }
+
     /// Whether patience has ended.
     pub(super) fn is_over(&self) -> bool {
         self.patience.is_some_and(|patience| self.worse >= patience)
     }
 
     /// The model of lowest loss with that loss, where patience chooses.
-    pub(super) fn best(self) -> Option<(f64, Model)> {
-        self.best
+    pub(super) fn best(&mut self) -> Option<(f64, Model)> {
+        self.best.take()
     }
 }

@@ -11,11 +11,12 @@ use multiplane_core::observe::Certificate;
 use multiplane_core::online::{Growth, Online};
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::rng::Rng;
+use multiplane_core::solver::Descent;
 use multiplane_core::solvers::SOLVERS;
 use multiplane_core::state;
 use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{Problem, Vocabulary, check_dim};
+use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -28,22 +29,22 @@ const TASKS: [&str; 2] = ["binary", "multiclass"];
 
 /// Learns from windows of a stream.
 pub struct Learner {
-    spec: RunSpec,
-    stream: StreamSpec,
-    online: Box<dyn Online>,
+    pub(super) spec: RunSpec,
+    pub(super) stream: StreamSpec,
+    pub(super) online: Box<dyn Online>,
     rng: Rng,
     clock: Clock,
-    kept: Kept,
+    pub(super) kept: Kept,
 }
 
 /// What is kept beside the weights.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Kept {
+pub(super) struct Kept {
     /// Names of the labels; none before the first window.
-    labels: Vec<i64>,
+    pub(super) labels: Vec<i64>,
     /// Features, a bias feature included.
-    features: usize,
-    examples: u64,
+    pub(super) features: usize,
+    pub(super) examples: u64,
     windows: u64,
     /// Sum of the losses of predictions made before examples were learned.
     losses: f64,
@@ -123,55 +124,6 @@ impl Learner {
         Ok(Window { examples: blocks, loss })
     }
 
-    /// The labels of the stream, once it has these rows.
-    fn labels_with(&self, rows: &Classified) -> Result<Vec<i64>, Error> {
-        let known = match (&self.stream.labels, self.kept.labels.is_empty()) {
-            (_, false) => self.kept.labels.clone(),
-            (Some(declared), true) => declared.clone(),
-            (None, true) => {
-                let mut labels = rows.labels.clone();
-                labels.sort_unstable();
-                labels.dedup();
-                labels
-            }
-        };
-        let (count, binary) = (known.len(), self.spec.task.name == "binary");
-        if count < 2 || (binary && count > 2) {
-            let shown = known.iter().take(5).map(i64::to_string).collect::<Vec<_>>().join(", ");
-            let rule = if binary { "two" } else { "two or more" };
-            let rest = if count > 5 { ", ..." } else { "" };
-            let noun = if count == 1 { "label" } else { "labels" };
-            if self.stream.labels.is_some() {
-                return Err(Error::input(format!("stream.labels has {count} {noun} ({shown}{rest}), expected {rule}")));
-            }
-            return Err(Error::input(format!(
-                "the first window has {count} {noun} ({shown}{rest}), expected {rule}: declare all by stream.labels, as in \
-                 stream.labels=-1,1"
-            )));
-        }
-        match rows.labels.iter().find(|label| known.binary_search(label).is_err()) {
-            Some(label) => Err(Error::input(format!("found label {label}, which is none of the stream's labels"))),
-            None => Ok(known),
-        }
-    }
-
-    /// The features of the stream, once it has these rows.
-    fn features_with(&self, rows: &Classified, labels: usize) -> Result<usize, Error> {
-        let columns = rows.rows.columns();
-        if let Some(most) = self.stream.features.filter(|&most| columns > most as usize) {
-            return Err(Error::input(format!("found {columns} features, expected at most {most} (stream.features)")));
-        }
-        let bias = usize::from(self.has_bias());
-        // One column even where no row has had a feature yet.
-        let features = self.kept.features.max(columns.max(1 - bias) + bias);
-        check_dim(features, if self.spec.task.name == "binary" { 1 } else { labels })?;
-        Ok(features)
-    }
-
-    fn has_bias(&self) -> bool {
-        self.spec.task.params.get("bias") == Some(&Value::Bool(true))
-    }
-
     /// Gives the weights of features that were never seen their place.
     fn grow(&mut self) {
         let tables = if self.spec.task.name == "binary" { 1 } else { self.kept.labels.len() };
@@ -201,11 +153,7 @@ impl Learner {
         if self.kept.windows == 0 {
             return Err(Error::input("there is no example in the stream"));
         }
-        let mut w = Vec::new();
-        self.online.answer(&mut w);
-        if w.iter().any(|weight| !weight.is_finite()) {
-            return Err(Error::failed("the weights are not finite: the features are too large, or lambda too small"));
-        }
+        let w = self.weights()?;
         let mut spec = self.spec.provenance();
         spec["stream"] = json!(self.stream);
         let provenance = Provenance {
@@ -217,6 +165,20 @@ impl Learner {
         };
         let lambda = self.lambda().unwrap_or(1.0 / self.kept.examples as f64);
         Ok(Model { w, info: ModelInfo::new(provenance, lambda, Certificate::new(f64::INFINITY, None, false)) })
+    }
+
+    pub(super) fn weights(&self) -> Result<Vec<f64>, Error> {
+        let mut w = Vec::new();
+        self.online.answer(&mut w);
+        match w.iter().all(|weight| weight.is_finite()) {
+            true => Ok(w),
+            false => Err(Error::failed("the weights are not finite: the features are too large, or lambda too small")),
+        }
+    }
+
+    /// Returns what the last step of functional descent did.
+    pub fn descent(&self) -> Option<Descent> {
+        self.online.descent()
     }
 
     /// Returns lambda, where the solver goes by one.

@@ -2,6 +2,7 @@
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::solver::Descent;
 use serde::Serialize;
 
 use super::learner::{Learner, Window};
@@ -60,6 +61,9 @@ pub struct StreamRecord {
     pub window_loss: f64,
     /// The same of all examples so far.
     pub progressive_loss: Option<f64>,
+    /// What the last step of functional descent did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descent: Option<Descent>,
 }
 
 impl StreamRecord {
@@ -82,6 +86,7 @@ impl StreamRecord {
             d: learner.dim(),
             window_loss: window.loss,
             progressive_loss: learner.progressive_loss(),
+            descent: learner.descent(),
         }
     }
 }
@@ -99,7 +104,7 @@ pub struct StreamSummary {
     pub solver: String,
     /// Examples learned from.
     pub n: u64,
-    /// Weights.
+    /// Weights, of the model.
     pub d: usize,
     /// Strength of the regulariser; null where the solver does not go by it.
     pub lambda: Option<f64>,

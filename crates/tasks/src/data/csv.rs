@@ -5,6 +5,7 @@
 
 use super::classified::Classified;
 use super::format::{FirstLine, FormatEntry};
+use super::row_windows::{Label, ReadRow, RowWindows};
 use super::rows::SparseRows;
 use super::text::{Line, Lines, label};
 use crate::dataset::Dataset;
@@ -16,6 +17,7 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("csv", "numbers separated by commas, the label in the last column", |path| {
         read(path).map(Dataset::new)
     })
+    .streamed(|lines, rules| Box::new(RowWindows::new(lines, rules, Table::default())))
     .named(&["csv"])
     .known_by(50, has_comma);
 
@@ -35,40 +37,58 @@ pub fn read(path: &Path) -> Result<Classified, DataError> {
 }
 
 pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
-    let mut data = Classified::default();
-    let mut header = None; // whether there is one, once that is known
-    let mut shape = None; // fields per line, and the line that set it
+    let (mut data, mut table) = (Classified::default(), Table::default());
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        if line.text.trim().is_empty() {
-            continue;
-        }
-        if header.is_none() {
-            header = Some(is_header(line.text));
-            if header == Some(true) {
-                continue;
-            }
-        }
-        let features = check_fields(&line, &mut shape)? - 1;
+        let Some((_, label)) = table.read(&line, &mut indices, &mut values)? else { continue };
         if data.labels.is_empty() {
-            data.rows = SparseRows::new(features);
+            data.rows = SparseRows::new(table.columns());
         }
-        indices.clear();
-        values.clear();
-        data.labels.push(row(&line, features, &mut indices, &mut values)?);
+        data.labels.push(label);
         data.rows.push(&indices, &values);
     }
     if !data.labels.is_empty() {
         return Ok(data);
     }
     let expected = "rows of numbers separated by commas";
-    Err(match header {
+    Err(match table.header {
         None => lines.nothing(expected),
         Some(_) => {
             let message = format!("found a header and nothing else, expected {expected}");
             DataError::file(lines.path(), message)
         }
     })
+}
+
+/// What is known of a table line by line.
+#[derive(Default)]
+struct Table {
+    /// Whether there is a header, once that is known.
+    header: Option<bool>,
+    /// Fields per line, and the line that set it.
+    shape: Option<(usize, u64)>,
+}
+
+impl ReadRow for Table {
+    fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
+        if line.text.trim().is_empty() {
+            return Ok(None);
+        }
+        if self.header.is_none() {
+            self.header = Some(is_header(line.text));
+            if self.header == Some(true) {
+                return Ok(None);
+            }
+        }
+        let features = check_fields(line, &mut self.shape)? - 1;
+        indices.clear();
+        values.clear();
+        row(line, features, indices, values).map(Some)
+    }
+
+    fn columns(&self) -> usize {
+        self.shape.map_or(0, |(fields, _)| fields - 1)
+    }
 }
 
 fn is_header(text: &str) -> bool {
@@ -91,14 +111,19 @@ fn check_fields(line: &Line<'_>, shape: &mut Option<(usize, u64)>) -> Result<usi
     Err(line.error(line.text.len(), message))
 }
 
-/// Fills in the nonzero features of a line and answers its label.
-fn row(line: &Line<'_>, features: usize, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Result<i64, DataError> {
+/// Fills in the nonzero features of a line and answers its label, with the byte where that begins.
+fn row(
+    line: &Line<'_>,
+    features: usize,
+    indices: &mut Vec<u32>,
+    values: &mut Vec<f64>,
+) -> Result<(usize, i64), DataError> {
     let mut start = 0;
     for (column, field) in line.text.split(',').enumerate() {
         let inner = field.trim_ascii();
         let at = start + field.len() - field.trim_ascii_start().len();
         if column == features {
-            return label(line, at, inner);
+            return label(line, at, inner).map(|label| (at, label));
         }
         let value = line.finite(at, inner, "value")?;
         if value != 0.0 {
@@ -112,6 +137,7 @@ fn row(line: &Line<'_>, features: usize, indices: &mut Vec<u32>, values: &mut Ve
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::StreamRules;
     use super::super::text::assert_errors;
     use super::*;
 
@@ -124,6 +150,30 @@ mod tests {
             assert_eq!((data.rows.columns(), data.rows.nonzeros()), (3, 2));
             assert_eq!(data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 0.5), (1, 1.0)]);
         }
+    }
+
+    /// Windows of a table are its rows in order, each with all columns; no header is looked for later on.
+    #[test]
+    fn windows_are_the_table() {
+        let text = b"a,b,label\n1,0,3\n\n0,0,-7\n0.5,2,3\n";
+        let whole = parse(Lines::from_bytes("f", text).unwrap()).unwrap();
+        let begin =
+            |text: &[u8]| (FORMAT.windows.unwrap())(Lines::from_bytes("f", text).unwrap(), StreamRules::default());
+        for most in 2..5 {
+            let (mut all, mut windows) = (Classified::default(), begin(text));
+            while let Some(window) = windows.next(most).unwrap() {
+                let part = window.get::<Classified>().unwrap();
+                assert_eq!(part.rows.columns(), 2);
+                all.rows.append(&part.rows, 0..part.rows.len());
+                all.labels.extend(&part.labels);
+            }
+            all.rows.widen(2);
+            assert_eq!(all, whole);
+        }
+        let mut late = begin(b"1,2,3\n1,3,4\na,b,c\n");
+        assert_eq!(late.next(2).unwrap().unwrap().len(), 2);
+        assert_eq!(late.next(2).unwrap_err().to_string(), "f:3:1: found `a` as value, expected a finite number");
+        assert!(begin(b"a,b\n").next(2).unwrap().is_none(), "a header alone has no rows");
     }
 
     /// Each fault is told with its place and the rule that it breaks.

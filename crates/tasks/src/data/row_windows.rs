@@ -10,14 +10,31 @@ use crate::dataset::Dataset;
 /// A window ends early where it holds so many entries (12 MiB): lines may be 16 MiB long.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// Reads a line: columns and values into buffers, the label with the byte where it begins is returned.
-pub(super) type ReadRow = fn(&Line<'_>, &mut Vec<u32>, &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError>;
+/// The label of a row with the byte where it begins; `None` of a line without a row.
+pub(super) type Label = Result<Option<(usize, i64)>, DataError>;
+
+/// Reads a format line by line.
+pub(super) trait ReadRow {
+    /// Reads a line: the columns and values of its row into the buffers.
+    fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label;
+
+    /// Returns how many columns every row has, of a format that tells.
+    fn columns(&self) -> usize {
+        0
+    }
+}
+
+impl<F: FnMut(&Line<'_>, &mut Vec<u32>, &mut Vec<f64>) -> Label> ReadRow for F {
+    fn read(&mut self, line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Label {
+        self(line, indices, values)
+    }
+}
 
 /// Labelled rows in windows.
-pub(super) struct RowWindows {
+pub(super) struct RowWindows<R> {
     lines: Lines,
     rules: StreamRules,
-    read: ReadRow,
+    read: R,
     /// Whether `rules.labels` were given, and not seen.
     declared: bool,
     /// What is to be told once the rows before it have been handed out.
@@ -27,8 +44,8 @@ pub(super) struct RowWindows {
     values: Vec<f64>,
 }
 
-impl RowWindows {
-    pub(super) fn new(lines: Lines, mut rules: StreamRules, read: ReadRow) -> Self {
+impl<R: ReadRow> RowWindows<R> {
+    pub(super) fn new(lines: Lines, mut rules: StreamRules, read: R) -> Self {
         if let Some(labels) = &mut rules.labels {
             labels.sort_unstable();
         }
@@ -41,11 +58,16 @@ impl RowWindows {
         loop {
             let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
             let Some(line) = line else { return Ok(false) };
-            let Some((at, label)) = (self.read)(&line, &mut self.indices, &mut self.values)? else { continue };
+            let Some((at, label)) = self.read.read(&line, &mut self.indices, &mut self.values)? else { continue };
             if let Some(labels) = &self.rules.labels
                 && labels.binary_search(&label).is_err()
             {
                 return Err(unknown_label(&line, at, label, labels, self.declared));
+            }
+            let columns = self.read.columns();
+            if let Some(most) = self.rules.features.filter(|&most| columns > most as usize) {
+                let message = format!("found {columns} features, expected at most {most} (stream.features)");
+                return Err(line.error(line.text.len(), message));
             }
             if let (Some(&last), Some(most)) = (self.indices.last(), self.rules.features)
                 && last >= most
@@ -53,6 +75,7 @@ impl RowWindows {
                 let message = format!("found index {}, expected at most {most} (stream.features)", u64::from(last) + 1);
                 return Err(line.error(line.text.len(), message));
             }
+            data.rows.widen(columns);
             data.rows.push(&self.indices, &self.values);
             data.labels.push(label);
             return Ok(true);
@@ -60,7 +83,7 @@ impl RowWindows {
     }
 }
 
-impl Windows for RowWindows {
+impl<R: ReadRow> Windows for RowWindows<R> {
     fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
         if let Some(fault) = self.fault.take() {
             self.over = true;

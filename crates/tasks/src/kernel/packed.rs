@@ -14,7 +14,7 @@ const DENSE_ONES: f64 = 1.0 / 32.0;
 const DENSE: f64 = 1.0 / 8.0;
 
 /// Bytes of tiles that several rows go against while they are near, as far as rows of one tile allow.
-const NEAR: usize = 1 << 17;
+const NEAR: usize = 1 << 15;
 
 /// Most rows taken at a time.
 const MOST_ROWS: usize = 1024;

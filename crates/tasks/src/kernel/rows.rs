@@ -1,6 +1,6 @@
 //! The kernel matrix over training rows: computed row by row, and kept as long as there is room.
 
-use multiplane_core::kernel::{KernelCounts, KernelMatrix};
+use multiplane_core::kernel::{KernelCounts, KernelMatrix, RowMove};
 use multiplane_core::linalg;
 
 use super::cache::Cache;
@@ -94,12 +94,12 @@ impl<T: Stored> KernelRows<T> {
         KernelRows { values, cache, counts: KernelCounts::default(), scratch, places, missing, taken }
     }
 
-    /// Finds or computes the first rows, as many as go together, and leaves their places; returns their number.
-    fn hold(&mut self, rows: &[usize]) -> usize {
+    /// Finds or computes the rows of the first moves, as many as go together, and leaves their places; returns their number.
+    fn hold(&mut self, moves: &[RowMove]) -> usize {
         self.places.clear();
         self.missing.clear();
         // Rows used last make no room: what is found or claimed here stays until all is done.
-        for &row in rows.iter().take(self.cache.most()) {
+        for &RowMove { row, .. } in moves.iter().take(self.cache.most()) {
             let place = match self.cache.find(row) {
                 Some(place) => {
                     self.counts.reread += self.values.len() as u64;
@@ -152,22 +152,21 @@ impl<T: Stored> KernelMatrix for KernelRows<T> {
     }
 
     fn add_row(&mut self, row: usize, alpha: f64, out: &mut [f64]) {
-        self.add_rows(&[row], &[alpha], out);
+        assert_eq!(out.len(), self.len(), "one number per row of the matrix");
+        self.add_rows(&[RowMove { row, factor: alpha, start: 0 }], out);
     }
 
-    fn add_rows(&mut self, rows: &[usize], alphas: &[f64], out: &mut [f64]) {
-        assert_eq!(rows.len(), alphas.len(), "one factor per row");
-        assert_eq!(out.len(), self.len(), "one number per row of the matrix");
-        let (mut rows, mut alphas) = (rows, alphas);
-        while !rows.is_empty() {
-            let held = self.hold(rows);
-            for (stretch, out) in out.chunks_mut(STRETCH).enumerate() {
-                let start = stretch * STRETCH;
-                for (&place, &alpha) in self.places.iter().zip(alphas) {
-                    linalg::widened_axpy(alpha, &self.cache.values(place)[start..start + out.len()], out);
+    fn add_rows(&mut self, mut moves: &[RowMove], out: &mut [f64]) {
+        while !moves.is_empty() {
+            let held = self.hold(moves);
+            for first in (0..self.len()).step_by(STRETCH) {
+                let last = self.len().min(first + STRETCH);
+                for (&place, to) in self.places.iter().zip(moves) {
+                    let values = &self.cache.values(place)[first..last];
+                    linalg::widened_axpy(to.factor, values, &mut out[to.start + first..to.start + last]);
                 }
             }
-            (rows, alphas) = (&rows[held..], &alphas[held..]);
+            moves = &moves[held..];
         }
     }
 

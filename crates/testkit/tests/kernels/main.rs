@@ -7,6 +7,7 @@ mod problems;
 mod real_data;
 mod refusals;
 mod resume;
+mod waiting;
 
 use multiplane_core::run::{Evaluate, Stop};
 use multiplane_tasks::data::SparseRows;

@@ -41,6 +41,10 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
         Ok(StepReport { iteration_ended: ended && all, part_ended: ended && !all })
     }
 
+    fn catch_up(&mut self) {
+        self.dual.iterate_mut().catch_up();
+    }
+
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         Some(self.dual.iterate().answer(w))
     }

@@ -110,6 +110,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             // planes are kept, which then keeps the limit N and, as ages change by outer iteration only, T of line 6.
             Pass::Exact => {
                 let block = self.order.next(ctx.rng);
+                self.dual.iterate_mut().open(block);
                 self.prefetch(pass, ctx);
                 if !self.step_to_given(block, ctx) && !self.step_to_cached(block, ctx) {
                     self.call(block, ctx)?;
@@ -131,6 +132,7 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             // Line 6: up to M passes (see `Pace`), BCFW updates with the term over the planes kept; the best is active.
             Pass::Approximate => {
                 let block = self.order.next(ctx.rng);
+                self.dual.iterate_mut().open(block);
                 self.prefetch(pass, ctx);
                 self.count_cached(block, ctx);
                 let recombined = self.recombine(block, ctx)?;
@@ -147,9 +149,11 @@ impl<D: BlockDual> BlockFrankWolfeSolver<D> {
             Pass::Gap => self.measure(self.visited, ctx)?,
         }
         self.visited += 1;
+        self.dual.iterate_mut().close();
         if self.visited < self.length {
             return Ok(false);
         }
+        self.dual.iterate_mut().catch_up();
         self.visited = 0;
         self.pass = self.pass_after(pass, ctx);
         if self.pass.is_none() && self.calls_left == 0 {

@@ -74,7 +74,8 @@ pub struct Constant {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
-    /// The power. Above 1 the sum of all 1 / lambda_t is finite, and w_t converges.
+    /// The power, above 0: at 0 lambda_t would be 1 at every step, which is `constant` with value 1. Above 1 the sum of all
+    /// 1 / lambda_t is finite, and w_t converges.
     pub exponent: f64,
 }
 
@@ -118,11 +119,15 @@ impl Schedule {
             }
             Schedule::Constant(Constant { value: None }) | Schedule::Linear => Ok(()),
             Schedule::Power(Power { exponent }) => {
-                require(exponent.is_finite() && exponent >= 0.0, "exponent", exponent, "must be a finite number >= 0")
+                let rule = "must be a finite number greater than 0: at 0 steps are never regularised more, which is `constant`";
+                require(exponent.is_finite() && exponent > 0.0, "exponent", exponent, rule)
             }
-            Schedule::Geometric(Geometric { ratio }) => {
-                require(ratio > 0.0 && ratio < 1.0, "ratio", ratio, "must be above 0 and below 1")
-            }
+            Schedule::Geometric(Geometric { ratio }) => require(
+                ratio > 0.0 && ratio < 1.0,
+                "ratio",
+                ratio,
+                "must be above 0 and below 1: at 1 lambda_t would stay 1, which is `constant`",
+            ),
         }
     }
 }
@@ -161,5 +166,33 @@ impl FunctionalDescent {
         self.budget.validate().map_err(|error| error.under("budget"))?;
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Schedules that never grow are refused by what says so, `constant`; all others grow.
+    #[test]
+    fn schedules_grow() {
+        let checked = |schedule: Schedule| {
+            FunctionalDescent { schedule, ..FunctionalDescent::sfd1() }.check().map_err(|error| error.to_string())
+        };
+        for (schedule, name) in [
+            (Schedule::Power(Power { exponent: 0.0 }), "schedule.exponent = 0: "),
+            (Schedule::Power(Power { exponent: -1.0 }), "schedule.exponent = -1: "),
+            (Schedule::Geometric(Geometric { ratio: 1.0 }), "schedule.ratio = 1: "),
+        ] {
+            let told = checked(schedule).unwrap_err();
+            assert!(told.starts_with(name) && told.ends_with("which is `constant`"), "{told}");
+        }
+        for schedule in
+            [Schedule::Power(Power { exponent: 0.5 }), Schedule::Geometric(Geometric { ratio: 0.9 }), Schedule::Linear]
+        {
+            assert!(checked(schedule).is_ok());
+            assert!(schedule.at(2, 1, 10) > schedule.at(1, 1, 10));
+        }
+        assert!(checked(Schedule::Constant(Constant { value: Some(1.0) })).is_ok());
     }
 }

@@ -96,7 +96,10 @@ impl Inner {
         let share = 1.0 / size as f64;
         if self.found.update_planes == 0 {
             self.found.hinge += share * answer.hinge;
-            self.found.nonzero += share * f64::from(u8::from(answer.hinge > 0.0));
+            if answer.hinge > 0.0 {
+                let found = (self.found.nonzero * size as f64).round() + 1.0; // a count, so that no rounding leads beyond 1
+                self.found.nonzero = found / size as f64;
+            }
         }
         let hinge = plane.view().score(self.hull.weights());
         if hinge > 0.0 {

@@ -2,7 +2,7 @@
 
 use super::config::FunctionalDescent;
 use super::solver::FunctionalDescentSolver;
-use super::stream::OnlineDescent;
+use super::stream::{OnlineDescent, UNUSED};
 use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::parameter::ParameterError;
@@ -21,6 +21,9 @@ impl SolverConfig for FunctionalDescent {
     }
     fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
         Some(OnlineDescent::new(*self, facts).map(|learner| Box::new(learner) as _))
+    }
+    fn unused_online(&self) -> &'static [(&'static str, &'static str)] {
+        UNUSED
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))

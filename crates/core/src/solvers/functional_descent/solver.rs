@@ -232,6 +232,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         false
     }
 
+    fn support_vectors(&self) -> Option<usize> {
+        self.regularizer.metric().support(self.average.as_ref().unwrap_or(&self.weights))
+    }
+
     fn progress(&self) -> Progress {
         Progress {
             iterations: self.steps.saturating_add(u64::from(self.under_way)),

@@ -1,7 +1,7 @@
 //! Functional descent on a stream: a step on every window, with w_t as the prior of its problem (the thesis' sliding window).
 //!
-//! A step is one of [`FunctionalDescentSolver`] on the window as a whole: `size` and `sampling` have no say. Costs what a step
-//! costs there, and O(d) to begin it.
+//! A step is one of [`FunctionalDescentSolver`] on the window as a whole: `size` and `sampling` have no say ([`UNUSED`]). Costs what
+//! a step costs there, and O(d) to begin it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,15 @@ use crate::oracle::{BoxedOracle, OracleError};
 use crate::order::{Sampling, Sequential};
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
-use crate::solver::Solver;
+use crate::solver::{Descent, Solver};
 use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
+
+/// Parameters that have no say on a stream, and why.
+pub(super) const UNUSED: &[(&str, &str)] = &[
+    ("size", "a step on a stream is on a whole window, whose rows are stream.window"),
+    ("sampling", "a step on a stream is on all rows of a window"),
+];
 
 /// The state of functional descent on a stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,6 +36,9 @@ pub struct OnlineDescent {
     average: Option<Vec<f64>>,
     /// Steps made.
     steps: u64,
+    /// What the last one did.
+    #[serde(skip)]
+    last: Option<Descent>,
 }
 
 impl OnlineDescent {
@@ -43,7 +52,7 @@ impl OnlineDescent {
             let rule = "lambda_t = t/n of a stream needs its n: give stream.n";
             return Err(ParameterError::new("solver.schedule", "linear", rule));
         }
-        Ok(OnlineDescent { config, examples: facts.examples, weights: Vec::new(), average: None, steps: 0 })
+        Ok(OnlineDescent { config, examples: facts.examples, weights: Vec::new(), average: None, steps: 0, last: None })
     }
 }
 
@@ -62,6 +71,7 @@ impl Online for OnlineDescent {
         let mut solver = FunctionalDescentSolver::new(config, blocks, self.weights.len(), regularizer);
         while !Solver::<BoxedOracle>::step(&mut solver, ctx)?.iteration_ended {}
         Solver::<BoxedOracle>::answer(&solver, &mut self.weights);
+        self.last = Solver::<BoxedOracle>::progress(&solver).descent;
         self.steps += 1;
         if let Some(weight) = self.config.averaging.weight(self.steps) {
             average_in(self.average.get_or_insert_default(), weight, &self.weights);
@@ -93,6 +103,14 @@ impl Online for OnlineDescent {
 
     fn minimises(&self) -> bool {
         false
+    }
+
+    fn goes_by_examples(&self) -> bool {
+        self.config.schedule == Schedule::Linear
+    }
+
+    fn descent(&self) -> Option<Descent> {
+        self.last
     }
 
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {

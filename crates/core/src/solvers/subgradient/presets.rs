@@ -2,7 +2,7 @@
 
 use super::config::Subgradient;
 use super::solver::SubgradientSolver;
-use super::stream::OnlineSubgradient;
+use super::stream::{OnlineSubgradient, UNUSED};
 use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::oracle::MaxOracle;
@@ -35,6 +35,9 @@ impl SolverConfig for Subgradient {
     }
     fn online(&self, facts: StreamFacts) -> Option<Result<Box<dyn Online>, ParameterError>> {
         Some(OnlineSubgradient::new(*self, facts).map(|learner| Box::new(learner) as _))
+    }
+    fn unused_online(&self) -> &'static [(&'static str, &'static str)] {
+        UNUSED
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)

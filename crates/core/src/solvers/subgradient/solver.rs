@@ -27,9 +27,8 @@ pub struct SubgradientSolver {
     /// `z = t (w - w0)`; this and all others are points (see [`crate::metric`]).
     scaled: Vec<f64>,
     weights: Vec<f64>,
-    /// `sum_t t w_t`.
-    weighted_sum: Option<Vec<f64>>,
-    /// The running average; before the first step the first weights.
+    /// What the average is made of: of `weighted` the sum of all z, `sum_t t (w_t - w0)`, which needs no scaling; else the running
+    /// average, before the first step the first weights.
     average: Option<Vec<f64>>,
     #[serde(with = "crate::state::json")]
     averaging: AnswerAverage,
@@ -52,7 +51,6 @@ impl SubgradientSolver {
     /// Returns a solver that has not begun, for `blocks` examples and `dim` weights.
     pub fn new(config: Subgradient, blocks: usize, dim: usize, regularizer: Regularizer) -> Self {
         let size = size_of(config.size, blocks);
-        let is_weighted = config.averaging == AnswerAverage::Weighted; // kept as a sum
         let size_of_point = regularizer.metric().size(dim);
         let mut weights = regularizer.prior().map_or_else(|| vec![0.0; size_of_point], <[f64]>::to_vec);
         regularizer.clip_all(&mut weights);
@@ -61,10 +59,13 @@ impl SubgradientSolver {
             size,
             rate: blocks as f64 / size as f64 / regularizer.lambda(),
             scaled: vec![0.0; size_of_point],
-            average: (config.averaging.weight(1).is_some() && !is_weighted).then(|| weights.clone()),
+            average: match config.averaging {
+                AnswerAverage::None => None,
+                AnswerAverage::Weighted => Some(vec![0.0; size_of_point]),
+                _ => Some(weights.clone()),
+            },
             weights,
             regularizer,
-            weighted_sum: is_weighted.then(|| vec![0.0; size_of_point]),
             averaging: config.averaging,
             budget: config.budget,
             order: BlockOrder::new(config.order, blocks),
@@ -81,15 +82,13 @@ impl SubgradientSolver {
     fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let dim = fresh.weights.len();
         let sound = |numbers: &[f64]| numbers.len() == dim && finite(numbers);
-        let sum = self.weighted_sum.as_deref().is_none_or(sound);
         ensure(self.blocks == fresh.blocks && self.rate == fresh.rate, "the number of examples or lambda")?;
         ensure(self.regularizer == fresh.regularizer, "the regulariser")?;
         let average = self.average.as_deref().is_none_or(sound);
-        ensure(sound(&self.scaled) && sound(&self.weights) && sum && average, "the weights")?;
+        ensure(sound(&self.scaled) && sound(&self.weights) && average, "the weights")?;
         let same = self.averaging == fresh.averaging
             && self.budget == fresh.budget
-            && self.average.is_some() == fresh.average.is_some()
-            && self.weighted_sum.is_some() == fresh.weighted_sum.is_some();
+            && self.average.is_some() == fresh.average.is_some();
         ensure(same, "the average")?;
         let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
         let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
@@ -126,12 +125,13 @@ impl SubgradientSolver {
         if self.regularizer.prior().is_some() || self.regularizer.constraints().is_some() {
             self.project();
         }
-        if let Some(sum) = &mut self.weighted_sum {
-            linalg::axpy(1.0, &self.scaled, sum); // t (w_t - w0) is z itself
-        }
-        if let (Some(average), Some(weight)) = (&mut self.average, self.averaging.weight(self.steps)) {
-            linalg::scale(1.0 - weight, average);
-            linalg::axpy(weight, &self.weights, average);
+        match (&mut self.average, self.averaging, self.averaging.weight(self.steps)) {
+            (Some(sum), AnswerAverage::Weighted, _) => linalg::axpy(1.0, &self.scaled, sum), // t (w_t - w0) is z itself
+            (Some(average), _, Some(weight)) => {
+                linalg::scale(1.0 - weight, average);
+                linalg::axpy(weight, &self.weights, average);
+            }
+            _ => {}
         }
     }
 
@@ -179,8 +179,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
 
     fn answer(&self, w: &mut Vec<f64>) -> Option<f64> {
         w.clear();
-        match &self.weighted_sum {
-            Some(sum) if self.steps > 0 => {
+        match (&self.average, self.averaging) {
+            (Some(sum), AnswerAverage::Weighted) if self.steps > 0 => {
                 let t = self.steps as f64;
                 let scale = 2.0 / (t * (t + 1.0));
                 w.extend(sum.iter().map(|sum| scale * sum));
@@ -190,11 +190,12 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
                 self.regularizer.clip_all(w); // rounding may have left them
             }
             _ => {
-                w.extend_from_slice(self.average.as_deref().unwrap_or(&self.weights));
+                let average = self.average.as_deref().filter(|_| self.averaging != AnswerAverage::Weighted);
+                w.extend_from_slice(average.unwrap_or(&self.weights));
                 self.regularizer.clip_all(w);
             }
         }
-        if self.weighted_sum.is_some() || self.average.is_some() {
+        if self.average.is_some() {
             let metric = self.regularizer.metric();
             metric.renew(w); // an average's image has gone through more than is counted
             metric.keep_within(self.budget, w, &mut 0.0);
@@ -204,6 +205,10 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
 
     fn moves_sums(&self) -> bool {
         true
+    }
+
+    fn support_vectors(&self) -> Option<usize> {
+        self.regularizer.metric().support(self.average.as_ref().unwrap_or(&self.weights))
     }
 
     fn progress(&self) -> Progress {

@@ -18,6 +18,9 @@ use crate::plane::Plane;
 use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
+/// Parameters that have no say on a stream, and why.
+pub(super) const UNUSED: &[(&str, &str)] = &[("order", "rows of a stream are visited as they come")];
+
 /// Where the factor of an average is folded into its vector.
 const SMALL: f64 = 1e-100;
 

@@ -1,6 +1,6 @@
 //! What changes no bit: the order of two rows, the way of asking, the cache, threads. And what is counted.
 
-use multiplane_core::kernel::{KernelCounts, KernelMatrix};
+use multiplane_core::kernel::{KernelCounts, KernelMatrix, RowMove};
 
 use super::*;
 
@@ -55,7 +55,8 @@ fn answers(matrix: &mut dyn KernelMatrix, asked: &[Ask], together: bool) -> (Vec
             Ask::Rows(rows) => {
                 let alphas: Vec<f64> = (0..rows.len()).map(|k| 0.3 - 0.1 * k as f64).collect();
                 if together {
-                    matrix.add_rows(rows, &alphas, &mut out);
+                    let to = |(&row, &factor)| RowMove { row, factor, start: 0 };
+                    matrix.add_rows(&rows.iter().zip(&alphas).map(to).collect::<Vec<_>>(), &mut out);
                 } else {
                     rows.iter().zip(&alphas).for_each(|(&row, &alpha)| matrix.add_row(row, alpha, &mut out));
                 }
@@ -114,6 +115,7 @@ fn the_cache_changes_no_bit() {
 /// Any number of threads gives the same bits; what becomes of sums alone is work enough that they are used.
 #[test]
 fn threads_change_no_bit() {
+    let to = |row: usize| RowMove { row, factor: 0.1, start: 0 };
     let (lines, group) = (20_000, [19_999, 17, 2, 2048, 300, 4000, 1023, 1024, 77]);
     let function = || -> RowKernel { Box::new(|x, y| (1 + x.indices.len() * y.indices.len()) as f64) };
     let mut functions = Vec::new();
@@ -121,7 +123,7 @@ fn threads_change_no_bit() {
         for kernel in [Kernel::Rbf(Rbf::default()), Kernel::Intersection] {
             let sums = |threads: usize| {
                 let mut out = vec![0.0; lines];
-                matrix::<f64>(kernel, &rows, ENOUGH, threads).add_rows(&group, &[0.1; 9], &mut out);
+                matrix::<f64>(kernel, &rows, ENOUGH, threads).add_rows(&group.map(to), &mut out);
                 out
             };
             let expected = sums(1);
