@@ -161,7 +161,9 @@ fn refuse_run(run: &RunSpec) -> Result<(), Error> {
         return Err(Error::input("regularizer: a stream begins at w = 0, with all weights free"));
     }
     if run.evaluate != Evaluate::default() {
-        return Err(Error::input("evaluate: a stream has no bounds to evaluate, as its examples do not come back"));
+        return Err(Error::input(
+            "evaluate = pass: a stream has no bounds to evaluate, as its examples do not come back",
+        ));
     }
     if run.oracle.delay_us > 0.0 || run.data.folds.is_some() {
         return Err(Error::input("oracle.delay_us and data.folds are not for streams"));

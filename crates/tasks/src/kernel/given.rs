@@ -154,12 +154,17 @@ fn check_semidefinite(rows: &SparseRows) -> Result<(), KernelError> {
     for &row in &open {
         if let Some(&column) = open.iter().find(|&&column| left[row * count + column].abs() > 2.0 * small) {
             let found = at(rows.row(row), column as u32);
-            let pivot = least_eigenvalue(diagonal(&left, row), left[row * count + column], diagonal(&left, column));
+            let own = diagonal(&left, row);
+            let (pivot, place) = match row == column {
+                true => (own, format!("row {}", row + 1)),
+                false => {
+                    let pivot = least_eigenvalue(own, left[row * count + column], diagonal(&left, column));
+                    (pivot, format!("rows {} and {}", row + 1, column + 1))
+                }
+            };
             let rule = format!(
-                "a matrix that is positive semidefinite: elimination leaves {pivot:.3e} of rows {} and {}, expected at least \
-                 {:.1e}, which rounding explains",
-                row + 1,
-                column + 1,
+                "a matrix that is positive semidefinite: elimination leaves {pivot:.3e} of {place}, expected at least {:.1e}, \
+                 which rounding explains",
                 -small
             );
             return Err(fault(row, column as u32, found, &rule));
@@ -168,7 +173,7 @@ fn check_semidefinite(rows: &SparseRows) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// The smaller eigenvalue of `[[a, b], [b, c]]`; of a single number `a = b = c` it is 2 a where that is below 0.
+/// The smaller eigenvalue of `[[a, b], [b, c]]`.
 fn least_eigenvalue(a: f64, b: f64, c: f64) -> f64 {
     0.5 * (a + c) - (0.5 * (a - c)).hypot(b)
 }
