@@ -110,7 +110,7 @@ fn what_cannot_be_is_refused() {
         ("--data train.two --set task.kernel=polynomial --set task.kernel.degree=0", "degree = 0: must be at least 1"),
         ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 1, column 1"),
         ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 1, column 1"),
-        ("--data train.two --set task.kernel=rbf --freeze 0", "no prior and no constraints"),
+        ("--data train.two --set task.kernel=rbf --freeze 0", "--freeze: not with a kernel (task.kernel=rbf)"),
         ("--data train.two --set task.kernel=rbf --solver fw", "kernel"),
         ("--data train.two --set task.kernel=rbf --solver bcpl", "kernel"),
     ] {
