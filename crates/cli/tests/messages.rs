@@ -214,7 +214,7 @@ fn kernels_are_described() {
     for part in ["task.kernel.degree = 3", "task.kernel.gamma = \"scale\"", "`scale` for 1 / (features * variance"] {
         assert!(described.contains(part), "{described}");
     }
-    let json = scratch.json("describe kernel");
+    let json: serde_json::Value = serde_json::from_str(&scratch.succeed("describe kernel --json").stdout).unwrap();
     let names: Vec<_> =
         json["kernel"].as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["none", "linear", "rbf", "polynomial", "intersection", "chi-square", "precomputed"]);
