@@ -63,7 +63,11 @@ fn check_fields(chosen: &Variant, fields: &Map<String, Value>, variants: &[Varia
             // Names of choices further up stand between quotes.
             let dotted: String = path.split('`').step_by(2).map(|part| part.trim_end()).collect();
             let kind = dotted.rsplit('.').next().unwrap_or(&dotted).replace('_', " ");
-            let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            let article = match kind.ends_with('s') {
+                true => "a choice of",
+                false if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => "an",
+                false => "a",
+            };
             let (name, able) = (&chosen.name, able.join(", "));
             return Err(format!("{dotted}.{key} needs {article} {kind} that has it: {able}; found `{name}`"));
         }
