@@ -37,7 +37,7 @@ def test_every_solver_is_a_class_with_its_parameters(name):
 def test_every_solver_trains(name):
     """Weights, and a bracket where it has a dual; defaults given by hand change no bit."""
     kind = getattr(solvers, name)
-    passes = 200 if name in {"PL", "EG", "DIVMBEST"} else 10  # one step in a pass or in ten
+    passes = 200 if name in {"PL", "EG", "DivMBest"} else 10  # one step in a pass or in ten
     model = MulticlassSSVM(solver=kind(), passes=passes, clock="work").fit(X, Y)
     assert model.score(X, Y) > 0.7
     assert np.isnan(model.dual_) or model.dual_ <= model.primal_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import math
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from multiplane import _core
 from multiplane._history import History
 from multiplane._jobs import effective
-from multiplane._params import Parameters, plain, set_path
+from multiplane._params import Parameters, leaves, plain, refuse_twice, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import Solver
@@ -35,6 +36,10 @@ class BrokenPromiseWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """Training stopped before the gap was reached."""
+
+
+class UnusedParameterWarning(UserWarning):
+    """A parameter was given that has no effect beside the others."""
 
 
 class Estimator(Parameters):
@@ -146,9 +151,40 @@ class Estimator(Parameters):
         tree["threads"] = plain(self._workers(), "threads")
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
+        given = self._given() if self.params else {}
         for dotted, value in (self.params or {}).items():
-            set_path(tree, str(dotted), plain(value, dotted))
+            value = plain(value, dotted)
+            refuse_twice(given, str(dotted), value)
+            set_path(tree, str(dotted), value)
         return tree
+
+    def _given(self) -> dict[str, str]:
+        """Keywords that are not what they are by default, by their dotted names, as errors show them."""
+        found = {}
+        names = {"lam": "lambda", "seed": "seed", "clock": "clock", "threads": "threads", "n_jobs": "threads"}
+        names |= {name: f"stop.{name}" for name in ("gap", "passes", "calls", "seconds")}
+        defaults = inspect.signature(Estimator.__init__).parameters
+        for name, dotted in names.items():
+            value = getattr(self, name)
+            if value is not None and value != defaults[name].default:
+                found[dotted] = f"{name} = {value!r}"
+        if isinstance(self.solver, Solver):
+            shown = f"solver = {self.solver!r}"
+            found |= {name: shown for name in leaves(plain(self.solver._tree(), "solver"), "solver")}
+        elif self.solver != defaults["solver"].default:
+            found["solver.name"] = f"solver = {self.solver!r}"
+        return found
+
+    def _unused(self) -> list[str]:
+        """Parameters that were given and have no effect, each with the reason."""
+        return []
+
+    def _learned_from(self, model: _core.Model, source: Any) -> None:
+        """Sets what a model's results say of the data that it was trained on."""
+
+    def _worded(self, text: str) -> str:
+        """What the core says, in terms of what the user gave."""
+        return text
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -200,10 +236,14 @@ class Estimator(Parameters):
         if broken_promise is not None and summary["certified"] and fit.interrupted is None:
             broken = broken_promise(fit.model)
             summary["certified"] = broken is None
+        self.__dict__.pop("_is_loaded", None)
         self._take(fit.model, summary)
+        self._learned_from(fit.model, source)
         self.history_, self._problem, self._fit = history, problem, fit
+        for unused in self._unused():
+            warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
-            warnings.warn(warning, UserWarning, stacklevel=3)
+            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
         if broken is not None:
             warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
         if fit.interrupted is not None:
