@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
 import math
@@ -16,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._given import keywords, refuse_twice
 from multiplane._history import History
 from multiplane._jobs import effective
-from multiplane._params import Parameters, leaves, plain, refuse_twice, set_path
+from multiplane._params import Parameters, plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import Solver
@@ -160,20 +160,7 @@ class Estimator(Parameters):
 
     def _given(self) -> dict[str, str]:
         """Keywords that are not what they are by default, by their dotted names, as errors show them."""
-        found = {}
-        names = {"lam": "lambda", "seed": "seed", "clock": "clock", "threads": "threads", "n_jobs": "threads"}
-        names |= {name: f"stop.{name}" for name in ("gap", "passes", "calls", "seconds")}
-        defaults = inspect.signature(Estimator.__init__).parameters
-        for name, dotted in names.items():
-            value = getattr(self, name)
-            if value is not None and value != defaults[name].default:
-                found[dotted] = f"{name} = {value!r}"
-        if isinstance(self.solver, Solver):
-            shown = f"solver = {self.solver!r}"
-            found |= {name: shown for name in leaves(plain(self.solver._tree(), "solver"), "solver")}
-        elif self.solver != defaults["solver"].default:
-            found["solver.name"] = f"solver = {self.solver!r}"
-        return found
+        return keywords(self)
 
     def _unused(self) -> list[str]:
         """Parameters that were given and have no effect, each with the reason."""

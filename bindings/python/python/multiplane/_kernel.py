@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._given import changed
 from multiplane._params import plain
 from multiplane._several import Several
-from multiplane._support import counted, numbers_of, support_of
+from multiplane._support import numbers_of, support_of
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
@@ -24,8 +24,6 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "precomputed": (),
 }
 """The parameters of each kernel."""
-
-KEYWORDS = ("gamma", "degree", "coef0")
 
 Kernel: TypeAlias = str | Callable[[Any, Any], Any] | None
 """A kernel as scikit-learn takes it: a name, or a function that makes the matrix of values of the rows of two arrays."""
@@ -89,17 +87,13 @@ class Kernels(Several):
 
     def _changed(self) -> list[str]:
         """The keywords of kernels that are not what they are by default."""
-        defaults = inspect.signature(Kernels.__init__).parameters
-        return [name for name in KEYWORDS if getattr(self, name) != defaults[name].default]
+        return changed(self, ("gamma", "degree", "coef0"))
 
     def _kernel_name(self) -> str | None:
         """The name that the core knows the keyword's kernel by."""
-        if callable(self.kernel):
-            name = "precomputed"
-        else:
-            name = "polynomial" if self.kernel == "poly" else self.kernel
-        if name is None:
+        if self.kernel is None:
             return None
+        name = "precomputed" if callable(self.kernel) else "polynomial" if self.kernel == "poly" else self.kernel
         if not self._takes_matrices and name == "precomputed":
             raise ValueError(
                 f"kernel = {self.kernel!r}: {type(self).__name__} takes the names of kernels on rows, as {self._X} has no matrix: "
@@ -176,17 +170,21 @@ class Kernels(Several):
         rows = len(support_of(model)[0]) - 1
         labels = 1 if self._task == "binary" else len(model.labels())
         width = rows + int(bool(info["spec"]["task"].get("bias", False)))
+        if _fields(info["kernel"]).get("name") == "precomputed":
+            self.support_ = support_of(model)[1].copy()
         self.dual_coef_ = np.ravel(self.coef_)[: labels * width].reshape(labels, width)[:, :rows].copy()
 
     def _learned_from(self, model: _core.Model, source: Any) -> None:
         info = json.loads(model.info())
         if "kernel" not in info:
             return
-        is_given = _fields(info["kernel"]).get("name") == "precomputed"
-        found = numbers_of(model, source, is_given, self._truth(model, source), self.dual_coef_)
-        if found is not None:
+        truth = self._truth(model, source)
+        if "support_" not in self.__dict__:
+            found = numbers_of(model, source, truth, self.dual_coef_)
+            if found is None:
+                return
             self.support_ = found
-            self.n_support_ = counted(self._truth(model, source), found, len(model.labels()))
+        self.n_support_ = np.bincount(truth[self.support_], minlength=len(model.labels()))
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         """The numbers of the true labels of the training rows."""

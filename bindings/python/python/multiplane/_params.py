@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -65,23 +64,6 @@ def plain(value: Any, name: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise ValueError(f"{name} = {value!r}: expected a number, a name, or a list or dict of them")
-
-
-def leaves(value: Any, name: str) -> Iterator[str]:
-    """The dotted names of what a value says, which stands at ``name``."""
-    if not isinstance(value, dict):
-        yield name
-        return
-    for key, below in value.items():
-        yield from leaves(below, f"{name}.{key}")
-
-
-def refuse_twice(given: dict[str, str], dotted: str, value: Any) -> None:
-    """Refuses a parameter that is among the keywords given, too; a choice may be named with ``.name`` or without."""
-    for leaf in leaves(value, dotted):
-        for same in (leaf, f"{leaf}.name", leaf.removesuffix(".name")):
-            if same in given:
-                raise ValueError(f"{given[same]} and params[{dotted!r}]: give one of them")
 
 
 def set_path(tree: dict[str, Any], dotted: str, value: Any) -> None:

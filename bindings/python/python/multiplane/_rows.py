@@ -149,7 +149,7 @@ class _RowClassifier(Kernels):
                 "pickle of the estimator holds it, and goes on; a new estimator of the same parameters (sklearn.base.clone) begins anew"
             )
         warnings.warn(
-            "partial_fit begins a stream from zero and forgets what fit has learned: call partial_fit for all rows, or fit on all of them",
+            "partial_fit begins a stream from zero and forgets what fit has learned: give all rows to partial_fit, or all to fit",
             UserWarning,
             stacklevel=3,
         )
@@ -242,14 +242,15 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``.
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
+    bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
     Args:
         kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
             ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for
-            each training row that carries weight, ``(1, rows)``.
-        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
+        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.
         coef0: What ``"poly"`` adds before it takes the power, >= 0.
@@ -274,14 +275,15 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``.
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
+    without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
     Args:
         kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
             ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for
-            each training row that carries weight, ``(classes, rows)``.
-        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
+        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.
         coef0: What ``"poly"`` adds before it takes the power, >= 0.

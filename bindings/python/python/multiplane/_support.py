@@ -37,7 +37,7 @@ def _keys(rows: _Rows) -> Iterator[bytes]:
 
 
 def numbers_of(
-    model: _core.Model, source: Any, is_given: bool, truth: NDArray[np.int64], coefficients: NDArray[np.float64]
+    model: _core.Model, source: Any, truth: NDArray[np.int64], coefficients: NDArray[np.float64]
 ) -> NDArray[np.int64] | None:
     """The numbers of the training rows that carry weight, in the order of the coefficients; None where one is no training row.
 
@@ -45,8 +45,6 @@ def numbers_of(
     speak for: that of the row itself is positive.
     """
     support = support_of(model)
-    if is_given:  # rows of a matrix are known by their numbers
-        return support[1].copy()
     try:
         offsets, indices, values, *_ = source.parts()
     except ValueError:  # text
@@ -67,8 +65,3 @@ def numbers_of(
             return None
         found.append(rows.pop(next((at for at, row in enumerate(rows) if truth[row] == label), 0)))
     return np.array(found, dtype=np.int64)
-
-
-def counted(truth: NDArray[np.int64], support: NDArray[np.int64], labels: int) -> NDArray[np.int64]:
-    """How many of these rows each label has."""
-    return np.bincount(truth[support], minlength=labels)
