@@ -192,13 +192,9 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
 
 /// The dual points of a checkpoint's run, and its primal value.
 fn verify_run(session: &Session, checkpoint: &Checkpoint, model: &Model, threads: usize) -> Result<Verified, Error> {
-    if session.problem().metric()?.has_kernel() {
-        return Err(Error::input(
-            "--checkpoint: dual values of runs with a kernel are not recomputed; without it the primal value is",
-        ));
-    }
     let run = session.restored(checkpoint)?;
-    let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
+    let weights = session.problem().weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
+    let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &weights);
     if let Some((w, primal)) = run.best() {
         let problem = session.problem();
         let w = problem.to_file_layout(w);

@@ -128,14 +128,19 @@ impl Session {
         Ok(self)
     }
 
-    /// Refuses what there is for weights of features alone.
-    pub(crate) fn refuse_kernel(&self, what: &str) -> Result<(), Error> {
-        match self.regularizer.metric().has_kernel() {
-            true => {
-                Err(Error::input(format!("task.kernel: {what} is for tasks without a kernel, train at single lambdas")))
-            }
+    /// Refuses what has no single model that could be reduced.
+    pub(crate) fn refuse_budget(&self, what: &str) -> Result<(), Error> {
+        let reason = "holds the rows of all its points, and none is reduced; train at single lambdas";
+        match self.problem.has_budget() {
+            true => Err(Error::input(format!("task.kernel_budget: {what} {reason}"))),
             false => Ok(()),
         }
+    }
+
+    /// Points of training in the layout of files, one after the other, as a file holds them, and what it says of them.
+    pub(crate) fn rows_of(&self, points: Vec<f64>) -> (Vec<f64>, Provenance) {
+        let (w, vocabulary) = self.problem.compact(points);
+        (w, Provenance { vocabulary, ..self.provenance() })
     }
 
     /// What files say of where this run's weights come from.

@@ -48,6 +48,9 @@ fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn P
     if info.provenance.vocabulary.labels != vocabulary.labels {
         return refuse("its labels are not those of the training data".into());
     }
+    if info.provenance.vocabulary.support.is_some() {
+        return refuse(without_kernel("it is a model with a kernel, whose weights are those of rows"));
+    }
     if info.provenance.vocabulary.scale != vocabulary.scale {
         return refuse("its features were not scaled as those of the training data are (task.scale)".into());
     }
@@ -66,10 +69,18 @@ fn weights_for(path: &Path, model: &Model, sha256: Option<&str>, problem: &dyn P
     }
 }
 
+/// Says that priors do without kernels.
+fn without_kernel(found: &str) -> String {
+    format!("{found}; priors do without kernels, expected task.kernel = none")
+}
+
 /// The regulariser of a run; notes the fingerprint of the prior in `spec`.
 pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64) -> Result<Regularizer, Error> {
     let mut regularizer = Regularizer::from(lambda).with_metric(problem.metric()?);
     if let Some(path) = &spec.regularizer.prior {
+        if regularizer.metric().has_kernel() {
+            return Err(Error::Input(format!("prior {}: {}", path.display(), without_kernel("the task has a kernel"))));
+        }
         let model = load(path)?;
         if model.info.provenance.task == problem.task() {
             check_switches(path, &model, &spec.task.params)?;

@@ -53,6 +53,9 @@ pub struct Summary {
     /// What a kernel took; left out where there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
+    /// The gap of the run, where the model was reduced to a budget of rows since and has another; left out elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_before_reduction: Option<f64>,
     /// What slack rescaling took; left out where margins are rescaled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub slack: Option<SlackCost>,
@@ -110,7 +113,7 @@ impl SlackCost {
 
 impl KernelCost {
     /// Of a model with this vocabulary, for which so many values were computed beside those of training.
-    pub(super) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
+    pub(crate) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
         let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();
@@ -146,6 +149,7 @@ impl Summary {
             clock: session.spec().clock,
             planes: outcome.progress.planes,
             kernel: None,
+            gap_before_reduction: None,
             slack: SlackCost::of(session.problem()),
             model: None,
             mishaps: session.ledger.mishaps(),
