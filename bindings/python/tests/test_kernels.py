@@ -216,6 +216,28 @@ def test_faults_of_functions_speak_of_the_function(made, told):
     assert str(error.value).startswith("kernel `similarity` (a function)") and "precomputed" not in str(error.value)
 
 
+def test_paths_with_kernels():
+    """Of every estimator that has kernels; a point of a function's path takes rows of features, and knows which rows carry weight."""
+
+    def similarity(a, b):
+        return rbf(a, b, 0.5)
+
+    for kernel in ("rbf", similarity):
+        path = BinarySSVM(kernel=kernel, gamma=0.5 if kernel == "rbf" else "scale").path(X, Y, lambda_min=0.02, eps=0.2)
+        model = path.at(path.lambdas_[0])
+        assert model.predict(X).shape == (60,) and model.score(X, Y) > 0.7
+        assert model.dual_coef_.shape == model.coef_.shape
+    assert model.dual_coef_.shape == (1, len(model.support_))
+    with pytest.raises(AttributeError, match="but not their numbers"):
+        _ = model.n_support_
+    words, labels = sequences()
+    assert ChainSSVM(kernel="rbf").path(words, labels, lambda_min=1.0).at(2.0).score(words, labels) > 0.5
+    similarity = lambda a, b: np.triu(a @ b.T)  # noqa: E731
+    for ask in (BinarySSVM(kernel=similarity).path, BinarySSVM(kernel=similarity).check):
+        with pytest.raises(ValueError, match=r"kernel `<lambda>` \(a function\): .* symmetric"):
+            ask(X, Y)
+
+
 def test_faults_of_matrices_speak_of_matrices():
     """What the user has chosen is named as it is."""
     with pytest.raises(ValueError, match="kernel `precomputed`: .* must be symmetric"):

@@ -174,6 +174,17 @@ class Estimator(Parameters):
         return text
 
     @contextmanager
+    def _in_users_words(self) -> Iterator[None]:
+        """Has errors of the core speak of what the user gave."""
+        try:
+            yield
+        except ValueError as error:
+            text = self._worded(str(error))
+            if text == str(error):
+                raise
+            raise ValueError(text) from None
+
+    @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Where fitting fails before its results are in place, the estimator is what it was; but the next fit starts
         anew, as nothing tells any longer what the state of the last one belongs to.

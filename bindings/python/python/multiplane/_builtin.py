@@ -100,9 +100,10 @@ class BuiltIn(Estimator):
         ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
         """
         made = self._unfitted()
-        data = made._data(X, y)
-        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
-        return made._path(data, outer, made._test_data(X_test, y_test))
+        with self._in_users_words():
+            data = made._data(X, y)
+            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+            return made._path(data, outer, made._test_data(X_test, y_test))
 
     def check(
         self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
@@ -114,9 +115,10 @@ class BuiltIn(Estimator):
             The findings; empty where all seems sound. ``print`` them for a report.
         """
         made = self._unfitted()
-        data = made._data(X, y)
-        spec = json.dumps(made._tree())
-        return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
+        with self._in_users_words():
+            data = made._data(X, y)
+            spec = json.dumps(made._tree())
+            return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

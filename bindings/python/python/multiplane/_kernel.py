@@ -213,8 +213,8 @@ class Kernels(Several):
             return "its model was read from a file, which holds no history" if "_is_loaded" in self.__dict__ else None
         if not self._has_kernel:
             return "it has no kernel"
-        if "_is_loaded" in self.__dict__:
-            return "its model was read from a file, which holds the rows that carry weight, but not their numbers"
+        if "_problem" not in self.__dict__:
+            return "its model is of a file or a path, which hold the rows that carry weight, but not their numbers"
         return "the rows that carry weight are no rows of X: they were merged, or made of text"
 
     if not TYPE_CHECKING:

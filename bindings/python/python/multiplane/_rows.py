@@ -83,13 +83,10 @@ class _RowClassifier(Kernels):
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
-                data = self._data(X, y)
-                same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-                self._train(data, self._test_data(X_test, y_test), same)
-            except ValueError as error:
-                if self._worded(str(error)) == str(error):
-                    raise
-                raise ValueError(self._worded(str(error))) from None
+                with self._in_users_words():
+                    data = self._data(X, y)
+                    same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+                    self._train(data, self._test_data(X_test, y_test), same)
             finally:
                 self.__dict__.pop("_seen_labels", None)
             self.__dict__.pop("_learning", None)
@@ -192,7 +189,8 @@ class _RowClassifier(Kernels):
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
         self._classes_of(model)
-        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        if not hasattr(self, "X_fit_"):  # that of a path made with a function knows its features
+            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         super()._take(model, info)
 
     # -- results --
