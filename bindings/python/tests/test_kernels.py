@@ -196,6 +196,7 @@ def test_models_of_functions_ask_for_the_matrix(tmp_path):
         (lambda k: np.triu(k), "the matrix must be symmetric"),
         (lambda k: k - 1e6, "on the diagonal"),
         (lambda k: np.where(np.eye(len(k)), 1.0, 2.0), "positive semidefinite"),
+        (lambda k: 1.5 * np.eye(len(k)) - 0.5, "positive semidefinite"),
         (lambda k: k.astype(str), "found values of type <U.*, expected numbers"),
         (lambda k: k * 1j, "found complex numbers, expected real ones"),
         (lambda k: k[:, :3], "shape"),

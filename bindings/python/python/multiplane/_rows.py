@@ -43,11 +43,10 @@ class _RowClassifier(Kernels):
             self.X_fit_ = seen.copy()
         else:
             self.__dict__.pop("X_fit_", None)
-        self._seen_labels = labels
         return self._dataset(seen, labels)
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
-        return np.searchsorted(self.classes_, self._seen_labels).astype(np.int64)
+        return np.searchsorted(self.classes_, np.ravel(np.asarray(self._labels_seen))).astype(np.int64)
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         if x is None:
@@ -85,10 +84,11 @@ class _RowClassifier(Kernels):
             try:
                 with self._in_users_words():
                     data = self._data(X, y)
+                    self._labels_seen = y
                     same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
                     self._train(data, self._test_data(X_test, y_test), same)
             finally:
-                self.__dict__.pop("_seen_labels", None)
+                self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)
         return self
 
