@@ -11,7 +11,7 @@ from conftest import blobs
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimators_partial_fit_n_features
 
-from multiplane import BinarySSVM, MulticlassSSVM
+from multiplane import BinarySSVM, MulticlassSSVM, UnusedParameterWarning, load
 
 ONLINE = [
     BinarySSVM(solver="ssg", lam=0.01),
@@ -156,3 +156,94 @@ def test_checks_of_scikit_learn(estimator):
     """Its own checks of ``partial_fit``."""
     name = type(estimator).__name__
     check_estimators_partial_fit_n_features(name, estimator)
+
+
+def test_streams_do_not_go_on_from_files(tmp_path):
+    """A file holds weights, but not the state of the solver: refused with what to do; a pickle and a clone do what is said."""
+    x, y = blobs(2, n=100)
+    model = BinarySSVM(solver="pegasos", lam=0.1).partial_fit(x[:50], y[:50])
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    before = again.coef_.copy()
+    with pytest.raises(ValueError, match="cannot go on from a model file.*pickle of the estimator holds it"):
+        again.partial_fit(x[50:], y[50:])
+    with pytest.raises(ValueError, match="cannot go on from a model file"):
+        pickle.loads(pickle.dumps(again)).partial_fit(x[50:], y[50:])
+    assert np.array_equal(again.coef_, before)
+    assert clone(again).partial_fit(x[50:], y[50:]).summary_["n"] == 50
+    assert pickle.loads(pickle.dumps(model)).partial_fit(x[50:], y[50:]).summary_["n"] == 100
+    again.set_params(passes=2).fit(x, y)
+    with pytest.warns(UserWarning, match="begins a stream from zero"):
+        again.partial_fit(x, y)
+
+
+def test_a_fit_that_is_forgotten_is_told():
+    """fit, then partial_fit: a warning, once, and none where a stream goes on."""
+    x, y = blobs(2, n=100)
+    model = BinarySSVM(solver="pegasos", lam=0.1).fit(x, y)
+    with pytest.warns(UserWarning, match="begins a stream from zero and forgets what fit has learned"):
+        model.partial_fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(x, y)
+        assert BinarySSVM(solver="pegasos", lam=0.1).partial_fit(x, y).partial_fit(x, y).summary_["n"] == 200
+
+
+def test_classes_that_params_name():
+    """stream.labels are classes like those of the argument: y must have them, and both must be the same."""
+    x, y = blobs(2, n=60)
+    signs = 2 * y - 1
+    with pytest.raises(ValueError, match="y has the label -1, which is none of classes: \\[0, 1\\]"):
+        BinarySSVM(params={"stream.labels": [0, 1]}).partial_fit(x, signs)
+    with pytest.raises(ValueError, match="stream.labels = \\[0, 1\\], but the classes are \\[-1, 1\\]"):
+        BinarySSVM(params={"stream.labels": [0, 1]}).partial_fit(x, signs, classes=[-1, 1])
+    with pytest.raises(ValueError, match="stream.labels = 'a,b': expected a list of whole numbers"):
+        BinarySSVM(params={"stream.labels": "a,b"}).partial_fit(x, signs)
+    for labels in ([1, -1], "-1,1"):
+        model = BinarySSVM(params={"stream.labels": labels}).partial_fit(x[::2], signs[::2])
+        assert model.classes_.tolist() == [-1, 1]
+    model.params = {"stream.labels": [0, 1]}
+    with pytest.raises(ValueError, match="stream.labels"):
+        model.partial_fit(x, signs)
+
+
+@pytest.mark.parametrize("name", ["patience", "test_every"])
+def test_looks_at_test_data_are_refused(name):
+    """There are no test data to look at."""
+    x, y = blobs(2, n=60)
+    with pytest.raises(ValueError, match=f"stream.{name} = 3: partial_fit has no test data"):
+        BinarySSVM(params={f"stream.{name}": 3}).partial_fit(x, y)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "told"),
+    [
+        ({"gap": "1%"}, "gap = '1%'"),
+        ({"passes": 3}, "passes = 3"),
+        ({"calls": 3}, "calls = 3"),
+        ({"seconds": 3}, "seconds = 3"),
+        ({"warm_start": True}, "warm_start = True"),
+        ({"params": {"stop.calls": 3}}, r"params\['stop.calls'\]"),
+        ({"params": {"evaluate": "pass"}}, r"params\['evaluate'\]"),
+        ({"gamma": 0.5}, "gamma = 0.5"),
+    ],
+)
+def test_what_has_no_effect_is_told(keywords, told):
+    """By name, once for a stream."""
+    x, y = blobs(2, n=60)
+    with pytest.warns(UnusedParameterWarning, match=f"^{told}: no effect"):
+        model = BinarySSVM(**keywords).partial_fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(x, y)
+
+
+def test_a_stream_has_no_history():
+    """The error says where to look."""
+    x, y = blobs(2, n=60)
+    model = BinarySSVM(solver="pegasos", lam=0.1, passes=3).fit(x, y)
+    assert model.history_
+    with pytest.warns(UserWarning):
+        model.partial_fit(x, y)
+    with pytest.raises(AttributeError, match="no attribute 'history_': partial_fit keeps no records; summary_ has"):
+        _ = model.history_

@@ -37,7 +37,7 @@ def test_every_solver_is_a_class_with_its_parameters(name):
 def test_every_solver_trains(name):
     """Weights, and a bracket where it has a dual; defaults given by hand change no bit."""
     kind = getattr(solvers, name)
-    passes = 200 if name in {"PL", "EG", "DIVMBEST"} else 10  # one step in a pass or in ten
+    passes = 200 if name in {"PL", "EG", "DivMBest"} else 10  # one step in a pass or in ten
     model = MulticlassSSVM(solver=kind(), passes=passes, clock="work").fit(X, Y)
     assert model.score(X, Y) > 0.7
     assert np.isnan(model.dual_) or model.dual_ <= model.primal_
@@ -63,3 +63,13 @@ def test_values_are_refused_by_the_core():
 def test_numpy_values_are_numbers():
     """Values of parameters may be NumPy's."""
     assert MulticlassSSVM(solver=solvers.MPBCFW(gap_check=np.int64(5)), passes=2).fit(X, Y).n_iter_ >= 1
+
+
+def test_names_are_those_that_one_guesses():
+    """Words are capitalised, acronyms stay; another case of letters is told the name."""
+    assert {"Auto", "BCFWGapCache", "Bundle", "DivMBest", "LASVM", "MPBCFWAvg", "NSlack", "OneSlack"} <= set(NAMES)
+    assert {"Pegasos", "PegasosAvg", "SampledCuts", "SFD1", "SSG"} <= set(NAMES)
+    for name, meant in [("PEGASOS", "Pegasos"), ("sampled_cuts", "SampledCuts"), ("Bcfw", "BCFW")]:
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': did you mean {meant}"):
+            getattr(solvers, name)
+    assert not hasattr(solvers, "Newton")

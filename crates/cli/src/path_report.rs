@@ -5,7 +5,7 @@ use std::fmt::Write;
 use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
 
 use crate::chart::{Chart, Series};
-use crate::terminal::{number, spent};
+use crate::terminal::{number, of_kernel, spent};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 16;
@@ -39,6 +39,7 @@ pub(crate) fn text(summary: &PathSummary) -> String {
     let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
     text += &points_table(&summary.breakpoints);
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
+    text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation);
     }
@@ -166,7 +167,7 @@ fn bounds(summary: &PathSummary, model: &PathModel) -> Bounds {
         let dual = point.dual.unwrap_or(f64::NAN);
         let end = points.get(k + 1).map_or(summary.lambda_end, |next| next.lambda);
         if summary.kind == PathKind::Path && end < point.lambda {
-            let half_square = 0.5 * model.row(k).iter().map(|w| w * w).sum::<f64>();
+            let half_square = model.half_square(k);
             let primal = |lambda: f64| point.primal + (lambda - point.lambda) * half_square;
             let scaled = dual * end / point.lambda;
             let end_dual = points.get(k + 1).and_then(|next| next.dual).unwrap_or(scaled);

@@ -2,9 +2,9 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use multiplane::Error;
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
+use multiplane::{Error, KernelCost};
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
@@ -15,6 +15,17 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// What a kernel took, in a line of a summary.
+pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
+    let (kept, all) = (kernel.support_vectors, kernel.kernel_rows);
+    let rows = match kernel.merged {
+        true => format!("{kept} rows that were merged out of {all} carry weight"),
+        false => format!("{kept} of {all} rows carry weight"),
+    };
+    let (computed, read) = (number(kernel.kernel_evaluations as f64), number(kernel.kernel_reread as f64));
+    format!("  kernel  {computed} values computed, {read} read again; {rows}\n")
 }
 
 /// Writes a line to standard error; if even that fails there is nobody to tell.

@@ -2,30 +2,8 @@
 
 mod common;
 
-use common::samples::letters;
+use common::samples::{letters, rings};
 use common::{Scratch, number};
-
-/// Two rings, which no linear model tells apart, and three sectors of the plane; rows by chance, but always the same ones.
-fn rings() -> Scratch {
-    let scratch = Scratch::new();
-    let mut state = 1u64;
-    let mut unit = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    for (name, count) in [("train", 120), ("test", 80)] {
-        let (mut two, mut three) = (String::new(), String::new());
-        for i in 0..count {
-            let (angle, radius) = (std::f64::consts::TAU * unit(), (i % 2) as f64 + 0.2 + 0.6 * unit());
-            let (x, y) = (radius * angle.cos(), radius * angle.sin());
-            two += &format!("{} 1:{x} 2:{y}\n", 2 * (i % 2) - 1);
-            three += &format!("{} 1:{x} 2:{y}\n", (3.0 * angle / std::f64::consts::TAU) as u32);
-        }
-        scratch.write(&format!("{name}.two"), two);
-        scratch.write(&format!("{name}.three"), three);
-    }
-    scratch
-}
 
 /// A kernel separates the rings; bounds hold and are verified; a run that was cut goes on to the same bytes; losses on test
 /// data while training are those of the model afterwards; rows of support are those of the file alone.
@@ -130,9 +108,9 @@ fn what_cannot_be_is_refused() {
         ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=wide", "must be a number > 0"),
         ("--data train.two --set task.kernel=gauss", "unknown kernel `gauss`: expected one of"),
         ("--data train.two --set task.kernel=polynomial --set task.kernel.degree=0", "degree = 0: must be at least 1"),
-        ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 0, column 0"),
-        ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 0, column 0"),
-        ("--data train.two --set task.kernel=rbf --freeze 0", "no prior and no constraints"),
+        ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 1, column 1"),
+        ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 1, column 1"),
+        ("--data train.two --set task.kernel=rbf --freeze 0", "--freeze: not with a kernel (task.kernel=rbf)"),
         ("--data train.two --set task.kernel=rbf --solver fw", "kernel"),
         ("--data train.two --set task.kernel=rbf --solver bcpl", "kernel"),
     ] {
@@ -145,11 +123,19 @@ fn what_cannot_be_is_refused() {
     scratch.succeed(
         "train --task binary --data train.two --set task.kernel=rbf --passes 5 --checkpoint c --quiet --out m",
     );
-    let ran = scratch.run("verify --model m --data train.two --checkpoint c");
-    assert!(ran.code == Some(2) && ran.stderr.contains("runs with a kernel are not recomputed"), "{}", ran.stderr);
-    let ran =
-        scratch.run("path --task binary --data train.two --set task.kernel=rbf --eps 0.1 --lambda-min 0.1 --out out");
-    assert!(ran.code == Some(2) && ran.stderr.contains("a path is for tasks without a kernel"), "{}", ran.stderr);
+    // Neither a prior for a kernel nor one with a kernel.
+    for kernel in ["--set task.kernel=rbf", ""] {
+        let ran = scratch.run(&format!("train --task binary --data train.two {kernel} --prior m --passes 2 --out out"));
+        let told = "priors do without kernels, expected task.kernel = none";
+        assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    let budget = "--set task.kernel_budget=removal --set task.kernel_budget.rows=9";
+    for points in ["--grid 1,0.1", "--eps 0.1 --lambda-min 0.1"] {
+        let path = format!("path --task binary --data train.two --set task.kernel=rbf {budget} {points} --out out");
+        let ran = scratch.run(&path);
+        assert!(ran.code == Some(2) && ran.stderr.contains("task.kernel_budget: a "), "{}", ran.stderr);
+    }
+    assert!(!scratch.path("out").exists());
     // Data that the kernel of a model is not defined on are refused as those of training are.
     scratch.write("good.svm", "1 1:0.5 2:1\n-1 1:2 2:3\n");
     for kernel in ["chi-square", "intersection"] {
@@ -159,7 +145,7 @@ fn what_cannot_be_is_refused() {
         for command in ["predict", "evaluate", "verify"] {
             let ran = scratch.run(&format!("{command} --model m --data bad.svm"));
             assert!(
-                ran.code == Some(2) && ran.stderr.contains("found -0.5 in row 0, column 0"),
+                ran.code == Some(2) && ran.stderr.contains("found -0.5 in row 1, column 1"),
                 "{command}: {}",
                 ran.stderr
             );
@@ -266,7 +252,10 @@ fn given_matrices_are_checked() {
         ("1 1:-1 2:0.5\n-1 1:0.5 2:1\n", "no number below 0 on the diagonal"),
         ("1 1:1 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
         ("1 1:0 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
-        ("1 1:1 2:0.9 3:-0.9\n-1 1:0.9 2:1 3:0.9\n1 1:-0.9 2:0.9 3:1\n", "positive semidefinite: this one is not"),
+        (
+            "1 1:1 2:0.9 3:-0.9\n-1 1:0.9 2:1 3:0.9\n1 1:-0.9 2:0.9 3:1\n",
+            "positive semidefinite: elimination leaves -1.520e1 of row 2, expected at least -1.0e-5",
+        ),
         ("1 1:1 2:nan\n-1 1:nan 2:1\n", "nan"),
         ("1 1:1 2:1e39\n-1 1:1e39 2:1\n", "no number beyond 32 bits"),
     ] {
@@ -317,13 +306,16 @@ fn models_within_a_budget() {
                     let evaluated = scratch.json(&format!("evaluate --model m --data {on}.{data}"));
                     assert_eq!(evaluated["loss"], found[loss], "{what}");
                 }
+                let before = found.get("gap_before_reduction");
                 if f64::from(rows) >= number(&whole, "support_vectors") {
+                    assert_eq!(before, None, "{what}");
                     for key in
                         ["primal", "gap", "test_loss", "support_vectors", "kernel_evaluations", "evaluation_calls"]
                     {
                         assert_eq!(found[key], whole[key], "{what}, {key}");
                     }
                 } else {
+                    assert_eq!(before, whole.get("gap"), "{what}");
                     assert!(number(&found, "kernel_evaluations") > number(&whole, "kernel_evaluations"), "{what}");
                 }
                 lost.push(number(&found, "primal"));
@@ -333,6 +325,17 @@ fn models_within_a_budget() {
         assert!(lost[4] < lost[0] && lost[5] < lost[1], "{task}, {data}: {lost:?}");
         assert!(lost[6] < 0.3 && lost[10] < 0.3, "{task}, {data}: {lost:?}");
     }
+}
+
+/// The summary tells the gap that ended the run from that of the model.
+#[test]
+fn gaps_of_reduced_models_are_told_apart() {
+    let scratch = rings();
+    let train = "train --task binary --data train.two --set task.kernel=rbf --set task.kernel.gamma=2 --lambda c:10 --gap 1% \
+                 --clock work --out m --set task.kernel_budget=projection --set task.kernel_budget.rows=9";
+    let found = scratch.succeed(train).stdout;
+    let stopped = found.find("stopped: the gap is reached").unwrap_or_else(|| panic!("{found}"));
+    assert!(found[stopped..].contains("after reduction to 9 rows: gap 0."), "{found}");
 }
 
 /// Training within a budget, and both kinds at a time; what cannot be is refused in one line that says what can.

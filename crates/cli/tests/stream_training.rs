@@ -105,7 +105,7 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data all", "the first window has 1 label (1), expected two: declare all by stream.labels"),
         (
             "--task binary --data rows.svm --set stream.labels=1,2,3",
-            "stream.labels has 3 labels (1, 2, 3), expected two",
+            "needs two labels, stream.labels has 3 (1, 2, 3): use --task multiclass",
         ),
         (
             "--task binary --data rows.svm --set stream.features=6",

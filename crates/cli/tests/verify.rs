@@ -78,6 +78,7 @@ fn thinned_paths_are_noticed() {
         primal: kept(&whole.primal),
         dual: kept(&whole.dual),
         w: keep.iter().flat_map(|&k| whole.row(k).to_vec()).collect(),
+        squares: Vec::new(),
         info: whole.info.clone(),
     };
     thinned.save(&scratch.path("thinned")).unwrap();

@@ -84,7 +84,12 @@ fn sound_points_are_verified() {
         let folder = tempfile::tempdir().unwrap();
         let (session, model, checkpoint) = words(folder.path(), solver);
         let run = session.restored(&checkpoint).unwrap();
-        let found = verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
+        let found = verify(
+            session.problem(),
+            session.lambda(),
+            &run.dual_points(),
+            &session.problem().from_file_layout(&model.w),
+        );
         assert_eq!(found.fault, None, "{solver}");
         assert!(found.relative_difference < 1e-12 && found.dual.is_some(), "{solver}: {found:?}");
         assert_eq!(found.planes_rebuilt > 0, solver == "bcpfw", "{solver}");
@@ -117,7 +122,8 @@ fn faults_are_found() {
                 }
                 _ => unreachable!(),
             }
-            let found = verify(session.problem(), session.lambda(), &[point], &model.w);
+            let found =
+                verify(session.problem(), session.lambda(), &[point], &session.problem().from_file_layout(&model.w));
             assert!(found.fault.is_some(), "{solver}: fault {fault} was not found");
         }
     }
@@ -160,7 +166,12 @@ fn small_lies_of_many_blocks_are_found() {
     let (model, _) = session.run(hooks).unwrap();
     let run = session.restored(&Checkpoint::load(&path).unwrap()).unwrap();
     let honest = run.dual_points().remove(0);
-    let found = verify(session.problem(), session.lambda(), std::slice::from_ref(&honest), &model.w);
+    let found = verify(
+        session.problem(),
+        session.lambda(),
+        std::slice::from_ref(&honest),
+        &session.problem().from_file_layout(&model.w),
+    );
     assert_eq!(found.fault, None);
     // At lambda 100 every example is on its other label: its plane is its hinge, and may not lie higher.
     let mut point = honest;
@@ -169,6 +180,6 @@ fn small_lies_of_many_blocks_are_found() {
         plane.circ += 9e-10;
         point.value += 9e-10;
     }
-    let found = verify(session.problem(), session.lambda(), &[point], &model.w);
+    let found = verify(session.problem(), session.lambda(), &[point], &session.problem().from_file_layout(&model.w));
     assert!(found.fault.as_ref().is_some_and(|fault| fault.contains("above its hinge")), "{found:?}");
 }

@@ -13,7 +13,11 @@ use multiplane::{
 use serde_json::{Value, json};
 
 fn session(solver: &Value, stop: &Value) -> Session {
-    let tree = json!({"task": "chain", "solver": solver, "stop": stop, "clock": "work", "seed": 5});
+    session_of(&json!("chain"), solver, stop)
+}
+
+fn session_of(task: &Value, solver: &Value, stop: &Value) -> Session {
+    let tree = json!({"task": task, "solver": solver, "stop": stop, "clock": "work", "seed": 5});
     let mut spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
     spec.stop.gap = None;
     Session::on(spec, Dataset::new(synthetic_words(14, 3)), None).unwrap()
@@ -40,19 +44,23 @@ fn grid(points: GridPoints, warm_start: Option<WarmStart>) -> Outer {
 
 /// Model and report of a loop that is cut after each of these numbers of oracle calls, and goes on from its checkpoint.
 fn in_pieces(solver: &Value, outer: &Outer, cuts: &[u64], folder: &Path) -> (Vec<u8>, String) {
+    in_pieces_of(&json!("chain"), solver, outer, cuts, folder)
+}
+
+fn in_pieces_of(task: &Value, solver: &Value, outer: &Outer, cuts: &[u64], folder: &Path) -> (Vec<u8>, String) {
     let place = folder.join("c");
     let mut resume = None;
     for &calls in cuts {
         let hooks =
             RunOptions { checkpointer: Some(checkpointer(&place)), resume: resume.take(), ..RunOptions::default() };
-        match drive(&session(solver, &json!({"calls": calls})), outer, hooks) {
+        match drive(&session_of(task, solver, &json!({"calls": calls})), outer, hooks) {
             Ok((_, summary)) => assert!(summary.checkpoints.unwrap().failure.is_none()),
             Err(error) => assert!(error.to_string().contains("the newest sound checkpoint is"), "{error}"),
         }
         resume = Some(Checkpoint::load(&place).unwrap());
     }
     let hooks = RunOptions { resume, ..RunOptions::default() };
-    let (model, summary) = drive(&session(solver, &json!({"calls": 1_000_000})), outer, hooks).unwrap();
+    let (model, summary) = drive(&session_of(task, solver, &json!({"calls": 1_000_000})), outer, hooks).unwrap();
     (model.to_bytes().unwrap(), serde_json::to_string(&summary).unwrap())
 }
 
@@ -79,6 +87,33 @@ fn loops_in_pieces_end_the_same() {
             let pieces = in_pieces(&solver, outer, &cuts, folder.path());
             assert!(pieces.0 == whole.0, "{solver}, loop {number}: the model differs, cut at {cuts:?} of {last}");
             assert_eq!(pieces.1, whole.1, "{solver}, loop {number}");
+        }
+    }
+}
+
+/// With a kernel as without, but that its values are counted since a run was resumed.
+#[test]
+fn loops_with_kernels_in_pieces_end_the_same() {
+    let kernel = json!({"name": "chain", "kernel": {"name": "rbf", "gamma": 0.2}, "bias": true});
+    let loops = [
+        path(),
+        grid(GridPoints::Even { count: 3, from: None, to: 0.02 }, Some(WarmStart::KeepPrimal)),
+        grid(GridPoints::List(vec![1.0, 0.1]), Some(WarmStart::KeepDual)),
+    ];
+    let report = |text: &str| {
+        let mut report: Value = serde_json::from_str(text).unwrap();
+        let counts = report.as_object_mut().unwrap();
+        assert!(counts.remove("kernel_evaluations").is_some() && counts.remove("kernel_reread").is_some());
+        report
+    };
+    for solver in ["auto", "mp-bcfw"].map(Value::from) {
+        for (number, outer) in loops.iter().enumerate() {
+            let folder = tempfile::tempdir().unwrap();
+            let whole = in_pieces_of(&kernel, &solver, outer, &[], folder.path());
+            let last = report(&whole.1)["oracle_calls"].as_u64().unwrap();
+            let pieces = in_pieces_of(&kernel, &solver, outer, &[9, 29, last / 2, last - 1], folder.path());
+            assert!(pieces.0 == whole.0, "{solver}, loop {number}: the model differs");
+            assert_eq!(report(&pieces.1), report(&whole.1), "{solver}, loop {number}");
         }
     }
 }

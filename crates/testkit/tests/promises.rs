@@ -220,7 +220,15 @@ fn paths_of_bounds_prove_what_they_say() {
 /// A point whose gap is too wide already reaches nowhere, whatever its score.
 #[test]
 fn a_wide_gap_reaches_nowhere() {
-    let point = |score: f64, dual: f64| PathPoint { lambda: 1.0, w: vec![0.0], primal: 1.0, dual, score };
+    let point = |score: f64, dual: f64| PathPoint {
+        lambda: 1.0,
+        w: vec![0.0],
+        primal: 1.0,
+        dual,
+        score,
+        square: 0.0,
+        unsaid: 0.0,
+    };
     for score in [-1.0, 0.0, 1.0] {
         assert_eq!(point(score, 0.5).reach(0.1), None, "score {score}");
         assert!(point(score, 0.95).reach(0.1).is_some_and(|reach| (0.0..1.0).contains(&reach)), "score {score}");

@@ -14,7 +14,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
 
 from multiplane import solvers
 from multiplane._arborescence import ArborescenceSSVM
-from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError
+from multiplane._base import BrokenPromiseWarning, ConvergenceWarning, NotFittedError, UnusedParameterWarning
 from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
@@ -66,6 +66,7 @@ __all__ = [
     "StructuredSVM",
     "Task",
     "TreeSSVM",
+    "UnusedParameterWarning",
     "__version__",
     "infer",
     "load",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._given import keywords, refuse_twice
 from multiplane._history import History
 from multiplane._jobs import effective
 from multiplane._params import Parameters, plain, set_path
@@ -35,6 +36,10 @@ class BrokenPromiseWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """Training stopped before the gap was reached."""
+
+
+class UnusedParameterWarning(UserWarning):
+    """A parameter was given that has no effect beside the others."""
 
 
 class Estimator(Parameters):
@@ -146,9 +151,38 @@ class Estimator(Parameters):
         tree["threads"] = plain(self._workers(), "threads")
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
+        given = self._given() if self.params else {}
         for dotted, value in (self.params or {}).items():
-            set_path(tree, str(dotted), plain(value, dotted))
+            value = plain(value, dotted)
+            refuse_twice(given, str(dotted), value)
+            set_path(tree, str(dotted), value)
         return tree
+
+    def _given(self) -> dict[str, str]:
+        """Keywords that are not what they are by default, by their dotted names, as errors show them."""
+        return keywords(self)
+
+    def _unused(self) -> list[str]:
+        """Parameters that were given and have no effect, each with the reason."""
+        return []
+
+    def _learned_from(self, model: _core.Model, source: Any) -> None:
+        """Sets what a model's results say of the data that it was trained on."""
+
+    def _worded(self, text: str) -> str:
+        """What the core says, in terms of what the user gave."""
+        return text
+
+    @contextmanager
+    def _in_users_words(self) -> Iterator[None]:
+        """Has errors of the core speak of what the user gave."""
+        try:
+            yield
+        except ValueError as error:
+            text = self._worded(str(error))
+            if text == str(error):
+                raise
+            raise ValueError(text) from None
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -200,12 +234,16 @@ class Estimator(Parameters):
         if broken_promise is not None and summary["certified"] and fit.interrupted is None:
             broken = broken_promise(fit.model)
             summary["certified"] = broken is None
+        self.__dict__.pop("_is_loaded", None)
         self._take(fit.model, summary)
+        self._learned_from(fit.model, source)
         self.history_, self._problem, self._fit = history, problem, fit
+        for unused in self._unused():
+            warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
-            warnings.warn(warning, UserWarning, stacklevel=3)
+            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
         if fit.doubt is not None:
-            warnings.warn(fit.doubt, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
             warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
         if fit.interrupted is not None:

@@ -29,6 +29,8 @@ class BuiltIn(Estimator):
     """Whether an example is a row of one array."""
     _named = False
     """Whether ``classes_`` are names that the core knows by their numbers."""
+    _is_loaded: bool
+    """Set where the model was read from a file."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Notes the package's own estimators, so that their model files are read."""
@@ -40,6 +42,11 @@ class BuiltIn(Estimator):
     def _reads(cls, task: dict[str, Any]) -> bool:
         """Whether a model of this task, with these parameters, is one of this estimator's."""
         return True
+
+    @classmethod
+    def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Constructor arguments for those of a file: keywords in the place of ``params``, where there are such."""
+        return arguments
 
     def _is_timed(self) -> bool:
         """Whether measured time decides when a fit ends; all other decisions go by prices."""
@@ -93,9 +100,10 @@ class BuiltIn(Estimator):
         ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
         """
         made = self._unfitted()
-        data = made._data(X, y)
-        outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
-        return made._path(data, outer, made._test_data(X_test, y_test))
+        with self._in_users_words():
+            data = made._data(X, y)
+            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+            return made._path(data, outer, made._test_data(X_test, y_test))
 
     def check(
         self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
@@ -107,9 +115,10 @@ class BuiltIn(Estimator):
             The findings; empty where all seems sound. ``print`` them for a report.
         """
         made = self._unfitted()
-        data = made._data(X, y)
-        spec = json.dumps(made._tree())
-        return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
+        with self._in_users_words():
+            data = made._data(X, y)
+            spec = json.dumps(made._tree())
+            return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -144,10 +153,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     if task not in _TASKS:
         raise ValueError(f"{os.fspath(path)}: a model of task {task!r}, which this package cannot use")
     kind = next(kind for kind in _TASKS[task] if kind._reads(info["spec"]["task"]))
-    estimator = kind(**_params(info["spec"]))
+    estimator = kind(**kind._arguments(_params(info["spec"])))
     if model is None:
         return PathResult(saved, {**info, "breakpoints": []}, estimator)
     estimator._from_model(model)
+    estimator._is_loaded = True
     return estimator
 
 

@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multiplane import _core
+from multiplane._kernel import Kernels
 from multiplane._labeller import PartLabeller, listed
 from multiplane._validation import canonical
 
@@ -29,17 +31,33 @@ def _columns(i: int, sentence: Any) -> list[list[str]]:
     return tokens
 
 
-class ChainSSVM(PartLabeller):
+class ChainSSVM(Kernels, PartLabeller):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
     ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
     tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes
     features.
     ``y`` is a list of sequences of labels. ``coef_`` is one vector: ``unary[label][feature]``, then
-    ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``.
+    ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``. With a kernel
+    ``unary[label][row]`` has a coefficient for each training row that carries weight (``dual_coef_``).
+
+    Args:
+        kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``, between
+            the rows of sequences. Functions and matrices are for ``BinarySSVM`` and ``MulticlassSSVM``.
+        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of all rows), or ``"auto"`` for
+            1 / features.
+        degree: The power of ``"poly"``.
+        coef0: What ``"poly"`` adds before it takes the power, >= 0.
     """
 
     _task = "chain"
+    _X = "a list of sequences"
+
+    def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
+        if source.kind() == "columns":
+            return np.zeros(0, dtype=np.int64)
+        number = {name: k for k, name in enumerate(model.labels())}
+        return np.array([number[name] for name in source.parts()[5]], dtype=np.int64)
 
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         x = listed(x, "X")

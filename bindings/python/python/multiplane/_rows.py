@@ -11,89 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
-from multiplane._params import plain
-from multiplane._several import Several
-from multiplane._stream import Learning, stream_tree
+from multiplane._base import UnusedParameterWarning
+from multiplane._kernel import Kernels, matrix_of
+from multiplane._stream import Learning, labels_of, stream_tree
 
 
-# The parameters of each kernel.
-_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "linear": (),
-    "rbf": ("gamma",),
-    "polynomial": ("degree", "gamma", "coef0"),
-    "intersection": (),
-    "chi-square": ("gamma",),
-    "precomputed": (),
-}
-
-# A kernel as scikit-learn takes it: the matrix of values of the rows of two arrays.
-Kernel: TypeAlias = str | Callable[[Any, Any], Any] | None
-
-
-class _RowClassifier(Several):
+class _RowClassifier(Kernels):
     """What classifiers on rows share."""
 
     _tabular = True
+    _takes_matrices = True
     _multi_class: ClassVar[bool]
-
-    def __init__(
-        self,
-        *,
-        kernel: Kernel = None,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            solver=solver,
-            lam=lam,
-            gap=gap,
-            passes=passes,
-            calls=calls,
-            seconds=seconds,
-            seed=seed,
-            threads=threads,
-            clock=clock,
-            params=params,
-            warm_start=warm_start,
-            progress=progress,
-            n_jobs=n_jobs,
-        )
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-
-    def _tree(self) -> dict[str, Any]:
-        tree = super()._tree()
-        if self.kernel is None:
-            return tree
-        name = "precomputed" if callable(self.kernel) else "polynomial" if self.kernel == "poly" else self.kernel
-        if name not in _PARAMETERS:
-            known = ", ".join(repr(known) for known in _PARAMETERS)
-            raise ValueError(f"kernel = {self.kernel!r}: expected None, a function, 'poly' or one of {known}")
-        given = {parameter: plain(getattr(self, parameter), parameter) for parameter in _PARAMETERS[name]}
-        if isinstance(tree["task"].get("kernel"), str) or "name" in tree["task"].get("kernel", {}):
-            raise ValueError(f"kernel = {self.kernel!r} and params['task.kernel']: give one of them")
-        tree["task"]["kernel"] = {"name": name, **given, **tree["task"].get("kernel", {})}
-        return tree
-
-    @property
-    def _has_kernel(self) -> bool:
-        return "kernel" in json.loads(self._model.info())
 
     # -- data --
 
@@ -105,16 +33,7 @@ class _RowClassifier(Several):
         """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
         if not callable(self.kernel) or not hasattr(self, "X_fit_"):
             return x
-        found = self.kernel(x, self.X_fit_)
-        rows = np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
-        expected = (x.shape[0], self.X_fit_.shape[0])
-        if rows.shape != expected:
-            raise ValueError(f"kernel: found an array of shape {rows.shape}, expected {expected}: a value for each two rows")
-        finite = np.isfinite(rows)
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            raise ValueError(f"kernel: found {rows[row, column]} for row {row} and training row {column}, expected finite numbers")
-        return rows
+        return matrix_of(self.kernel(x, self.X_fit_), (x.shape[0], self.X_fit_.shape[0]), self._called("precomputed"))
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
@@ -125,6 +44,9 @@ class _RowClassifier(Several):
         else:
             self.__dict__.pop("X_fit_", None)
         return self._dataset(seen, labels)
+
+    def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
+        return np.searchsorted(self.classes_, np.ravel(np.asarray(self._labels_seen))).astype(np.int64)
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         if x is None:
@@ -159,9 +81,14 @@ class _RowClassifier(Several):
         """
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
-            data = self._data(X, y)
-            same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-            self._train(data, self._test_data(X_test, y_test), same)
+            try:
+                with self._in_users_words():
+                    data = self._data(X, y)
+                    self._labels_seen = y
+                    same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+                    self._train(data, self._test_data(X_test, y_test), same)
+            finally:
+                self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)
         return self
 
@@ -172,10 +99,12 @@ class _RowClassifier(Several):
         Rows are taken in their order, in windows of ``params={"stream.window": 1000}``, and forgotten: see ``multiplane train
         --stream``. The solver is one that learns online: ``"sfd1"`` (for ``"auto"``, too), ``"pegasos"`` and their like, the
         latter with ``lam`` as a number. ``classes`` are all that may come; the first call needs them, but after ``fit``, and for two
-        classes that are both in its ``y``. Stops are not looked at, and nothing is certified. Begins anew after ``fit``. Not with kernels.
+        classes that are both in its ``y``. Nothing is certified, and there is no ``history_``. What has no effect, stops among it, is
+        told by an ``UnusedParameterWarning``. Not with kernels.
 
         A call learns all of its rows, or none where it fails. All parameters but stops and workers are those of the first
-        call: one that has changed since raises ValueError.
+        call: one that has changed since raises ValueError. After ``fit`` it begins from zero, with a warning. What a model file
+        holds cannot be gone on from, so after ``load`` it raises ValueError; a pickle of the estimator goes on.
         """
         if self.kernel is not None:
             raise AttributeError(f"{type(self).__name__} has no partial_fit with a kernel")
@@ -184,6 +113,8 @@ class _RowClassifier(Several):
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         with self._all_or_nothing():
             first = "_learning" not in self.__dict__
+            if first and "_model" in self.__dict__:
+                self._tell_of_beginning()
             seen = _validation.rows(X, self, reset=first)
             labels = _validation.labels(y, seen.shape[0])
             if first:
@@ -197,10 +128,12 @@ class _RowClassifier(Several):
                 self._learning.check_tree(self._stream_tree())
             unknown = np.setdiff1d(labels, self.classes_)
             if len(unknown):
-                raise ValueError(f"y has the label {unknown[0]!r}, which is none of classes: {self.classes_.tolist()}")
+                raise ValueError(f"y has the label {unknown.tolist()[0]!r}, which is none of classes: {self.classes_.tolist()}")
             self._learning.core.learn(self._dataset(seen, labels))
             model = self._learning.core.model()
             self._take(model, self._learning.summary(model))
+            for unused in self._learning.untold([*self._unused(), *self._unused_by_streams()]):
+                warnings.warn(unused, UnusedParameterWarning, stacklevel=2)
             warning = self._learning.core.length_warning()
             if warning:
                 warnings.warn(warning, stacklevel=2)
@@ -208,8 +141,23 @@ class _RowClassifier(Several):
                 self.__dict__.pop(stale, None)
         return self
 
+    def _tell_of_beginning(self) -> None:
+        """Says that what there is will not be gone on from."""
+        if "_is_loaded" in self.__dict__:
+            raise ValueError(
+                "partial_fit cannot go on from a model file: it holds weights, but not the state of the solver that learned them. A "
+                "pickle of the estimator holds it, and goes on; a new estimator of the same parameters (sklearn.base.clone) begins anew"
+            )
+        warnings.warn(
+            "partial_fit begins a stream from zero and forgets what fit has learned: give all rows to partial_fit, or all to fit",
+            UserWarning,
+            stacklevel=3,
+        )
+
     def _begin(self, labels: NDArray[Any], classes: Any) -> None:
         """Takes in the classes, and makes a learner."""
+        if classes is None:
+            classes = labels_of(self._tree())
         if classes is None:
             classes = getattr(self, "classes_", None)  # of a fit before
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
@@ -218,7 +166,22 @@ class _RowClassifier(Several):
         self._learning = Learning(self._stream_tree())
 
     def _stream_tree(self) -> dict[str, Any]:
-        return stream_tree(self._tree(), self._codes(self.classes_).tolist())
+        return stream_tree(self._tree(), self.classes_.tolist(), self._codes(self.classes_).tolist())
+
+    def _unused_by_streams(self) -> list[str]:
+        given = [name for name in ("gap", "passes", "calls", "seconds") if getattr(self, name) is not None]
+        given += ["warm_start"] if self.warm_start else []
+        found = [f"{name} = {getattr(self, name)!r}" for name in given]
+        sections = [name for name in self.params or {} if str(name).split(".")[0] in ("stop", "evaluate")]
+        found += [f"params[{name!r}]" for name in sections]
+        return [f"{name}: no effect on partial_fit, which learns all rows that it gets and proves nothing" for name in found]
+
+    def _reason(self, name: str) -> str | None:
+        if name == "partial_fit" and self.kernel is not None:
+            return "a stream's rows are not kept, so there is no kernel of them"
+        if name == "history_" and "_learning" in self.__dict__:
+            return "partial_fit keeps no records; summary_ has its progressive_loss"
+        return super()._reason(name)
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         if self._named:
@@ -229,7 +192,8 @@ class _RowClassifier(Several):
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
         self._classes_of(model)
-        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        if not hasattr(self, "X_fit_"):  # that of a path made with a function knows its features
+            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
         super()._take(model, info)
 
     # -- results --
@@ -279,13 +243,15 @@ class _RowClassifier(Several):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``.
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
+    bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
     Args:
         kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
             ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for each training row that carries weight, ``(1, rows)``.
-        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
+        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.
         coef0: What ``"poly"`` adds before it takes the power, >= 0.
@@ -310,13 +276,15 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``.
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
+    without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
     Args:
         kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``,
             ``"precomputed"`` (X is the matrix: a column for every training row) or a function of two arrays of rows that
-            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``): then ``coef_`` has a coefficient for each training row that carries weight, ``(classes, rows)``.
-        gamma: The factor in kernels: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
+            returns the matrix of their values (computed as a whole; training rows are kept in ``X_fit_``).
+        gamma: The factor in kernels that have one: a number > 0, ``"scale"`` for 1 / (features * variance of X), or ``"auto"`` for
             1 / features.
         degree: The power of ``"poly"``.
         coef0: What ``"poly"`` adds before it takes the power, >= 0.

@@ -49,11 +49,13 @@ class Solver:
 
 
 def class_name(name: str) -> str:
-    """``mp-bcfw-avg`` -> ``MPBCFWAvg``."""
+    """``mp-bcfw-avg`` -> ``MPBCFWAvg``: words are capitalised, all else stands for words."""
     return "".join(part.capitalize() if part in _WORDS else part.upper() for part in name.split("-"))
 
 
-_WORDS = {"auto", "avg", "gap", "cache"}
+_WORDS = {
+    "auto", "avg", "best", "bundle", "cache", "cuts", "div", "gap", "one", "pegasos", "sampled", "slack",
+}  # fmt: skip
 
 
 def _documented(params: list[dict[str, Any]], indent: str) -> list[str]:

@@ -53,8 +53,9 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         return found
     _check_names(names, estimator)
     if features != estimator.n_features_in_:
+        hint = estimator._hint_of_width() if hasattr(estimator, "_hint_of_width") else ""
         raise ValueError(
-            f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input"
+            f"X has {features} features, but {name} is expecting {estimator.n_features_in_} features as input{hint}"
         )
     return found
 

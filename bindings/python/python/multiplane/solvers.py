@@ -9,3 +9,9 @@ from multiplane._solvers import DEFINITIONS, Solver, class_name, made
 _CLASSES = {class_name(entry["name"]): made(entry) for entry in DEFINITIONS["solvers"]}
 globals().update(_CLASSES)
 __all__ = ["Solver", *_CLASSES]
+
+
+def __getattr__(name: str) -> object:
+    """Says which class was meant where only the case of letters differs."""
+    meant = [known for known in __all__ if known.lower() == name.lower().replace("_", "")]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}" + (f": did you mean {meant[0]}?" if meant else ""))

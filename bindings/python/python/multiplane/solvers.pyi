@@ -9,8 +9,8 @@ from multiplane._solvers import made as made
 
 __all__ = [
     "Solver", "Auto", "FW", "BCFW", "BCFWAvg", "MPBCFW", "MPBCFWAvg", "BCFWGap", "BCFWCache", "BCFWGapCache", "BCPFW",
-    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "ONESLACK", "NSLACK", "BUNDLE", "DIVMBEST", "SAMPLEDCUTS", "BCPL", "PL",
-    "OEG", "EG", "LASVM", "SFD1", "SFD2", "SSG", "SSGAvg", "PEGASOS", "PEGASOSAvg",
+    "BCPFWGap", "BCPFWCache", "BCPFWGapCache", "OneSlack", "NSlack", "Bundle", "DivMBest", "SampledCuts", "BCPL", "PL",
+    "OEG", "EG", "LASVM", "SFD1", "SFD2", "SSG", "SSGAvg", "Pegasos", "PegasosAvg",
 ]
 
 class Auto(Solver):
@@ -378,7 +378,7 @@ class BCPFWGapCache(Solver):
         step: Literal["frank-wolfe", "pairwise", "away", "best", "solve"] | dict[str, Any] = ...,
     ) -> None: ...
 
-class ONESLACK(Solver):
+class OneSlack(Solver):
     """1-slack cutting planes: a plane of the sum of all hinges per pass, which is its own certificate.
 
     Args:
@@ -398,7 +398,7 @@ class ONESLACK(Solver):
         solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
     ) -> None: ...
 
-class NSLACK(Solver):
+class NSlack(Solver):
     """N-slack cutting planes: a plane of every example per pass, then a QP over all of them.
 
     Args:
@@ -414,7 +414,7 @@ class NSLACK(Solver):
         violation: float = 0.0,
     ) -> None: ...
 
-class BUNDLE(Solver):
+class Bundle(Solver):
     """One-slack with passes between the master's solution and the best weights so far.
 
     Args:
@@ -434,7 +434,7 @@ class BUNDLE(Solver):
         solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
     ) -> None: ...
 
-class DIVMBEST(Solver):
+class DivMBest(Solver):
     """One-slack with several diverse labellings of every example in a pass, a plane from each.
 
     Args:
@@ -454,7 +454,7 @@ class DIVMBEST(Solver):
         solutions: Literal["map", "diverse", "m-best", "rand"] | dict[str, Any] = ...,
     ) -> None: ...
 
-class SAMPLEDCUTS(Solver):
+class SampledCuts(Solver):
     """One-slack with planes estimated from a sample of the examples; without a certificate.
 
     Args:
@@ -683,7 +683,7 @@ class SSGAvg(Solver):
         size: float = 1.0,
     ) -> None: ...
 
-class PEGASOS(Solver):
+class Pegasos(Solver):
     """Ssg with steps of 1 % of the examples.
 
     Args:
@@ -704,7 +704,7 @@ class PEGASOS(Solver):
         size: float = 0.01,
     ) -> None: ...
 
-class PEGASOSAvg(Solver):
+class PegasosAvg(Solver):
     """Pegasos with an average that forgets polynomially.
 
     Args:

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use multiplane::{
     Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
-    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data,
+    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data, unused_on_streams,
 };
 
 use crate::args::TrainArgs;
@@ -24,12 +24,19 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if !tree.contains_key("task") {
         return Err(Error::input("no task given: --task is one of binary, multiclass"));
     }
+    let given = tree.clone();
     let (stream, spec) = StreamSpec::take(&mut tree)?;
+    if !args.quiet {
+        unused_on_streams(&given, &spec).iter().for_each(|unused| complain(&format!("warning: {unused}")));
+    }
     let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
     check_files(args, &spec, every)?;
     let test = spec.data.test.as_deref();
     if test.is_none() && stream.patience.is_some() {
         return Err(Error::input("stream.patience: there are no test data to look at (--test)"));
+    }
+    if test.is_none() && stream.test_every != StreamSpec::default().test_every {
+        return Err(Error::input("stream.test_every: there are no test data to look at (--test)"));
     }
     let test = test.map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None)).transpose()?;
     let mut learner = Learner::new(spec, stream)?;

@@ -8,7 +8,10 @@ use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
 use crate::progress::Progress;
-use crate::terminal::{complain, number, print, seconds_of, spent};
+use crate::terminal::{complain, number, of_kernel, print, seconds_of, spent};
+
+/// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
+const ROUNDING: f64 = 1e-9;
 
 /// How parameters are set here.
 fn set(name: &str, value: &str) -> String {
@@ -108,17 +111,22 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
     let gap = summary.certificate.gap.filter(|gap| gap.is_finite());
     if let (Some(dual), Some(gap)) = (summary.certificate.dual, gap) {
         text += &format!("  dual    {}\n", number(dual));
-        let shown = gap.max(0.0); // of a certified gap only rounding is below 0
+        let shown = shown(gap, summary.certificate.primal);
         let percent = 100.0 * shown / summary.certificate.primal.max(f64::MIN_POSITIVE);
-        text += &match (summary.certificate.certified, gap < 0.0) {
-            (true, _) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
+        let is_below = if summary.certificate.certified { shown < 0.0 } else { gap < 0.0 };
+        text += &match (summary.certificate.certified, is_below) {
+            (true, false) => format!("  gap     {} ({percent:.2} % of the primal, certified)\n", number(shown)),
+            (true, true) => format!(
+                "  gap     {} (the dual is above the primal by more than rounding: one of the two is not true)\n",
+                number(shown)
+            ),
             (false, false) if summary.rounding.is_some() => {
-                format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(gap))
+                format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(shown))
             }
             (false, false) => {
                 format!(
                     "  gap     {} ({percent:.2} % of the primal, estimated: the oracle is not exact)\n",
-                    number(gap)
+                    number(shown)
                 )
             }
             (false, true) => format!(
@@ -133,15 +141,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         text += "  gap     none: this solver has no dual value\n";
     }
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
-    if let Some(kernel) = &summary.kernel {
-        text += &format!(
-            "  kernel  {} values computed, {} read again; {} of {} rows carry weight\n",
-            number(kernel.kernel_evaluations as f64),
-            number(kernel.kernel_reread as f64),
-            kernel.support_vectors,
-            kernel.kernel_rows
-        );
-    }
+    text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(slack) = &summary.slack {
         text += &format!(
             "  slack   {} calls of the margin oracle for {} answers, {} of them proven to be the best\n",
@@ -157,6 +157,16 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         measured => format!("  loss  {measured}{}\n", seconds_of_losses(summary)),
     };
     text += &format!("  stopped: {}\n", stopped(summary.stop_reason, standstill));
+    if let (Some(before), Some(gap), Some(kernel)) =
+        (summary.gap_before_reduction, summary.certificate.gap, &summary.kernel)
+    {
+        text += &format!(
+            "  reduced  from a gap of {}; after reduction to {} rows: gap {}\n",
+            number(before),
+            kernel.support_vectors,
+            number(shown(gap, primal))
+        );
+    }
     if let Some(checkpoints) = &summary.checkpoints {
         text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
     }
@@ -164,6 +174,12 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         text += &format!("  saved to {model}\n");
     }
     text
+}
+
+/// A gap as it is shown: 0 where it is below by no more than rounding may be, as a run allows for it; anything else as it is.
+fn shown(gap: f64, primal: f64) -> f64 {
+    let by_rounding = gap < 0.0 && -gap <= ROUNDING * (1.0 + primal.abs());
+    if by_rounding { 0.0 } else { gap }
 }
 
 /// What measuring the losses took, where that shows beside the run.
@@ -185,4 +201,24 @@ fn stopped(reason: StopReason, standstill: Option<String>) -> String {
         StopReason::Seconds => "the seconds are spent",
     };
     standstill.map_or(reason.into(), |standstill| format!("{reason}; {standstill}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    /// A gap below 0 is none where rounding explains it, and is not hidden where it does not.
+    #[test]
+    fn gaps_below_zero_are_hidden_within_rounding_alone() {
+        for (gap, primal, expected) in [
+            (0.25, 1.0, 0.25),
+            (0.0, 1.0, 0.0),
+            (-1e-12, 1.0, 0.0),
+            (-1e-10, 0.0, 0.0),
+            (-1e-8, 1.0, -1e-8),
+            (-1e-3, 100.0, -1e-3),
+        ] {
+            assert_eq!(shown(gap, primal), expected, "{gap} of {primal}");
+        }
+    }
 }

@@ -35,6 +35,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
+    if !model.info.provenance.spec["stream"].is_null() {
+        return Err(Error::input(format!(
+            "{}: it was learned from a stream: it claims no bounds, and its fingerprint is that of windows read one after the \
+             other, so neither values nor data can be verified; `multiplane evaluate` measures its loss on any data",
+            args.on.model.display()
+        )));
+    }
     let threads = threads_for(threads, &*problem)?;
     check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
     let prior = prior(args, &model, &*problem)?;
@@ -192,13 +199,9 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
 
 /// The dual points of a checkpoint's run, and its primal value.
 fn verify_run(session: &Session, checkpoint: &Checkpoint, model: &Model, threads: usize) -> Result<Verified, Error> {
-    if session.problem().metric()?.has_kernel() {
-        return Err(Error::input(
-            "--checkpoint: dual values of runs with a kernel are not recomputed; without it the primal value is",
-        ));
-    }
     let run = session.restored(checkpoint)?;
-    let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &model.w);
+    let weights = session.problem().weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
+    let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &weights);
     if let Some((w, primal)) = run.best() {
         let problem = session.problem();
         let w = problem.to_file_layout(w);

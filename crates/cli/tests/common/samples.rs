@@ -5,6 +5,8 @@ use std::io::Write as _;
 
 use flate2::{Compression, write::GzEncoder};
 
+use super::Scratch;
+
 /// A linear congruential generator (Knuth's constants): what the samples need of chance.
 struct Chance(u64);
 
@@ -67,4 +69,26 @@ pub(crate) fn gzip(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes.as_ref()).unwrap();
     encoder.finish().unwrap()
+}
+
+/// Two rings, which no linear model tells apart, and three sectors of the plane; rows by chance, but always the same ones.
+pub(crate) fn rings() -> Scratch {
+    let scratch = Scratch::new();
+    let mut state = 1u64;
+    let mut unit = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for (name, count) in [("train", 120), ("test", 80)] {
+        let (mut two, mut three) = (String::new(), String::new());
+        for i in 0..count {
+            let (angle, radius) = (std::f64::consts::TAU * unit(), (i % 2) as f64 + 0.2 + 0.6 * unit());
+            let (x, y) = (radius * angle.cos(), radius * angle.sin());
+            two += &format!("{} 1:{x} 2:{y}\n", 2 * (i % 2) - 1);
+            three += &format!("{} 1:{x} 2:{y}\n", (3.0 * angle / std::f64::consts::TAU) as u32);
+        }
+        scratch.write(&format!("{name}.two"), two);
+        scratch.write(&format!("{name}.three"), three);
+    }
+    scratch
 }

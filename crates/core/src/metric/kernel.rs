@@ -7,7 +7,6 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use super::waiting::Waiting;
 use crate::kernel::{KernelCounts, KernelMatrix, RowMove};
 use crate::layout::Layout;
 use crate::plane::Star;
@@ -52,7 +51,7 @@ impl KernelTable {
     }
 
     /// Returns whether the rows of a label lie side by side: a row of K is added to them as it is.
-    fn is_contiguous(&self) -> bool {
+    pub(super) fn is_contiguous(&self) -> bool {
         self.layout == Layout::LabelMajor || self.labels == 1
     }
 
@@ -151,67 +150,64 @@ impl KernelMetric {
         self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of. Where
-    /// `waiting` is given they may wait there.
-    pub(super) fn add(
+    /// Adds `alpha` times the image of a direction to `weights` (`[d]`); returns the rows that it has coefficients of.
+    pub(super) fn add(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) -> usize {
+        let mut moves = std::mem::take(&mut self.lock().moves);
+        let rows = match self.table.is_contiguous() {
+            true => self.moves(alpha, direction, weights, &mut moves),
+            false => self.add_between(alpha, direction, weights),
+        };
+        let mut inner = self.lock();
+        inner.matrix.add_rows(&moves, weights);
+        moves.clear();
+        inner.moves = moves;
+        rows
+    }
+
+    /// Adds `alpha` times a direction to linear weights and appends the moves that its rows make, those of one row after one
+    /// another; returns the number of rows. For tables whose labels have their rows side by side.
+    pub(super) fn moves(
         &self,
         alpha: f64,
         direction: Star<'_>,
         weights: &mut [f64],
-        waiting: Option<&mut Waiting>,
+        moves: &mut Vec<RowMove>,
     ) -> usize {
-        let mut inner = self.lock();
-        let (mut entries, mut moves) = (std::mem::take(&mut inner.entries), std::mem::take(&mut inner.moves));
-        entries.clear();
-        self.take_apart(direction, &mut entries, |at, value| weights[at] += alpha * value);
-        entries.sort_by_key(|entry| (entry.row, entry.label));
-        let rows = entries.chunk_by(|a, b| a.row == b.row).count();
-        if self.table.is_contiguous() {
-            let to = |entry: &Entry| {
-                let start = self.table.at(0, entry.label);
-                RowMove { row: entry.row, factor: alpha * entry.value, start }
-            };
-            moves.clear();
-            moves.extend(entries.iter().map(to));
-            match waiting {
-                None => inner.matrix.add_rows(&moves, weights),
-                Some(waiting) => {
-                    drop(inner);
-                    self.wait(&moves, rows, weights, waiting);
-                    inner = self.lock();
-                }
-            }
-        } else {
-            let Inner { matrix, row, .. } = &mut *inner;
-            self.add_between(alpha, &entries, (&mut **matrix, row), weights);
-        }
-        (inner.entries, inner.moves) = (entries, moves);
+        let mut entries = std::mem::take(&mut self.lock().entries);
+        let rows = self.take_apart(direction, &mut entries, |at, value| weights[at] += alpha * value);
+        moves.extend(entries.iter().map(|entry| RowMove {
+            row: entry.row,
+            factor: alpha * entry.value,
+            start: self.table.at(0, entry.label),
+        }));
+        self.lock().entries = entries;
         rows
     }
 
     /// Writes the image of coefficients (`[d]`) into `weights`.
     pub(super) fn image(&self, coefficients: &[f64], weights: &mut [f64]) {
         weights.fill(0.0);
-        self.add(1.0, Star::Dense(coefficients), weights, None);
+        self.add(1.0, Star::Dense(coefficients), weights);
     }
 
-    /// Collects the coefficients of rows, and hands out those of linear coordinates.
-    fn take_apart(&self, direction: Star<'_>, entries: &mut Vec<Entry>, mut linear: impl FnMut(usize, f64)) {
+    /// Collects the coefficients of rows, by row and label, and hands out those of linear coordinates; returns the number of
+    /// rows.
+    fn take_apart(&self, direction: Star<'_>, entries: &mut Vec<Entry>, mut linear: impl FnMut(usize, f64)) -> usize {
+        entries.clear();
         direction.each(|at, value| match self.table.row_and_label(at) {
             _ if value == 0.0 => {}
             Some((row, label)) => entries.push(Entry { row, label, value }),
             None => linear(at, value),
         });
+        entries.sort_by_key(|entry| (entry.row, entry.label));
+        entries.chunk_by(|a, b| a.row == b.row).count()
     }
 
-    /// Adds rows of K where labels lie between them; each row is asked for once.
-    fn add_between(
-        &self,
-        alpha: f64,
-        entries: &[Entry],
-        (matrix, row): (&mut dyn KernelMatrix, &mut Vec<f64>),
-        weights: &mut [f64],
-    ) {
+    /// As [`add`](KernelMetric::add) where labels lie between rows; each row is asked for once.
+    fn add_between(&self, alpha: f64, direction: Star<'_>, weights: &mut [f64]) -> usize {
+        let mut inner = self.lock();
+        let Inner { matrix, row, entries, .. } = &mut *inner;
+        let rows = self.take_apart(direction, entries, |at, value| weights[at] += alpha * value);
         let labels = self.table.labels;
         for of_row in entries.chunk_by(|a, b| a.row == b.row) {
             row.fill(0.0);
@@ -221,6 +217,7 @@ impl KernelMetric {
                 of_row.iter().for_each(|entry| out[entry.label] += alpha * entry.value * value);
             }
         }
+        rows
     }
 
     /// K among the rows of an example.
@@ -258,7 +255,6 @@ impl KernelMetric {
     pub(super) fn square(&self, block: usize, direction: Star<'_>) -> f64 {
         let (rows, own) = (&self.table.examples[block], self.own(block));
         let (mut entries, mut sum) = (std::mem::take(&mut self.lock().entries), 0.0);
-        entries.clear();
         self.take_apart(direction, &mut entries, |_, value| sum += value * value);
         entries.sort_by_key(|entry| (entry.label, entry.row));
         for of_label in entries.chunk_by(|a, b| a.label == b.label) {
@@ -285,7 +281,7 @@ impl KernelMetric {
     /// Returns the squared length of any direction. Costs O(R) for each row that has coefficients.
     pub(super) fn square_of_sum(&self, direction: Star<'_>) -> f64 {
         let mut image = vec![0.0; self.table.dim];
-        self.add(1.0, direction, &mut image, None);
+        self.add(1.0, direction, &mut image);
         direction.dot(&image).max(0.0)
     }
 

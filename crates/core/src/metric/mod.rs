@@ -96,7 +96,12 @@ impl Metric {
                 direction.add_to(alpha, point);
                 1.0
             }
-            Some(kernel) => add_image_and_coefficients(kernel, alpha, direction, point, None),
+            Some(kernel) => {
+                let (weights, coefficients) = halves(point);
+                direction.add_to(alpha, coefficients);
+                let rows = kernel.add(alpha, direction, weights);
+                rows.max(1) as f64
+            }
         }
     }
 
@@ -104,7 +109,12 @@ impl Metric {
     pub fn add_later(&self, alpha: f64, direction: Star<'_>, point: &mut [f64], waiting: &mut Waiting) -> f64 {
         match &self.kernel {
             None => self.add(alpha, direction, point),
-            Some(kernel) => add_image_and_coefficients(kernel, alpha, direction, point, Some(waiting)),
+            Some(kernel) => {
+                let (weights, coefficients) = halves(point);
+                direction.add_to(alpha, coefficients);
+                let rows = kernel.add_later(alpha, direction, weights, waiting);
+                rows.max(1) as f64
+            }
         }
     }
 
@@ -134,7 +144,7 @@ impl Metric {
     pub fn add_image(&self, block: usize, direction: Star<'_>, image: &mut [f64]) {
         match &self.kernel {
             None => direction.add_to(1.0, image),
-            Some(kernel) if self.of_sums => _ = kernel.add(1.0, direction, image, None),
+            Some(kernel) if self.of_sums => _ = kernel.add(1.0, direction, image),
             Some(kernel) => kernel.add_within(block, direction, image),
         }
     }
@@ -225,7 +235,7 @@ impl Metric {
         coefficients.copy_from_slice(&reduced);
         if 2 * indices.len() < reduced.iter().filter(|&&value| value != 0.0).count() {
             let direction = Star::Sparse { indices: &indices, values: &values };
-            *additions += kernel.add(1.0, direction, weights, None) as f64;
+            *additions += kernel.add(1.0, direction, weights) as f64;
         } else {
             kernel.image(coefficients, weights);
             *additions = 0.0;
@@ -236,20 +246,6 @@ impl Metric {
     pub fn counts(&self) -> Option<KernelCounts> {
         self.kernel.as_ref().map(|kernel| kernel.counts())
     }
-}
-
-/// Moves both halves of a kernel's point; returns the additions that this counts as.
-fn add_image_and_coefficients(
-    kernel: &KernelMetric,
-    alpha: f64,
-    direction: Star<'_>,
-    point: &mut [f64],
-    waiting: Option<&mut Waiting>,
-) -> f64 {
-    let (weights, coefficients) = halves(point);
-    direction.add_to(alpha, coefficients);
-    let rows = kernel.add(alpha, direction, weights, waiting);
-    rows.max(1) as f64
 }
 
 /// The weights and the coefficients of a kernel's point.

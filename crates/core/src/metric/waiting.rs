@@ -6,6 +6,7 @@
 
 use super::kernel::KernelMetric;
 use crate::kernel::RowMove;
+use crate::plane::Star;
 
 /// Rows that wait at most.
 const MOST_ROWS: usize = 8;
@@ -18,6 +19,8 @@ const SHARE_OF_ROW: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     moves: Vec<RowMove>,
+    /// Those of one direction.
+    new: Vec<RowMove>,
     rows: usize,
     /// Single values of K asked for since rows wait.
     values: usize,
@@ -72,27 +75,40 @@ impl KernelMetric {
         }
     }
 
-    /// Has moves wait, those of one row after one another: of `rows` rows. They are made at once where
-    /// they are not of the example in hand.
-    pub(super) fn wait(&self, moves: &[RowMove], rows: usize, weights: &mut [f64], waiting: &mut Waiting) {
-        let own = |block: &usize| moves.iter().all(|to| self.table().examples[*block].contains(&to.row));
-        let Some(block) = waiting.block.filter(own) else {
+    /// As [`add`](KernelMetric::add), but the rows may wait: where they are of the example in hand.
+    pub(super) fn add_later(
+        &self,
+        alpha: f64,
+        direction: Star<'_>,
+        weights: &mut [f64],
+        waiting: &mut Waiting,
+    ) -> usize {
+        let Some(block) = waiting.block.filter(|_| self.table().is_contiguous()) else {
             self.flush(weights, waiting);
-            return self.lock().matrix.add_rows(moves, weights);
+            return self.add(alpha, direction, weights);
         };
-        if waiting.before.is_empty() {
-            waiting.before.extend(self.own_coordinates(block).map(|at| weights[at]));
-        }
-        for row in self.table().examples[block].clone() {
-            for to in moves {
-                weights[to.start + row] += to.factor * self.own_value(block, to.row, row);
+        let mut new = std::mem::take(&mut waiting.new);
+        let rows = self.moves(alpha, direction, weights, &mut new);
+        let own = &self.table().examples[block];
+        if new.iter().all(|to| own.contains(&to.row)) {
+            if waiting.before.is_empty() {
+                waiting.before.extend(self.own_coordinates(block).map(|at| weights[at]));
             }
-        }
-        waiting.moves.extend_from_slice(moves);
-        waiting.rows += rows;
-        if waiting.rows >= MOST_ROWS {
+            for row in own.clone() {
+                new.iter().for_each(|to| weights[to.start + row] += to.factor * self.own_value(block, to.row, row));
+            }
+            waiting.moves.append(&mut new);
+            waiting.rows += rows;
+            if waiting.rows >= MOST_ROWS {
+                self.flush(weights, waiting);
+            }
+        } else {
             self.flush(weights, waiting);
+            self.lock().matrix.add_rows(&new, weights);
+            new.clear();
         }
+        waiting.new = new;
+        rows
     }
 
     /// Makes the moves that wait; the example in hand stays there.

@@ -110,9 +110,10 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         let (primal, proven) = run.primal(&w)?;
         let dual = run.rounded_duals().into_iter().find(|dual| dual.value == point);
         let known = dual.filter(|dual| dual.is_known() && primal.is_known());
-        let dual = known.ok_or(RunError::UnknownRounding { lambda: run.lambda() })?;
-        let (primal, dual) = Rounded::bracket(primal, dual);
-        let score = point - run.regularizer().penalty(&w);
+        let proof = known.ok_or(RunError::UnknownRounding { lambda: run.lambda() })?;
+        // The penalty is off by no more than P, whose image it is taken of.
+        let of_penalty = primal.rounding;
+        let (primal, dual) = Rounded::bracket(primal, proof);
         if !proven {
             return Err(Unsupported::NotProven.into());
         }
@@ -121,6 +122,13 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         }
         let spent = run.read(&meter, run.blocks() as u64);
         run.book(spent, run.blocks() as u64);
-        Ok((PathPoint { lambda: run.lambda(), w, primal, dual, score }, spent))
+        let (lambda, penalty, metric) = (run.lambda(), run.regularizer().penalty(&w), run.regularizer().metric());
+        let (score, square, unsaid) = if metric.has_kernel() {
+            let least = (penalty - of_penalty).max(0.0);
+            (dual - least, 2.0 * least / lambda, proof.value + proof.rounding - dual + 2.0 * of_penalty)
+        } else {
+            (point - penalty, metric.norm(&w), 0.0)
+        };
+        Ok((PathPoint { lambda, w, primal, dual, score, square, unsaid }, spent))
     }
 }

@@ -12,8 +12,14 @@ pub struct PathPoint {
     /// `F(phi)`.
     pub dual: f64,
     /// `sum_i score(phi^i; w)`, by which the gap grows when w is kept: at `rho lambda` it is `gap + (1 - rho)` times
-    /// this. Without a prior it is `F - lambda/2 |w|^2`.
+    /// this. Without a prior it is `F - lambda/2 |w|^2`, with a kernel that of `dual` and `square`.
     pub score: f64,
+    /// `|w|^2` (with a kernel `<u, M u>`), by which P falls with lambda where w is kept. With a kernel no more than it is in
+    /// exact arithmetic, so that P is not said to fall further than it does.
+    pub square: f64,
+    /// By how much `dual + lambda/2 square` may be below its exact value: 0 without a kernel, where both are exact but for
+    /// their last digits.
+    pub unsaid: f64,
 }
 
 impl PathPoint {

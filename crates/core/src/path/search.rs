@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::path_run::PathRun;
 use super::point::PathPoint;
-use crate::linalg;
 use crate::oracle::{MaxOracle, Quality};
 use crate::rounding::UNIT;
 use crate::run::{RunError, StopReason, Unsupported};
@@ -165,7 +164,7 @@ impl<O: MaxOracle> PathRun<'_, O> {
             return Ok(SearchStep::Loose(search.gap_at_zero));
         }
         let start = self.point_at(1.0)?;
-        let square = linalg::sum_squares(&start.w);
+        let square = self.run.regularizer().metric().norm(&start.w);
         if square == 0.0 {
             // The same weights, and so the same gap, at every lambda.
             return Ok(if start.gap() <= gap { SearchStep::Zero } else { SearchStep::Loose(start.gap()) });

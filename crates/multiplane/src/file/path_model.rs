@@ -75,6 +75,9 @@ pub struct PathModel {
     pub primal: Vec<f64>,
     /// The dual value that goes with it; NaN where there is none.
     pub dual: Vec<f64>,
+    /// The squared length of the weights of each row of a path, where it is not the sum of their squares: with a kernel, and
+    /// rounded down there. Empty elsewhere, and for grids, which answer for their own points alone.
+    pub squares: Vec<f64>,
     /// Where they come from.
     pub info: PathInfo,
 }
@@ -134,6 +137,7 @@ impl PathModel {
             w,
             primal: points.iter().map(|point| point.primal).collect(),
             dual: points.iter().map(|point| point.dual.unwrap_or(f64::NAN)).collect(),
+            squares: Vec::new(),
             info,
         }
     }
@@ -146,6 +150,11 @@ impl PathModel {
     /// The weights of row `k`.
     pub fn row(&self, k: usize) -> &[f64] {
         &self.w[k * self.dim()..][..self.dim()]
+    }
+
+    /// Returns `|w|^2 / 2` of row `k` of a path.
+    pub fn half_square(&self, k: usize) -> f64 {
+        0.5 * self.squares.get(k).copied().unwrap_or_else(|| linalg::sum_squares(self.row(k)))
     }
 
     /// Finds the row that answers for `lambda`. On a path: row k where `lambdas[k] >= lambda > lambdas[k+1]`, the last one
@@ -183,7 +192,7 @@ impl PathModel {
     pub fn at(&self, lambda: f64) -> Result<Model, Error> {
         let k = self.row_at(lambda)?;
         let (own, mut w) = (self.lambdas[k], self.row(k).to_vec());
-        let half_square = 0.5 * linalg::sum_squares(&w);
+        let half_square = self.half_square(k);
         let (mut primal, mut dual) = (self.primal[k], Some(self.dual[k]).filter(|dual| !dual.is_nan()));
         let mut at = own;
         if self.info.kind == PathKind::Path {
@@ -212,7 +221,7 @@ impl PathModel {
         let eps = self.info.eps.filter(|_| self.info.kind == PathKind::Path)?;
         let ends = self.lambdas.iter().skip(1).copied().chain([self.info.lambda_end]);
         let rows = self.lambdas.iter().zip(ends).enumerate().map(|(k, (own, end))| {
-            let half_square = 0.5 * linalg::sum_squares(self.row(k));
+            let half_square = self.half_square(k);
             let (primal, dual) = (self.primal[k] + (end - own) * half_square, self.dual[k] * (end / own));
             let size = self.primal[k].abs() + self.dual[k].abs();
             (end, primal - dual, size)
@@ -222,7 +231,8 @@ impl PathModel {
         loose.map(|(end, gap, _)| (end, gap))
     }
 
-    /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`.
+    /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`, of paths
+    /// with a kernel `squares` as well.
     ///
     /// # Errors
     ///
@@ -230,12 +240,15 @@ impl PathModel {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let info = PathInfo { checksum: container::zero_checksum(), ..self.info.clone() };
         let rows = self.lambdas.len();
-        let tensors: [container::Tensor<'_>; 4] = [
+        let mut tensors: Vec<container::Tensor<'_>> = vec![
             ("lambdas", vec![rows], &self.lambdas),
             ("w", vec![rows, self.dim()], &self.w),
             ("primal", vec![rows], &self.primal),
             ("dual", vec![rows], &self.dual),
         ];
+        if !self.squares.is_empty() {
+            tensors.push(("squares", vec![rows], &self.squares));
+        }
         container::pack(&tensors, &self.info.provenance.vocabulary, &info)
     }
 
@@ -258,11 +271,16 @@ impl PathModel {
         let (_, primal) = container::numbers(tensors, "primal")?;
         let (_, dual) = container::numbers(tensors, "dual")?;
         let rows = lambdas.len();
+        let has_squares = info.kind == PathKind::Path && info.provenance.vocabulary.support.is_some();
+        let squares = if has_squares { container::numbers(tensors, "squares")?.1 } else { Vec::new() };
         let fits = rows > 0 && shape.len() == 2 && [shape[0], primal.len(), dual.len()] == [rows; 3];
+        if has_squares && !(squares.len() == rows && squares.iter().all(|square| *square >= 0.0)) {
+            return Err(format!("its tensor squares has {} numbers, expected {rows} numbers >= 0", squares.len()));
+        }
         if !fits || !lambdas.is_sorted_by(|a, b| a > b) {
             return Err(format!("its tensor w has shape {shape:?} for {rows} falling lambdas, expected [B, d]"));
         }
-        Ok(PathModel { lambdas, w, primal, dual, info })
+        Ok(PathModel { lambdas, w, primal, dual, squares, info })
     }
 
     /// Writes the file; see [`durable_write`](crate::durable_write) for what that promises.
@@ -304,7 +322,14 @@ mod tests {
             chosen: None,
         };
         let (primal, dual) = (vec![1.0, 0.9, 0.8], vec![0.95, 0.85, f64::NAN]);
-        PathModel { lambdas: vec![4.0, 2.0, 0.5], w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0], primal, dual, info }
+        PathModel {
+            lambdas: vec![4.0, 2.0, 0.5],
+            w: vec![1.0, 0.0, 2.0, 0.0, 0.0, 3.0],
+            primal,
+            dual,
+            squares: Vec::new(),
+            info,
+        }
     }
 
     /// Row k where lambdas[k] >= lambda > lambdas[k+1]; the ends belong to the first and the last.

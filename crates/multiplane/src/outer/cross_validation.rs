@@ -87,8 +87,7 @@ pub fn cross_validate(
             return Err(Error::failed(format!("cross-validation: fold {fold} was cut short")));
         }
         for (losses, &lambda) in losses.iter_mut().zip(lambdas) {
-            let test = session.losses(&session.problem().from_file_layout(&model.at(lambda)?.w))?.test;
-            losses.extend(test); // none where nothing is known of the fold's truths
+            losses.extend(session.test_loss(&model.at(lambda)?)?); // none where nothing is known of the fold's truths
         }
     }
     if losses[0].is_empty() {

@@ -74,7 +74,7 @@ impl Session {
     /// not of this grid, [`Error::Failed`] where the run fails.
     pub fn grid(&self, spec: &GridSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("grid"))?;
-        self.refuse_kernel("a grid")?;
+        self.refuse_budget("a grid")?;
         let (count, dim) = (spec.points.count(), self.problem().dim());
         if count.saturating_mul(dim) > MAX_DIM {
             return Err(Error::input(format!("a grid of {count} points with {dim} weights: too large")));
@@ -203,6 +203,7 @@ impl Session {
             },
             "warm_start": spec.warm_start,
         });
-        (PathModel::new(self.provenance(), PathKind::Grid, outer, end, &points, w.concat()), points)
+        let (w, provenance) = self.rows_of(w.concat());
+        (PathModel::new(provenance, PathKind::Grid, outer, end, &points, w), points)
     }
 }

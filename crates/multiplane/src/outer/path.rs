@@ -66,13 +66,18 @@ struct Position {
     points: Vec<Breakpoint>,
     /// The weights of the breakpoints, row after row.
     w: Vec<f64>,
+    /// Their squared lengths, rounded down; with a kernel.
+    squares: Vec<f64>,
+    /// What rounding may hide of F and the penalty at the first of them; with a kernel.
+    unsaid: f64,
 }
 
 impl Position {
-    /// What is wrong with one that was read, for `dim` weights.
-    fn check(&self, dim: usize) -> Result<(), StateError> {
+    /// What is wrong with one that was read, for `dim` weights, with a kernel or without.
+    fn check(&self, dim: usize, has_kernel: bool) -> Result<(), StateError> {
         let rows = self.points.len();
-        let fits = self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
+        let of_kernel = self.squares.len() == if has_kernel { rows } else { 0 };
+        let fits = of_kernel && self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
         let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
         let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
         let begun = self.state.next.is_some() == (rows > 0);
@@ -90,7 +95,7 @@ impl Session {
     /// not of this path, [`Error::Failed`] where the run fails.
     pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
-        self.refuse_kernel("a path")?;
+        self.refuse_budget("a path")?;
         let (mut saver, options) = self.loop_checkpoints(Outer::Path(*spec), options)?;
         let mut run = self.prepare(1.0, None, options)?.with_latest(false); // a path begins at w = 0
         let SolverEntry { name, continues, .. } = *self.spec().solver.entry;
@@ -100,7 +105,8 @@ impl Session {
                 "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
             )));
         }
-        let check = |at: &Position| at.check(self.problem().dim());
+        let has_kernel = self.regularizer.metric().has_kernel();
+        let check = |at: &Position| at.check(self.problem().dim(), has_kernel);
         let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
         let end = loop {
@@ -113,6 +119,10 @@ impl Session {
                     let (cost, planes) = (run.cost(), run.planes());
                     at.points.push(Breakpoint::new(point.lambda, certificate, &cost, planes, losses));
                     at.w.extend(self.problem().to_file_layout(&point.w));
+                    at.squares.extend(has_kernel.then_some(point.square));
+                    if at.points.len() == 1 {
+                        at.unsaid = point.unsaid;
+                    }
                 }
                 PathStep::Ended(end) => break end,
             }
@@ -123,8 +133,11 @@ impl Session {
             return Err(saver.without_point(no_start(end)));
         }
         let lambda_end = at.state.next.unwrap_or(spec.lambda_min);
-        let mut model = PathModel::of_path(self.provenance(), spec, lambda_end, end, &at.points, at.w);
-        model.info.gap_at_zero = at.state.gap_at_zero();
+        let (w, provenance) = self.rows_of(at.w);
+        let mut model = PathModel::of_path(provenance, spec, lambda_end, end, &at.points, w);
+        model.squares = at.squares;
+        // Above the first breakpoint P is bounded by F and the gap; what F leaves unsaid grows there as this gap does.
+        model.info.gap_at_zero = at.state.gap_at_zero() + at.unsaid;
         let summary = PathSummary { checkpoints, ..PathSummary::new(self, &model, at.points, run.cost()) };
         Ok((model, summary))
     }

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn point(primal: f64, dual: f64) -> PathPoint {
-        PathPoint { lambda: 2.0, w: Vec::new(), primal, dual, score: 0.5 }
+        PathPoint { lambda: 2.0, w: Vec::new(), primal, dual, score: 0.5, square: 0.0, unsaid: 0.0 }
     }
 
     /// A run that neither closes its gap nor raises its dual is stopped, one that does either is not, however slowly.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::cross_validation::CrossValidation;
 use crate::file::{Breakpoint, PathKind, PathModel};
-use crate::session::{CheckpointReport, Session};
+use crate::session::{CheckpointReport, KernelCost, Session};
 use crate::spec::PathEnd;
 
 /// The final report of a path or grid; the names are those of `path --json`.
@@ -41,6 +41,9 @@ pub struct PathSummary {
     pub wall_seconds: f64,
     /// Why it ended.
     pub stop_reason: PathEnd,
+    /// What a kernel took; left out where there is none.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelCost>,
     /// Cross-validated losses, where they were asked for.
     pub cross_validation: Option<CrossValidation>,
     /// Seed of all chance.
@@ -66,7 +69,7 @@ impl PathSummary {
             task: model.info.provenance.task.clone(),
             solver: spec.solver.entry.name.into(),
             n: model.info.provenance.n,
-            d: model.dim(),
+            d: session.problem().dim(),
             eps: model.info.eps,
             kappa: model.info.kappa,
             lambda_min: model.info.lambda_min,
@@ -76,6 +79,7 @@ impl PathSummary {
             cost: RunCost { iterations: None, ..cost },
             wall_seconds: session.wall_seconds(&cost),
             stop_reason: model.info.stop_reason,
+            kernel: KernelCost::of(session, &model.info.provenance.vocabulary, 0),
             cross_validation: None,
             seed: spec.seed,
             threads: session.threads(),

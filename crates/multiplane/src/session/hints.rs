@@ -5,7 +5,7 @@ use multiplane_core::solvers::SolverEntry;
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
-use super::summary::Summary;
+use super::summary::{SlackCost, Summary};
 use crate::spec::Lambda;
 
 /// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
@@ -17,6 +17,9 @@ const WORTH: f64 = 30.0;
 
 /// A feature that is so many times larger than the median one spans too much for 64 bits.
 const WIDE: f64 = 1e6;
+
+/// Where less than this share of a search's answers is proven to be the best, their bounds are what keeps a gap open.
+const PROVEN: f64 = 0.9;
 
 /// Features that are named at most.
 const NAMED: usize = 3;
@@ -83,6 +86,12 @@ impl Session {
             let more =
                 if self.spec().stop.estimated { "" } else { ", and an estimated gap ends no run (stop.estimated)" };
             format!("some of the oracle's answers are not proven to be the best{more}")
+        } else if let Some(slack) = summary.slack.as_ref().filter(|slack| is_unproven(slack)) {
+            format!(
+                "this gap cannot be closed by more passes, as only {} of {} answers of the search were proven to be the best \
+                 (task.rescaling = slack)",
+                slack.slack_exact, slack.slack_answers
+            )
         } else if least.is_some() {
             "what is left is as small as rounding".into()
         } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice(set)) {
@@ -170,6 +179,11 @@ impl Session {
             _ => Some(format!("scale them by {helps}")),
         }
     }
+}
+
+/// Whether so few answers of a search were proven to be the best that its bounds are the gap.
+fn is_unproven(slack: &SlackCost) -> bool {
+    (slack.slack_exact as f64) < PROVEN * slack.slack_answers as f64
 }
 
 /// Whether a feature is much larger than most.

@@ -4,10 +4,11 @@ use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
 use multiplane_core::run::{LossMeter, Losses, Outcome, StopReason};
-use multiplane_tasks::problem::{Problem, Reduced};
+use multiplane_tasks::problem::{Problem, Reduced, Vocabulary};
 
 use super::open::Session;
 use crate::error::Error;
+use crate::file::Model;
 
 /// The training loss of the model may take this share of the time of the run, or so many seconds where that is more.
 const WORTH_IT: (f64, f64) = (0.25, 5.0);
@@ -65,11 +66,19 @@ impl Session {
     /// Mean task losses of a model.
     fn losses_of_model(&self, reduced: &Reduced) -> Result<Losses, Error> {
         let train = self.problem.evaluate(&reduced.images, self.threads())?.loss;
-        let of_test = |test: &dyn Problem| {
-            let images = test.weights_of_model(&reduced.w, &reduced.vocabulary)?;
-            Ok::<_, Error>(test.evaluate(&images, self.threads())?.loss)
-        };
-        Ok(Losses { train, test: self.test.as_deref().map(of_test).transpose()?.flatten() })
+        Ok(Losses { train, test: self.loss_on_test((&reduced.w, &reduced.vocabulary))? })
+    }
+
+    /// Mean task loss of a model of this session on its test data, where there are any with known labels.
+    pub(crate) fn test_loss(&self, model: &Model) -> Result<Option<f64>, Error> {
+        self.loss_on_test((&model.w, &model.info.provenance.vocabulary))
+    }
+
+    /// The same of weights in the layout of files and what their model remembers.
+    fn loss_on_test(&self, (w, vocabulary): (&[f64], &Vocabulary)) -> Result<Option<f64>, Error> {
+        let Some(test) = self.test.as_deref() else { return Ok(None) };
+        let weights = test.weights_of_model(w, vocabulary)?;
+        Ok(test.evaluate(&weights, self.threads())?.loss)
     }
 
     /// Returns the seconds that a prediction of every training example takes, if it takes as long as a call.

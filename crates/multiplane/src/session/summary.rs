@@ -53,6 +53,9 @@ pub struct Summary {
     /// What a kernel took; left out where there is none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelCost>,
+    /// The gap of the run, where the model was reduced to a budget of rows since and has another; left out elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap_before_reduction: Option<f64>,
     /// What slack rescaling took; left out where margins are rescaled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub slack: Option<SlackCost>,
@@ -88,6 +91,9 @@ pub struct KernelCost {
     pub support_vectors: usize,
     /// Rows of training: of the examples, or of their parts.
     pub kernel_rows: usize,
+    /// Whether rows that carry weight were merged out of those of training, and are none of these.
+    #[serde(skip)]
+    pub merged: bool,
 }
 
 /// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
@@ -110,12 +116,12 @@ impl SlackCost {
 
 impl KernelCost {
     /// Of a model with this vocabulary, for which so many values were computed beside those of training.
-    pub(super) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
+    pub(crate) fn of(session: &Session, vocabulary: &Vocabulary, beside: u64) -> Option<Self> {
         let KernelCounts { evaluations, reread } = session.regularizer.metric().counts()?;
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();
         let kernel_rows = session.regularizer.metric().rows()?;
-        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows })
+        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows, merged: false })
     }
 }
 
@@ -156,6 +162,7 @@ impl Summary {
             clock: session.spec().clock,
             planes: outcome.progress.planes,
             kernel: None,
+            gap_before_reduction: None,
             slack: SlackCost::of(session.problem()),
             model: None,
             mishaps: session.ledger.mishaps(),

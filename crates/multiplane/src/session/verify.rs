@@ -45,18 +45,19 @@ pub struct Verified {
 }
 
 /// Checks the dual points of a restored run: that every part is a convex combination of planes of its examples (or
-/// could be: no plane may lie above its hinge at `w`, at 0 and elsewhere), and that F is what the solver says. `w` is in
-/// the layout of files.
+/// could be: no plane may lie above its hinge at `w`, at 0 and elsewhere), and that F is what the solver says. `w` are
+/// weights as training's oracles are handed them (`[d]`), with a kernel images of all rows.
 pub fn verify(problem: &dyn Problem, lambda: f64, points: &[DualCertificate<'_>], w: &[f64]) -> Verified {
     let mut found = Verified::default();
-    let probes = probes(&problem.from_file_layout(w), &problem.nonnegative());
+    let kernel = problem.by_number().map(|_| problem);
+    let problem = problem.by_number().unwrap_or(problem);
+    let probes = probes(w, &problem.nonnegative());
     let probes: Vec<_> = probes.into_iter().map(|w| Probe { in_file: problem.to_file_layout(&w), w }).collect();
     let places = places(problem);
     for point in points {
         let phi = Sum::new(problem.dim());
-        let mut check = Check { problem, lambda, probes: &probes, places: &places, phi, found: &mut found };
-        let dual = check.point(point);
-        let terms = check.terms();
+        let mut check = Check { problem, kernel, lambda, probes: &probes, places: &places, phi, found: &mut found };
+        let (dual, terms) = check.point(point);
         let losses = problem.magnitudes().map_or(0.0, |magnitudes| magnitudes.constant());
         // A running sum, of which nobody claims anything: where F is much smaller than what it was added up from, its own
         // digits say nothing of rounding.
@@ -133,7 +134,10 @@ impl Sum {
 }
 
 struct Check<'a> {
+    /// Whose planes there are.
     problem: &'a dyn Problem,
+    /// The problem that has these by number, and measures their coefficients.
+    kernel: Option<&'a dyn Problem>,
     lambda: f64,
     probes: &'a [Probe],
     places: &'a [usize],
@@ -146,8 +150,8 @@ impl Check<'_> {
         self.found.fault.get_or_insert(fault);
     }
 
-    /// F of a point, its parts checked on the way.
-    fn point(&mut self, point: &DualCertificate<'_>) -> f64 {
+    /// F of a point and its terms without signs, its parts checked on the way.
+    fn point(&mut self, point: &DualCertificate<'_>) -> (f64, f64) {
         let n = self.problem.blocks();
         let whole = point.parts.len() == n;
         if !whole && point.parts.len() != 1 {
@@ -179,7 +183,7 @@ impl Check<'_> {
                 }
             }
         }
-        self.dual()
+        self.value()
     }
 
     fn add(&mut self, mass: f64, star: &[(usize, f64)], circ: f64) {
@@ -235,6 +239,23 @@ impl Check<'_> {
                 self.fault(format!(
                     "{name}: its plane scores {score}, above its hinge {hinge}: it is none of its planes"
                 ));
+            }
+        }
+    }
+
+    /// F and its terms without signs; with a kernel by its values, pair by pair, where no weight is constrained.
+    fn value(&mut self) -> (f64, f64) {
+        let Some(kernel) = self.kernel else { return (self.dual(), self.terms()) };
+        let coefficients: Vec<f64> = (0..self.problem.dim()).map(|k| -self.phi.at(k) / self.lambda).collect();
+        match kernel.reference_square(&self.problem.to_file_layout(&coefficients), 1) {
+            Ok((square, terms)) => {
+                let circs = self.phi.circs.iter();
+                let dual = careful_sum(circs.clone().copied()) - 0.5 * self.lambda * square;
+                (dual, self.lambda * terms + circs.map(|circ| circ.abs()).sum::<f64>())
+            }
+            Err(error) => {
+                self.fault(format!("the dual value cannot be recomputed: {error}"));
+                (f64::NAN, f64::NAN)
             }
         }
     }

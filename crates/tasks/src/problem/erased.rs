@@ -17,6 +17,7 @@ use crate::problem::sample::AnswerSample;
 use crate::problem::several::{MarginPrediction, TopPrediction};
 use crate::problem::sizes::FeatureSizes;
 use crate::problem::vocabulary::Vocabulary;
+use crate::reference::careful_sum;
 
 /// One predicted example.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +65,19 @@ pub trait Problem: Send + Sync {
     /// Returns what a model holds of a point of training (see [`Metric`]): weights in the layout of files, and what it must
     /// remember beside them.
     fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        (self.to_file_layout(point), self.vocabulary().clone())
+        self.compact(self.to_file_layout(point))
+    }
+
+    /// Returns what a model holds of points of training that stand one after the other in the layout of files
+    /// ([`to_file_layout`](Problem::to_file_layout)): as many in the layout of models, and what these must remember. With a
+    /// kernel rows that no point gives weight are left out.
+    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
+        (points, self.vocabulary().clone())
+    }
+
+    /// Whether models are reduced to a budget of rows ([`reduced`](Problem::reduced)).
+    fn has_budget(&self) -> bool {
+        false
     }
 
     /// Returns the model of a point of training that has more parts than a model may hold, with fewer; `None` where it has
@@ -263,6 +276,23 @@ pub trait Problem: Send + Sync {
     /// coefficients in the layout of files, any coordinate any number of times, and returns its constant part. `None`
     /// where the code is not that of a labelling of this example, or the task has no codes.
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64>;
+
+    /// Returns the problem whose planes, labellings and hinges training has, where it is another one: with a kernel that on
+    /// rows by number, whose weights are images.
+    fn by_number(&self) -> Option<&dyn Problem> {
+        None
+    }
+
+    /// Returns the squared length of coefficients of training (`[d]`, in the layout of files) and the sum of its terms
+    /// without signs, by slow code that shares nothing with training but the data.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that is not defined on the data.
+    fn reference_square(&self, coefficients: &[f64], _threads: usize) -> Result<(f64, f64), OracleError> {
+        let square = careful_sum(coefficients.iter().map(|u| u * u));
+        Ok((square, square))
+    }
 
     /// Whether scores have a part that no weight multiplies.
     fn has_fixed_scores(&self) -> bool {

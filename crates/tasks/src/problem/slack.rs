@@ -122,8 +122,8 @@ impl Problem for SlackProblem {
     fn metric(&self) -> Result<Metric, OpenError> {
         self.inner.metric()
     }
-    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        self.inner.model_parts(point)
+    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
+        self.inner.compact(points)
     }
     fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
         self.inner.weights_of(training, point)

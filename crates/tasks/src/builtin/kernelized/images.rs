@@ -11,9 +11,10 @@ use multiplane_core::oracle::OracleError;
 
 use super::budget::KernelBudget;
 use super::{plain, precomputed};
-use crate::data::SparseRows;
+use crate::data::{Row, SparseRows};
 use crate::kernel::{Kernel, KernelStore, Storage, SupportRows};
 use crate::problem::{OpenError, Problem};
+use crate::reference::careful_sum;
 
 /// Rows whose kernel values are computed at a time.
 const CHUNK: usize = 256;
@@ -61,16 +62,13 @@ impl Kernelized {
 
     /// Computes images of coefficients for any rows by plain code, for `verify`, in the layout of files.
     pub(super) fn plain_images(&self, rows: &SparseRows, w: &[f64], threads: usize) -> Result<Vec<f64>, OracleError> {
-        let support = self.support_rows();
         let (tables, linear) = self.parted(w, self.support.len());
         let mut found = vec![vec![0.0; self.labels]; rows.len()];
         let mut workers = vec![(); threads.clamp(1, rows.len().max(1))];
         let fill = |_: &mut (), row: usize, sums: &mut Vec<f64>| {
-            for other in 0..support.len() {
-                let value = plain::value(self.kernel, rows.row(row), support.row(other));
-                let value = if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value };
+            self.plain_values(rows.row(row), |other, value| {
                 sums.iter_mut().zip(tables.clone()).for_each(|(sum, table)| *sum += table[other] * value);
-            }
+            });
             Ok(())
         };
         divide(&mut workers, &mut found, fill)
@@ -82,6 +80,43 @@ impl Kernelized {
         }
         images.extend(linear);
         Ok(images)
+    }
+
+    /// Hands out the values of a row with those that coefficients belong to, by plain code.
+    fn plain_values(&self, row: Row<'_>, mut each: impl FnMut(usize, f64)) {
+        let support = self.support_rows();
+        for other in 0..support.len() {
+            let value = plain::value(self.kernel, row, support.row(other));
+            each(other, if self.store.storage == Storage::F32 { f64::from(value as f32) } else { value });
+        }
+    }
+
+    /// Computes the squared length of coefficients and the sum of its terms without signs by plain code, for `verify`.
+    pub(super) fn plain_square(&self, w: &[f64], threads: usize) -> Result<(f64, f64), OracleError> {
+        let rows = self.as_data(self.support_rows());
+        let rows = rows.map_err(|error| OracleError { block: 0, reason: error.to_string() })?;
+        let (tables, linear) = self.parted(w, self.support.len());
+        let mut found = vec![(0.0, 0.0); rows.len()];
+        let mut workers = vec![Vec::new(); threads.clamp(1, rows.len().max(1))];
+        let fill = |values: &mut Vec<f64>, row: usize, (square, terms): &mut (f64, f64)| {
+            if tables.clone().all(|table| table[row] == 0.0) {
+                return Ok(());
+            }
+            values.clear();
+            self.plain_values(rows.row(row), |_, value| values.push(value));
+            for table in tables.clone() {
+                let products = || table.iter().zip(&*values).map(|(u, value)| table[row] * u * value);
+                *square += careful_sum(products());
+                *terms += products().map(f64::abs).sum::<f64>();
+            }
+            Ok(())
+        };
+        divide(&mut workers, &mut found, fill)
+            .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
+        let biases = tables.filter_map(|table| table.last().filter(|_| self.bias));
+        let plain = careful_sum(biases.chain(linear).map(|u| u * u));
+        let square = careful_sum(found.iter().map(|(square, _)| *square)) + plain;
+        Ok((square, found.iter().map(|(_, terms)| terms).sum::<f64>() + plain))
     }
 
     /// The weights of the task in what may be a point.

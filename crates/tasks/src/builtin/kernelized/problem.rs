@@ -12,10 +12,10 @@ use super::images::Kernelized;
 use crate::data::SparseRows;
 use crate::kernel::kernel_matrix;
 use crate::metrics::Evaluation;
+use crate::probe::BoxedProbe;
 use crate::problem::{
     MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary, WrapProblem,
 };
-use crate::reference::careful_sum;
 
 impl Problem for Kernelized {
     fn task(&self) -> &'static str {
@@ -37,8 +37,7 @@ impl Problem for Kernelized {
         self.inner.magnitudes()
     }
     fn metric(&self) -> Result<Metric, OpenError> {
-        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1)
-            .map_err(|error| OpenError::new(error.to_string()))?;
+        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1).map_err(super::fault)?;
         let table = KernelTable {
             dim: self.dim(),
             start: 0,
@@ -57,6 +56,10 @@ impl Problem for Kernelized {
         self.inner = wrap(self.inner.clone())?;
         Ok(true)
     }
+    /// Decoders see images as weights: what is examined is the task on rows by number.
+    fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
+        self.inner.probe()
+    }
     fn slack_count(&self) -> Option<SlackCount> {
         self.inner.slack_count()
     }
@@ -67,22 +70,28 @@ impl Problem for Kernelized {
     fn from_file_layout(&self, coefficients: &[f64]) -> Vec<f64> {
         self.images(&self.support, coefficients)
     }
-    /// Rows without weight are left out.
-    fn model_parts(&self, point: &[f64]) -> (Vec<f64>, Vocabulary) {
-        let all = self.to_file_layout(point);
+    fn compact(&self, points: Vec<f64>) -> (Vec<f64>, Vocabulary) {
         let support = self.support_rows();
-        let (tables, linear) = self.parted(&all, support.len());
-        let carries = |row: &usize| tables.clone().any(|table| table[*row] != 0.0);
-        let carrying: Vec<usize> = (0..support.len()).filter(carries).collect();
+        let parted = || points.chunks_exact(self.dim()).map(|point| self.parted(point, support.len()));
+        let mut carries = vec![false; support.len()];
+        for table in parted().flat_map(|(tables, _)| tables) {
+            carries.iter_mut().zip(table).for_each(|(carries, value)| *carries |= *value != 0.0);
+        }
+        let carrying: Vec<usize> = (0..support.len()).filter(|&row| carries[row]).collect();
         let mut rows = SparseRows::new(support.columns());
         rows.append(support, carrying.iter().copied());
-        let mut w = Vec::with_capacity(self.labels * (carrying.len() + 1) + self.linear);
-        for table in tables {
-            w.extend(carrying.iter().map(|&row| table[row]));
-            w.extend(table.last().filter(|_| self.bias));
+        let mut w = Vec::new();
+        for (tables, linear) in parted() {
+            for table in tables {
+                w.extend(carrying.iter().map(|&row| table[row]));
+                w.extend(table.last().filter(|_| self.bias));
+            }
+            w.extend(linear);
         }
-        w.extend(linear);
         (w, Vocabulary { support: Some(Arc::new(rows)), ..self.vocabulary().clone() })
+    }
+    fn has_budget(&self) -> bool {
+        self.budget.rows().is_some()
     }
     fn weights_of<'a>(&self, training: &dyn Problem, point: &'a [f64]) -> Cow<'a, [f64]> {
         Cow::Owned(self.images(&self.support, &training.to_file_layout(point)))
@@ -133,18 +142,20 @@ impl Problem for Kernelized {
     ) -> Result<f64, OracleError> {
         let of_rows = self.plain_images(&self.rows, w, threads)?;
         let hinges = self.inner.reference_primal(&of_rows, 0.0, threads)?;
-        let of_support = match self.as_data(self.support_rows()) {
-            Ok(rows) => self.plain_images(&rows, w, threads)?,
-            Err(error) => return Err(OracleError { block: 0, reason: error.to_string() }),
-        };
-        let terms = w.iter().zip(&of_support).map(|(u, f)| u * f);
-        Ok(0.5 * lambda * careful_sum(terms) + hinges)
+        let (square, _) = self.plain_square(w, threads)?;
+        Ok(0.5 * lambda * square + hinges)
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         self.inner.reference_hinge(block, &self.plain_images(&self.rows, w, 1)?)
     }
     fn reference_roundoff(&self) -> f64 {
         self.inner.reference_roundoff()
+    }
+    fn by_number(&self) -> Option<&dyn Problem> {
+        Some(&*self.inner)
+    }
+    fn reference_square(&self, coefficients: &[f64], threads: usize) -> Result<(f64, f64), OracleError> {
+        self.plain_square(coefficients, threads)
     }
     /// Planes of rows by number are no planes of files.
     fn reference_plane(&self, _: usize, _: &[u32], _: &mut dyn FnMut(usize, f64)) -> Option<f64> {

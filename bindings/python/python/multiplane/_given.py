@@ -1,0 +1,52 @@
+"""Parameters that are given twice: as a keyword, and among ``params``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from multiplane._params import plain
+from multiplane._solvers import Solver
+
+_NAMES = {
+    "lam": "lambda",
+    **{name: f"stop.{name}" for name in ("gap", "passes", "calls", "seconds")},
+    **{name: name for name in ("seed", "clock", "threads")},
+    "n_jobs": "threads",
+}
+"""Dotted names of keywords."""
+
+
+def changed(estimator: Any, names: tuple[str, ...]) -> list[str]:
+    """Those keywords that are not what they are by default."""
+    defaults = inspect.signature(type(estimator).__init__).parameters
+    return [name for name in names if getattr(estimator, name) != defaults[name].default]
+
+
+def keywords(estimator: Any) -> dict[str, str]:
+    """Keywords of all estimators that are not what they are by default: by dotted names, as errors show them."""
+    found = {_NAMES[name]: f"{name} = {getattr(estimator, name)!r}" for name in changed(estimator, tuple(_NAMES))}
+    solver = estimator.solver
+    if isinstance(solver, Solver):
+        found |= {name: f"solver = {solver!r}" for name in _leaves(plain(solver._tree(), "solver"), "solver")}
+    elif changed(estimator, ("solver",)):
+        found["solver.name"] = f"solver = {solver!r}"
+    return found
+
+
+def _leaves(value: Any, name: str) -> Iterator[str]:
+    """The dotted names of what a value says, which stands at ``name``."""
+    if not isinstance(value, dict):
+        yield name
+        return
+    for key, below in value.items():
+        yield from _leaves(below, f"{name}.{key}")
+
+
+def refuse_twice(given: dict[str, str], dotted: str, value: Any) -> None:
+    """Refuses a parameter that is among the keywords given, too; a choice may be named with ``.name`` or without."""
+    for leaf in _leaves(value, dotted):
+        for same in (leaf, f"{leaf}.name", leaf.removesuffix(".name")):
+            if same in given:
+                raise ValueError(f"{given[same]} and params[{dotted!r}]: give one of them")

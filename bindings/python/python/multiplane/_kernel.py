@@ -1,0 +1,252 @@
+"""Kernels in the place of inner products: the keywords of estimators that take one, and the rows that carry weight."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiplane import _core
+from multiplane._given import changed
+from multiplane._params import plain
+from multiplane._several import Several
+from multiplane._support import numbers_of, support_of
+
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "rbf": ("gamma",),
+    "polynomial": ("degree", "gamma", "coef0"),
+    "intersection": (),
+    "chi-square": ("gamma",),
+    "precomputed": (),
+}
+"""The parameters of each kernel."""
+
+Kernel: TypeAlias = str | Callable[[Any, Any], Any] | None
+"""A kernel as scikit-learn takes it: a name, or a function that makes the matrix of values of the rows of two arrays."""
+
+
+class Kernels(Several):
+    """Estimators that take a kernel."""
+
+    _takes_matrices: ClassVar[bool] = False
+    """Whether the kernel may be a matrix, or a function that computes it."""
+    _X: ClassVar[str] = "X"
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            solver=solver,
+            lam=lam,
+            gap=gap,
+            passes=passes,
+            calls=calls,
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            clock=clock,
+            params=params,
+            warm_start=warm_start,
+            progress=progress,
+            n_jobs=n_jobs,
+        )
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    # -- the specification --
+
+    def _given(self) -> dict[str, str]:
+        found = super()._given()
+        if self.kernel is not None:
+            found["task.kernel.name"] = f"kernel = {self.kernel!r}"
+        return {**found, **{f"task.kernel.{name}": f"{name} = {getattr(self, name)!r}" for name in self._changed()}}
+
+    def _changed(self) -> list[str]:
+        """The keywords of kernels that are not what they are by default."""
+        return changed(self, ("gamma", "degree", "coef0"))
+
+    def _kernel_name(self) -> str | None:
+        """The name that the core knows the keyword's kernel by."""
+        if self.kernel is None:
+            return None
+        name = "precomputed" if callable(self.kernel) else "polynomial" if self.kernel == "poly" else self.kernel
+        if not self._takes_matrices and name == "precomputed":
+            raise ValueError(
+                f"kernel = {self.kernel!r}: {type(self).__name__} takes the names of kernels on rows, as {self._X} has no matrix: "
+                "'linear', 'rbf', 'poly', 'intersection' or 'chi-square'"
+            )
+        if name not in PARAMETERS:
+            known = [repr(known) for known in PARAMETERS if self._takes_matrices or known != "precomputed"]
+            function = "a function, " if self._takes_matrices else ""
+            raise ValueError(f"kernel = {self.kernel!r}: expected None, {function}'poly' or one of {', '.join(known)}")
+        return name
+
+    def _tree(self) -> dict[str, Any]:
+        tree = super()._tree()
+        beside, name = _fields(tree["task"].get("kernel")), self._kernel_name()
+        if name is not None:
+            own = {parameter: plain(getattr(self, parameter), parameter) for parameter in PARAMETERS[name]}
+            tree["task"]["kernel"] = {"name": name, **own, **beside}
+            return tree
+        known = PARAMETERS.get(str(beside.get("name")), ())  # a kernel among params
+        own = {parameter: plain(getattr(self, parameter), parameter) for parameter in self._changed() if parameter in known}
+        if own:
+            tree["task"]["kernel"] = {**beside, **own}
+        return tree
+
+    def _unused(self) -> list[str]:
+        kernel = _fields(self._tree()["task"].get("kernel")).get("name")
+        without = [name for name in self._changed() if name not in PARAMETERS.get(str(kernel), ())]
+        why = "without a kernel" if kernel in (None, "none") else f"with kernel {self._called(str(kernel))}"
+        return [*super()._unused(), *(f"{name} = {getattr(self, name)!r}: no effect {why}" for name in without)]
+
+    def _called(self, name: str) -> str:
+        """What the user calls the kernel."""
+        return f"`{getattr(self.kernel, '__name__', repr(self.kernel))}` (a function)" if callable(self.kernel) else f"`{name}`"
+
+    def _worded(self, text: str) -> str:
+        """What the core says, in terms of what the user gave."""
+        return text.replace("`precomputed`", self._called("precomputed")) if callable(self.kernel) else text
+
+    @classmethod
+    def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        found = super()._arguments(arguments)
+        params = dict(found["params"] or {})
+        kernel = _fields(params.pop("task.kernel", None))
+        name = kernel.pop("name", None)
+        if name not in PARAMETERS:
+            return {**found, "params": params or None}
+        own = {key: kernel[key] for key in PARAMETERS[name] if kernel.get(key) is not None}
+        return {**found, "kernel": "poly" if name == "polynomial" else name, **own, "params": params or None}
+
+    # -- results --
+
+    @property
+    def _has_kernel(self) -> bool:
+        return "kernel" in json.loads(self._model.info())
+
+    def _hint_of_width(self) -> str:
+        """What to say where new rows have the wrong number of columns."""
+        if callable(self.kernel) or "_model" not in self.__dict__:
+            return ""
+        if _fields(json.loads(self._model.info()).get("kernel")).get("name") != "precomputed":
+            return ""
+        return (
+            ": its kernel is a matrix, given or computed by a function, which no file holds: pass K(X, X_fit), a column for "
+            "every training row"
+        )
+
+    def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
+        super()._take(model, summary)
+        for stale in ("support_", "n_support_", "dual_coef_"):
+            self.__dict__.pop(stale, None)
+        info = json.loads(model.info())
+        if "kernel" not in info:
+            return
+        rows = len(support_of(model)[0]) - 1
+        labels = 1 if self._task == "binary" else len(model.labels())
+        width = rows + int(bool(info["spec"]["task"].get("bias", False)))
+        if _fields(info["kernel"]).get("name") == "precomputed":
+            self.support_ = support_of(model)[1].copy()
+        self.dual_coef_ = np.ravel(self.coef_)[: labels * width].reshape(labels, width)[:, :rows].copy()
+
+    def _learned_from(self, model: _core.Model, source: Any) -> None:
+        info = json.loads(model.info())
+        if "kernel" not in info:
+            return
+        truth = self._truth(model, source)
+        if "support_" not in self.__dict__:
+            found = numbers_of(model, source, truth, self.dual_coef_)
+            if found is None:
+                return
+            self.support_ = found
+        self.n_support_ = np.bincount(truth[self.support_], minlength=len(model.labels()))
+
+    def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
+        """The numbers of the true labels of the training rows."""
+        raise NotImplementedError
+
+    def unscaled_coef(self) -> NDArray[np.float64]:
+        """``coef_`` for features as they are: where ``task.scale`` divided them, ``coef_`` belongs to the scaled ones.
+
+        Raises ValueError with a kernel, whose coefficients are of rows.
+        """
+        self._check_fitted()
+        if self._has_kernel:
+            raise ValueError(
+                "unscaled_coef() is for weights of features: with a kernel coef_ has a coefficient for each row that carries weight "
+                "(dual_coef_, support_), and there are no weights of features"
+            )
+        return super().unscaled_coef()
+
+    def _reason(self, name: str) -> str | None:
+        """Why an attribute is not there."""
+        if name not in ("support_", "n_support_", "dual_coef_", "history_"):
+            return None
+        if "coef_" not in self.__dict__:
+            return "it is not fitted yet"
+        if name == "history_":
+            return "its model was read from a file, which holds no history" if "_is_loaded" in self.__dict__ else None
+        if not self._has_kernel:
+            return "it has no kernel"
+        if "_problem" not in self.__dict__:
+            return "its model is of a file or a path, which hold the rows that carry weight, but not their numbers"
+        return "the rows that carry weight are no rows of X: they were merged, or made of text"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Says why a result is not there."""
+            why = None if name.startswith("_") else self._reason(name)
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
+
+
+def _fields(kernel: Any) -> dict[str, Any]:
+    """A kernel with its parameters, where it is a bare name too."""
+    return dict(kernel) if isinstance(kernel, dict) else {} if kernel is None else {"name": kernel}
+
+
+def matrix_of(found: Any, shape: tuple[int, int], kernel: str) -> NDArray[np.float64]:
+    """What a function has returned, as finite numbers of this shape; ``kernel`` is what errors call it."""
+    try:
+        values = np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+        if np.iscomplexobj(values):
+            raise ValueError("found complex numbers, expected real ones")
+        if values.dtype.kind not in "biufO":
+            raise ValueError(f"found values of type {values.dtype}, expected numbers")
+        rows = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"kernel {kernel}: {error}") from None
+    if rows.shape != shape:
+        raise ValueError(f"kernel {kernel}: found an array of shape {rows.shape}, expected {shape}: a value for each two rows")
+    finite = np.isfinite(rows)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        where = f"row {row} and training row {column}"
+        raise ValueError(f"kernel {kernel}: found {rows[row, column]} for {where}, expected finite numbers")
+    return rows
