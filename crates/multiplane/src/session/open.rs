@@ -154,6 +154,11 @@ impl Session {
         (w, Provenance { vocabulary, ..self.provenance() })
     }
 
+    /// Whether rows of data are rows of a kernel matrix (`task.kernel=precomputed`): they cannot be divided.
+    pub fn has_given_kernel(&self) -> bool {
+        is_given(&self.spec)
+    }
+
     /// What files say of where this run's weights come from.
     pub(crate) fn provenance(&self) -> Provenance {
         Provenance::new(&*self.problem, self.spec.provenance())
@@ -262,9 +267,14 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
     }
 }
 
+/// Whether rows of data are rows of a kernel matrix.
+fn is_given(spec: &RunSpec) -> bool {
+    spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
+}
+
 /// Explains the index 0 of files that LIBSVM reads as precomputed kernels.
 fn with_serial_hint(spec: &RunSpec, error: Error) -> Error {
-    let is_given = spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed");
+    let is_given = is_given(spec);
     match error {
         Error::Input(reason) if is_given && reason.ends_with("found index 0, expected indices from 1") => {
             Error::Input(format!("{reason}: leave out the column 0:serial that LIBSVM has before precomputed values"))
