@@ -157,7 +157,8 @@ fn every_stop_stops() {
 fn subgradient_certifies_nothing() {
     let scratch = words();
     for solver in ["ssg", "ssg-avg"] {
-        let train = format!("train --task chain --data letter.data --solver {solver} --record record --out model --json");
+        let train =
+            format!("train --task chain --data letter.data --solver {solver} --record record --out model --json");
         let ran = scratch.succeed(&format!("{train} --gap 1% --passes 3"));
         let told = ran.complaints("warning:");
         assert!(told[0].contains("has no dual value"), "{}", ran.stderr);
