@@ -283,3 +283,14 @@ def test_kernels_that_chains_have_not(kernel):
     told = "expected None, 'poly' or one of 'linear', 'rbf'" if kernel == "gauss" else "a list of sequences has no matrix"
     with pytest.raises(ValueError, match=told):
         ChainSSVM(kernel=kernel).fit(*sequences())
+
+
+def test_subclasses_may_have_fewer_keywords() -> None:
+    """A subclass with a constructor of its own is fitted, and parameters of streams do not stand in the way of fit."""
+
+    class Mine(BinarySSVM):
+        def __init__(self, *, lam: float = 0.1) -> None:
+            super().__init__(lam=lam, params={"stream.window": 50})
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    assert Mine().fit(X, y).certified_

@@ -199,7 +199,10 @@ fn what_does_not_fit_is_refused() {
     assert!(learner.model().is_err());
     let three = rows(1, 30, 3, 4);
     let error = |found: Result<multiplane::Window, multiplane::Error>| found.unwrap_err().to_string();
-    assert!(error(learner.learn(Dataset::new(three.clone()))).contains("the first window has 3 labels (0, 1, 2)"));
+    assert!(
+        error(learner.learn(Dataset::new(three.clone())))
+            .contains("the first window has 3 (0, 1, 2): use --task multiclass")
+    );
     learner.learn(Dataset::new(rows(1, 30, 2, 4))).unwrap();
     let before = learner.model().unwrap();
     assert_eq!(error(learner.learn(Dataset::new(three))), "found label 2, which is none of the stream's labels");

@@ -211,6 +211,8 @@ class Estimator(Parameters):
         """
         watcher = Watcher(self.progress)
         tree = self._tree()
+        if hasattr(type(self), "partial_fit"):
+            tree.pop("stream", None)  # its parameters are of no use here
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
         problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem

@@ -62,7 +62,10 @@ fn data(seed: u64) -> Dataset {
 }
 
 fn session(seed: u64, solver: &str, kernel: Value) -> Session {
-    let task = json!({"name": "multiclass", "bias": true, "kernel": kernel, "kernel_rows": {"storage": "f64"}});
+    let mut task = json!({"name": "multiclass", "bias": true, "kernel": kernel});
+    if kernel != "none" {
+        task["kernel_rows"] = json!({"storage": "f64"});
+    }
     let tree = json!({"task": task, "clock": "work", "seed": seed, "solver": solver});
     Session::on(RunSpec::from_tree(tree.as_object().unwrap()).unwrap(), data(seed), None).unwrap()
 }
