@@ -5,11 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::place::{directory_of, is_gone, is_special, leads_to, open_special, reserve_special};
+use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
 
 /// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. A new file's mode
 /// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
-/// of the new one. A link stays a link, also one to what is not there yet. Devices and pipes are written to directly.
+/// of the new one. A link stays a link, also one to what is not there yet. Devices and pipes
+/// are written to directly; a pipe that nobody reads is waited for.
 ///
 /// # Errors
 ///
@@ -22,7 +23,7 @@ pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// is a moment at which only `previous` exists.
 pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Path>) -> io::Result<()> {
     if is_special(path) {
-        let mut device = open_special(path)?;
+        let mut device = OpenOptions::new().write(true).open(path)?; // of a pipe, when somebody reads it
         return parts.iter().try_for_each(|part| device.write_all(part));
     }
     let target = leads_to(path)?; // a link stays a link to the new content
@@ -50,7 +51,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         return Err(io::Error::other("it is a directory"));
     }
     if is_special(path) {
-        return reserve_special(path);
+        return check_special(path);
     }
     let (temporary, _) = create_beside(&leads_to(path)?)?;
     fs::remove_file(temporary)

@@ -1,15 +1,11 @@
-//! Where a path leads that is to be written: through links, into pipes; and which temporary files nobody writes any more.
+//! Where a path leads that is to be written: through links, to devices and pipes; and which temporary files nobody writes any more.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// Links followed before a path counts as a circle.
 const MOST_LINKS: usize = 40;
-
-/// Pipes that were found writable and have not been written yet: closing one would be the end of the file to its reader.
-static PIPES: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
 
 /// Returns what `path` leads to through all links, also where nothing is there yet: what is written goes there, and a link
 /// stays a link.
@@ -40,53 +36,24 @@ pub(super) fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Opens a device or a pipe for writing; of a pipe that was reserved, what is reserved.
+/// Finds out whether a device can be written. A pipe is not touched: opening it may wait, and closing it would be the end of
+/// the file to its reader.
 ///
 /// # Errors
 ///
-/// Whatever the system says; a pipe that nobody reads, which would wait for ever.
-pub(super) fn open_special(path: &Path) -> io::Result<File> {
-    let mut pipes = PIPES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(k) = pipes.iter().position(|(known, _)| known == path) {
-        return Ok(pipes.swap_remove(k).1);
-    }
-    let open = || OpenOptions::new().write(true).open(path);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-        if fs::metadata(path)?.file_type().is_fifo() {
-            let now = OpenOptions::new().write(true).custom_flags(nix::libc::O_NONBLOCK).open(path);
-            let _reader = now.map_err(|error| match error.raw_os_error() {
-                Some(nix::libc::ENXIO) => io::Error::other("it is a pipe that nobody reads: start its reader first"),
-                _ => error,
-            })?;
-            return open(); // there is a reader, so this does not wait; what is written later does
-        }
-    }
-    open()
-}
-
-/// Opens a device or a pipe to see whether it can be written. A pipe stays open until it is written or the process ends.
-///
-/// # Errors
-///
-/// As of [`open_special`].
-pub(super) fn reserve_special(path: &Path) -> io::Result<()> {
-    let file = open_special(path)?;
-    if !file.metadata()?.is_file() && is_pipe(&file) {
-        PIPES.lock().unwrap_or_else(PoisonError::into_inner).push((path.into(), file));
-    }
-    Ok(())
+/// Whatever the system says.
+pub(super) fn check_special(path: &Path) -> io::Result<()> {
+    if is_pipe(path) { Ok(()) } else { OpenOptions::new().write(true).open(path).map(drop) }
 }
 
 #[cfg(unix)]
-fn is_pipe(file: &File) -> bool {
+fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
-    file.metadata().is_ok_and(|meta| meta.file_type().is_fifo())
+    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
 }
 
 #[cfg(not(unix))]
-fn is_pipe(_file: &File) -> bool {
+fn is_pipe(_path: &Path) -> bool {
     false
 }
 

@@ -50,7 +50,8 @@ impl TaskSpec for ExternalSpec {
         };
         let known: Option<ExternalVocabulary> = vocabulary.map(Vocabulary::read).transpose()?;
         let given = known.and_then(|known| known.memory);
-        let path = data.path().map(|path| path.to_string_lossy().into_owned());
+        let not_utf8 = || OpenError::new("the path of the data is not UTF-8, so it cannot be handed over: rename it");
+        let path = data.path().map(|path| path.to_str().map(str::to_string).ok_or_else(not_utf8)).transpose()?;
         let launch = Arc::new(Launch::new(self.clone(), path, given)?);
         let ledger = Arc::new(Ledger::default());
         let of_workers = ledger.clone();
