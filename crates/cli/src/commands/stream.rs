@@ -98,7 +98,7 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
             model.save(path)?;
             summary.model = Some(path.display().to_string());
         }
-        (_, None) if summary.stop_reason == StreamReason::Passes => {
+        (_, None) if summary.stop_reason == StreamReason::End => {
             return Err(Error::input("there is no example in the stream"));
         }
         _ => {}
@@ -123,8 +123,11 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
 fn text(summary: &StreamSummary) -> String {
     let lambda = summary.lambda.map_or(String::new(), |lambda| format!("lambda = {}, ", number(lambda)));
     let mut text = format!(
-        "{} on a stream of {} examples, {} weights, {lambda}solver {}\n",
-        summary.task, summary.n, summary.d, summary.solver
+        "{} on a stream of {}, {}, {lambda}solver {}\n",
+        summary.task,
+        counted(summary.n, "example"),
+        counted(summary.d as u64, "weight"),
+        summary.solver
     );
     text += "  gap     none: nothing is proven of a stream\n";
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
@@ -137,7 +140,8 @@ fn text(summary: &StreamSummary) -> String {
         summary.rows_per_second,
         summary.cost.train_seconds
     );
-    text += &format!("  steps   {} in {} windows\n", summary.cost.iterations.unwrap_or(0), summary.windows);
+    let steps = counted(summary.cost.iterations.unwrap_or(0), "step");
+    text += &format!("  steps   {steps} in {}\n", counted(summary.windows, "window"));
     text += &format!("  stopped: {}\n", stopped(summary.stop_reason));
     if summary.snapshots > 0 {
         text += &format!("  checkpoints  {}\n", summary.snapshots);
@@ -148,9 +152,15 @@ fn text(summary: &StreamSummary) -> String {
     text
 }
 
+/// A number of things of this name.
+fn counted(number: u64, name: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{ending}")
+}
+
 fn stopped(reason: StreamReason) -> &'static str {
     match reason {
-        StreamReason::Passes => "the stream has ended",
+        StreamReason::End | StreamReason::Passes => "the stream has ended",
         StreamReason::Calls => "the oracle calls are spent",
         StreamReason::Seconds => "the seconds are spent",
         StreamReason::Patience => "the test loss does not fall any more",

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
+use super::hints::unused_lambda;
 use super::{needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance};
@@ -108,6 +109,8 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
+        warnings.extend(unused_lambda(solver, spec.lambda));
+        warnings.extend(spec.solver.config.notes(problem.blocks(), spec.stop.passes));
         needs::check(&spec.solver, &*problem)?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {

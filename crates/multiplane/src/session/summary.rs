@@ -125,7 +125,17 @@ impl KernelCost {
     }
 }
 
+/// A primal value is above another if it is by more than this, relative: what rounding does is less.
+const ABOVE: f64 = 1e-9;
+
 impl Summary {
+    /// Returns the primal value of w = 0, where that of the model is above it: of solvers that answer with the latest weights, and
+    /// of models that were reduced.
+    pub fn lower_at_zero(&self) -> Option<f64> {
+        let primal = self.certificate.primal;
+        self.primal_at_zero.filter(|zero| primal.is_finite() && primal - zero > ABOVE * zero.abs().max(1.0))
+    }
+
     /// Returns all oracle calls, those of evaluation among them, / n: what model and certificate cost.
     pub fn all_passes(&self) -> f64 {
         self.cost.all_calls() as f64 / self.n as f64
