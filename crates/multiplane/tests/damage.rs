@@ -83,7 +83,7 @@ fn sound_points_are_verified() {
     for solver in ["fw", "bcfw", "mp-bcfw-avg", "bcpfw"] {
         let folder = tempfile::tempdir().unwrap();
         let (session, model, checkpoint) = words(folder.path(), solver);
-        let run = session.restored(&checkpoint).unwrap();
+        let mut run = session.restored(&checkpoint).unwrap();
         let found = verify(
             session.problem(),
             session.lambda(),
@@ -102,7 +102,7 @@ fn faults_are_found() {
     let folder = tempfile::tempdir().unwrap();
     for (solver, faults) in [("bcpfw", 5), ("bcfw", 2)] {
         let (session, model, checkpoint) = words(folder.path(), solver);
-        let run = session.restored(&checkpoint).unwrap();
+        let mut run = session.restored(&checkpoint).unwrap();
         let other: Vec<u32> = vec![25; 64];
         let mut plane = multiplane::plane::Plane::new();
         plane.push(0, 1e-3);
@@ -164,7 +164,7 @@ fn small_lies_of_many_blocks_are_found() {
     let checkpointer = Checkpointer::open(&path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
     let hooks = RunOptions { checkpointer: Some(checkpointer), ..RunOptions::default() };
     let (model, _) = session.run(hooks).unwrap();
-    let run = session.restored(&Checkpoint::load(&path).unwrap()).unwrap();
+    let mut run = session.restored(&Checkpoint::load(&path).unwrap()).unwrap();
     let honest = run.dual_points().remove(0);
     let found = verify(
         session.problem(),

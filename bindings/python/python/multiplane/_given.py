@@ -21,7 +21,8 @@ _NAMES = {
 def changed(estimator: Any, names: tuple[str, ...]) -> list[str]:
     """Those keywords that are not what they are by default."""
     defaults = inspect.signature(type(estimator).__init__).parameters
-    return [name for name in names if getattr(estimator, name) != defaults[name].default]
+    known = [name for name in names if name in defaults]  # a subclass may have fewer
+    return [name for name in known if getattr(estimator, name) != defaults[name].default]
 
 
 def keywords(estimator: Any) -> dict[str, str]:

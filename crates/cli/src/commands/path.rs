@@ -165,6 +165,11 @@ fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     if data.get::<Opaque>().is_some() {
         return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
     }
+    if session.has_given_kernel() {
+        return Err(Error::input(
+            "--cv: the columns of task.kernel=precomputed belong to rows, which folds take apart; expected another kernel, or GridSearchCV in Python",
+        ));
+    }
     let folds = match text {
         "folds" => match data.folds() {
             Some(folds) if folds.windows(2).any(|pair| pair[0] != pair[1]) => folds.to_vec(),

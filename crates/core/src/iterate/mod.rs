@@ -138,6 +138,11 @@ impl Iterate {
         self.regularizer.metric().close(&mut self.weights, &mut self.waiting);
     }
 
+    /// Whether no weight is behind.
+    pub fn is_up_to_date(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Moves all weights that are behind.
     pub fn catch_up(&mut self) {
         self.regularizer.metric().flush(&mut self.weights, &mut self.waiting);
@@ -222,6 +227,7 @@ impl Iterate {
     /// Recomputes w and F from phi: `add_phi` adds the linear part of every example's plane to the vector that it
     /// is given and returns the sum of the constant parts, and how many additions a coordinate took at most.
     pub fn rebuild(&mut self, add_phi: impl FnOnce(&mut [f64]) -> (f64, f64)) {
+        self.waiting = Waiting::default(); // what waits is in phi
         let free = self.free.as_mut().unwrap_or(&mut self.weights);
         free.fill(0.0);
         let metric = self.regularizer.metric();

@@ -193,7 +193,8 @@ impl<O: MaxOracle> Run<O> {
     }
 
     /// The dual points that the solver stands on; see [`Solver::dual_points`](crate::solver::Solver::dual_points).
-    pub fn dual_points(&self) -> Vec<DualCertificate<'_>> {
+    pub fn dual_points(&mut self) -> Vec<DualCertificate<'_>> {
+        self.solver.catch_up();
         self.solver.dual_points()
     }
 }

@@ -1,7 +1,6 @@
 //! What a user is told of the scale of features: before a run that it would make slow, after one that it made impossible.
 
 use multiplane_core::run::{GapTarget, StopReason};
-use multiplane_core::solvers::SolverEntry;
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
@@ -141,7 +140,8 @@ impl Session {
             return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
         }
         let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
-        let is_told = self.gap_warning(summary).is_some();
+        // Who has interrupted a run knows that it is short of its end.
+        let is_told = self.gap_warning(summary).is_some() || summary.stop_reason == StopReason::Interrupt;
         (primal >= zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
             format!(
                 "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
@@ -203,19 +203,6 @@ fn wide(sizes: &FeatureSizes) -> String {
         1 => format!("; feature {} spans too much, the median feature goes up to {median}", named[0]),
         _ => format!("; features {}{more} span too much, the median feature goes up to {median}", named.join(", ")),
     }
-}
-
-/// Returns what is to be said where lambda is given to a solver that takes no notice of it.
-pub(crate) fn unused_lambda(solver: &SolverEntry, lambda: Lambda) -> Option<String> {
-    let given = match lambda {
-        Lambda::OneOverN => return None,
-        Lambda::Value(value) => format!("lambda = {value}"),
-        Lambda::FromC(c) => format!("lambda = c:{c}"),
-    };
-    let name = solver.name;
-    let regularized = "only its own lambda_t (solver.schedule) regularises";
-    (!solver.minimises)
-        .then(|| format!("solver `{name}` takes no notice of lambda: {given} changes no weight, {regularized}"))
 }
 
 /// Three digits are enough to see an order of magnitude.

@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
-use super::hints::unused_lambda;
 use super::{needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance};
@@ -109,7 +108,7 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
-        warnings.extend(unused_lambda(solver, spec.lambda));
+        warnings.extend(spec.lambda.unused_by(solver));
         warnings.extend(spec.solver.config.notes(problem.blocks(), spec.stop.passes));
         needs::check(&spec.solver, &*problem)?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
@@ -152,6 +151,11 @@ impl Session {
     pub(crate) fn rows_of(&self, points: Vec<f64>) -> (Vec<f64>, Provenance) {
         let (w, vocabulary) = self.problem.compact(points);
         (w, Provenance { vocabulary, ..self.provenance() })
+    }
+
+    /// Whether rows of data are rows of a kernel matrix (`task.kernel=precomputed`): they cannot be divided.
+    pub fn has_given_kernel(&self) -> bool {
+        is_given(&self.spec)
     }
 
     /// What files say of where this run's weights come from.
@@ -262,9 +266,14 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
     }
 }
 
+/// Whether rows of data are rows of a kernel matrix.
+fn is_given(spec: &RunSpec) -> bool {
+    spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
+}
+
 /// Explains the index 0 of files that LIBSVM reads as precomputed kernels.
 fn with_serial_hint(spec: &RunSpec, error: Error) -> Error {
-    let is_given = spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed");
+    let is_given = is_given(spec);
     match error {
         Error::Input(reason) if is_given && reason.ends_with("found index 0, expected indices from 1") => {
             Error::Input(format!("{reason}: leave out the column 0:serial that LIBSVM has before precomputed values"))

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use multiplane_core::solvers::SolverEntry;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,6 +30,19 @@ impl Lambda {
             Lambda::OneOverN => 1.0 / n as f64,
             Lambda::FromC(c) => 1.0 / (c * n as f64),
         }
+    }
+
+    /// Returns what is to be said where it is given to a solver that takes no notice of it.
+    pub(crate) fn unused_by(self, solver: &SolverEntry) -> Option<String> {
+        let given = match self {
+            Lambda::OneOverN => return None,
+            Lambda::Value(value) => format!("lambda = {value}"),
+            Lambda::FromC(c) => format!("lambda = c:{c}"),
+        };
+        let name = solver.name;
+        let regularized = "only its own lambda_t (solver.schedule) regularises";
+        (!solver.minimises)
+            .then(|| format!("solver `{name}` takes no notice of lambda: {given} changes no weight, {regularized}"))
     }
 }
 

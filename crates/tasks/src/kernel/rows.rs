@@ -99,8 +99,10 @@ impl<T: Stored> KernelRows<T> {
         self.places.clear();
         self.missing.clear();
         // Rows used last make no room: what is found or claimed here stays until all is done.
+        let mut last = None;
         for &RowMove { row, .. } in moves.iter().take(self.cache.most()) {
             let place = match self.cache.find(row) {
+                Some(place) if last == Some(row) => place, // read once for all its labels
                 Some(place) => {
                     self.counts.reread += self.values.len() as u64;
                     place
@@ -113,6 +115,7 @@ impl<T: Stored> KernelRows<T> {
                 }
             };
             self.places.push(place);
+            last = Some(row);
         }
         self.compute();
         self.places.len()

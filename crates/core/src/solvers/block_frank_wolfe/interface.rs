@@ -15,7 +15,7 @@ use crate::regularizer::Regularizer;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
 use crate::solver::{Progress, Solver, StepReport};
-use crate::state::{self, StateError};
+use crate::state::{self, StateError, ensure};
 
 impl BlockFrankWolfe {
     /// Builds a solver with these parameters for `blocks` examples and `dim` weights, on the dual point that the step
@@ -84,6 +84,7 @@ impl<O: MaxOracle + ?Sized, D: BlockDual> Solver<O> for BlockFrankWolfeSolver<D>
     }
 
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {
+        ensure(self.dual.iterate().is_up_to_date(), "the rows that wait")?;
         state::encode(self, out)
     }
 

@@ -46,7 +46,10 @@ impl Rows {
 
     /// Forgets all.
     pub(super) fn clear(&mut self) {
-        (self.spans.clear(), self.codes.clear(), self.indices.clear(), self.values.clear());
+        self.spans.clear();
+        self.codes.clear();
+        self.indices.clear();
+        self.values.clear();
         self.unused = 0;
     }
 
@@ -173,13 +176,13 @@ mod tests {
             for _ in 0..400 {
                 let block = rng.below(BLOCKS as u64) as usize;
                 let mut plane = Plane::new();
-                let nonzeros = (0..dim as u32).filter(|index| (index + block as u32) % 2 == 0);
+                let nonzeros = (0..dim as u32).filter(|index| (index + block as u32).is_multiple_of(2));
                 nonzeros.for_each(|index| plane.push(index, rng.below(3) as f64 - 1.0));
                 plane.set_circ(0.25 + rng.below(2) as f64);
                 plane.seal();
                 // At times a new plane, else the step among those kept.
                 if dual.sets().is_empty(block) || rng.below(4) == 0 {
-                    dual.visit_with(block, &mut plane, true, 0, none).step(
+                    dual.visit_with(block, &plane, true, 0, none).step(
                         StepRule::Pairwise,
                         0.0,
                         UpdateKind::Exact,

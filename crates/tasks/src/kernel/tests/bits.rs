@@ -41,7 +41,11 @@ fn questions(count: usize, seed: u64) -> Vec<Ask> {
     };
     let ask = |_| match rng.below(3) {
         0 => Ask::Entry(row(&mut rng), row(&mut rng)),
-        _ => Ask::Rows((0..rng.below(13)).map(|_| row(&mut rng)).collect()),
+        _ => {
+            let mut rows: Vec<usize> = (0..rng.below(13)).map(|_| row(&mut rng)).collect();
+            rows.dedup(); // of one row after itself one reading is counted
+            Ask::Rows(rows)
+        }
     };
     (0..300).map(ask).collect()
 }
