@@ -199,7 +199,7 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
 
 /// The dual points of a checkpoint's run, and its primal value.
 fn verify_run(session: &Session, checkpoint: &Checkpoint, model: &Model, threads: usize) -> Result<Verified, Error> {
-    let run = session.restored(checkpoint)?;
+    let mut run = session.restored(checkpoint)?;
     let weights = session.problem().weights_of_model(&model.w, &model.info.provenance.vocabulary)?;
     let mut found = multiplane::verify(session.problem(), session.lambda(), &run.dual_points(), &weights);
     if let Some((w, primal)) = run.best() {
