@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Installs the handler.
+/// Installs the handler. Call it before there is another thread.
 pub(crate) fn install() {
+    fail_at_the_limit();
     // Without a handler a signal just ends the program: worth going on.
     let _ = ctrlc::set_handler(|| match ASKED.get() {
         Some(asked) if !asked.swap(true, Ordering::Relaxed) => {}
@@ -17,6 +18,24 @@ pub(crate) fn install() {
         }
     });
 }
+
+/// From now on the first signal leaves at once: nothing is left to save, or what is written may wait for ever.
+pub(crate) fn leave_at_once() {
+    flag().store(true, Ordering::Relaxed);
+}
+
+/// A file that grows beyond the limit of the system's user fails to be written, as on a full disk, instead of ending the
+/// program: the signal is blocked here and in all threads that come. External programs start with nothing blocked.
+#[cfg(unix)]
+fn fail_at_the_limit() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let _ = signals.thread_block(); // at worst it is as it was
+}
+
+#[cfg(not(unix))]
+fn fail_at_the_limit() {}
 
 /// The flag that the first signal sets from now on.
 pub(crate) fn flag() -> Arc<AtomicBool> {

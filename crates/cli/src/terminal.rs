@@ -1,14 +1,46 @@
 //! Writing to the terminal: a closed pipe or a full disk behind it ends a command, it does not panic.
 
-use std::io::{self, ErrorKind, Write};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
 
-/// Writes to standard output. A reader that has gone away (`| head`) is no error.
+/// Text without what commands a terminal or turns the order of letters: control characters other than line feeds and
+/// tabs, overrides of direction, separators of lines. They are shown as in JSON, so that JSON stays what it is.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(commands) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if commands(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(safe, "\\u{unit:04x}"); // a String takes anything
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Whether a character is none that is to be seen.
+fn commands(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}' | '\u{feff}' => true,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// Writes to standard output, to a terminal escaped. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
+    let text = if out.is_terminal() { escaped(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::failed(format!("standard output could not be written: {error}")))
@@ -28,9 +60,20 @@ pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
     format!("  kernel  {computed} values computed, {read} read again; {rows}\n")
 }
 
-/// Writes a line to standard error; if even that fails there is nobody to tell.
+/// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even that fails there is nobody to tell.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", escaped(line));
+}
+
+/// Ends the program over a command line that is none, or that asks for help. Where an argument would command a terminal,
+/// nothing is coloured: the message quotes it.
+pub(crate) fn refuse_usage(error: &clap::Error) -> ! {
+    let mut arguments = std::env::args_os();
+    if error.use_stderr() && arguments.any(|text| escaped(&text.to_string_lossy()) != text.to_string_lossy()) {
+        complain(error.render().to_string().trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// What seconds are called: under the work clock they are counted, not measured.
@@ -74,6 +117,21 @@ pub(crate) fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whatever a terminal would obey is shown as in JSON; other text is left as it is, of any script.
+    #[test]
+    fn commands_are_shown() {
+        assert_eq!(escaped("B-\x1b]0;pwn\x07\r"), "B-\\u001b]0;pwn\\u0007\\u000d");
+        assert_eq!(
+            escaped("\u{7f}\u{9b}31m\u{202e}\u{2066}\u{e0041}"),
+            "\\u007f\\u009b31m\\u202e\\u2066\\udb40\\udc41"
+        );
+        for text in ["a\n\tb", "été, שלום, क्‍ष, 👩‍👧"] {
+            assert!(matches!(escaped(text), Cow::Borrowed(same) if same == text));
+        }
+        let json: String = serde_json::from_str(&format!("\"{}\"", escaped("\u{9b}\u{202e}"))).unwrap();
+        assert_eq!(json, "\u{9b}\u{202e}");
+    }
 
     /// Six digits, whatever the size.
     #[test]

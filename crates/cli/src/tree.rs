@@ -25,6 +25,17 @@ pub(crate) fn apply_sets(tree: &mut Map<String, Value>, sets: &[String]) -> Resu
     Ok(())
 }
 
+/// A path as text: what a run is made of is written down in models and checkpoints, as UTF-8.
+///
+/// # Errors
+///
+/// It is not UTF-8, so it would not be found again.
+pub(crate) fn utf8(path: &Path) -> Result<&str, Error> {
+    let refuse =
+        || Error::input(format!("{}: the path is not UTF-8 text: rename it, or give a link to it", path.display()));
+    path.to_str().ok_or_else(refuse)
+}
+
 /// The tree of a RUN.toml. What is no TOML and has another name is likely data.
 pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
     let shown = path.display();
@@ -94,7 +105,7 @@ pub(crate) fn overlay(
     }
     for (key, path) in [("data.path", &args.data), ("data.test", &args.test), ("regularizer.prior", &args.prior)] {
         if let Some(path) = path {
-            params::set(&mut tree, key, Value::String(path.to_string_lossy().into_owned()));
+            params::set(&mut tree, key, Value::String(utf8(path)?.into()));
         }
     }
     for (key, value) in flags {

@@ -33,8 +33,8 @@ mod suggest;
 pub use error::Error;
 pub use file::{
     Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, FORMAT_VERSION, Model, ModelFile, ModelInfo, Outputs,
-    PathInfo, PathKind, PathModel, Provenance, RecordFile, RecordPosition, check_writable, durable_write, lock_path,
-    previous_checkpoint,
+    PathInfo, PathKind, PathModel, Provenance, RecordFile, RecordPosition, check_writable, durable_write, is_special,
+    leads_to, lock_path, previous_checkpoint,
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::args::CheckArgs;
 use crate::commands::done::Done;
 use crate::terminal::{complain, number, print};
-use crate::tree::{apply_sets, read_spec};
+use crate::tree::{apply_sets, read_spec, utf8};
 
 pub(crate) fn run(args: &CheckArgs) -> Result<Done, Error> {
     let plan = plan(args)?;
@@ -59,7 +59,7 @@ fn tree(args: &CheckArgs) -> Result<Map<String, Value>, Error> {
         }
     }
     if let Some(path) = &args.data {
-        params::set(&mut tree, "data.path", Value::String(path.to_string_lossy().into_owned()));
+        params::set(&mut tree, "data.path", Value::String(utf8(path)?.into()));
     }
     apply_sets(&mut tree, &args.set)?;
     Ok(tree)

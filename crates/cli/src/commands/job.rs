@@ -15,9 +15,10 @@ use serde_json::{Map, Value};
 use crate::args::TrainArgs;
 use crate::commands::on_data::need_data;
 use crate::commands::outputs::refuse_overwriting;
+use crate::commands::stranger::Inherited;
 use crate::interrupt;
 use crate::terminal::complain;
-use crate::tree::{Flag, overlay, tree};
+use crate::tree::{Flag, overlay, tree, utf8};
 
 /// Where records go.
 pub(crate) enum Record {
@@ -61,6 +62,8 @@ pub(crate) struct Job {
     /// What is resumed, and the file that it was read from.
     pub(crate) from: Option<Checkpoint>,
     pub(crate) generation: Option<PathBuf>,
+    /// What it does because that checkpoint says so.
+    pub(crate) inherited: Inherited,
 }
 
 impl Kind {
@@ -138,6 +141,7 @@ impl Job {
                     every,
                     from: None,
                     generation: None,
+                    inherited: Inherited::default(),
                 })
             }
         }
@@ -153,6 +157,7 @@ impl Job {
         let mut saved = checkpoint.info.spec.as_object().cloned().unwrap_or_default();
         let (original, _) = kind.spec(saved.clone())?;
         let given = tree(args, flags)?;
+        let mut inherited = Inherited::new(&saved, &given);
         if given.contains_key("stop") {
             let kept = serde_json::to_value(original.stops_beside_new(checkpoint.info.stop_reason));
             saved.insert("stop".into(), kept.map_err(|error| Error::failed(error.to_string()))?);
@@ -163,6 +168,13 @@ impl Job {
         let outputs = checkpoint.info.outputs.clone();
         // The same file given again is still the one to go on with.
         let again = |record: &RecordPosition| args.record.as_ref().is_none_or(|path| is_at(path, &record.path));
+        if args.record.is_none() {
+            inherited.add("--record", outputs.record.as_ref().map(|record| &*record.path));
+        }
+        if args.out.is_none() {
+            inherited.add("--out", outputs.model.as_deref());
+        }
+        inherited.add("--svg", outputs.svg.as_deref());
         let continued = outputs.record.filter(again).map(Record::Continued);
         Ok(Job {
             spec,
@@ -174,6 +186,7 @@ impl Job {
             every: every.or(outputs.checkpoint_every),
             from: Some(checkpoint),
             generation: Some(generation),
+            inherited,
         })
     }
 
@@ -185,8 +198,12 @@ impl Job {
         })
     }
 
-    /// Refuses outputs that would overwrite each other or an input, or that cannot be written.
+    /// Refuses outputs that would overwrite each other or an input, or that cannot be written, and what the checkpoint
+    /// of a stranger would do.
     pub(crate) fn check_files(&self, args: &TrainArgs) -> Result<(), Error> {
+        if let Some(generation) = &self.generation {
+            self.inherited.look(generation, args.quiet)?;
+        }
         let inputs = [&args.spec, &self.spec.data.path, &self.spec.data.test, &self.spec.regularizer.prior];
         let previous = self.checkpoint.as_deref().map(previous_checkpoint);
         let lock = self.checkpoint.as_deref().map(lock_path);
@@ -194,6 +211,9 @@ impl Job {
         let outputs = [&self.model, &self.svg, &record, &self.checkpoint, &previous, &lock];
         refuse_overwriting(inputs.into_iter().flatten(), outputs.into_iter().flatten())?;
         for path in [&self.model, &self.svg, &record].into_iter().flatten() {
+            if self.checkpoint.is_some() {
+                utf8(&absolute(path))?; // checkpoints name it
+            }
             check_writable(path)
                 .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
         }
@@ -202,8 +222,7 @@ impl Job {
 
     /// What the job adds to its run: signals, checkpoints, records, and where it goes on from.
     pub(crate) fn hooks(&mut self, quiet: bool) -> Result<RunOptions, Error> {
-        let mut hooks =
-            RunOptions { interrupt: Some(interrupt::flag()), resume: self.from.take(), ..RunOptions::default() };
+        let mut hooks = RunOptions { resume: self.from.take(), ..RunOptions::default() };
         // The lock comes before the record is touched: another process may be writing both.
         let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
         hooks.checkpointer = self.checkpointer(recorder.clone())?;
@@ -212,6 +231,7 @@ impl Job {
             hooks.observers.push(Box::new(JsonLines::new(file.clone())));
             let _ = recorder.set(file); // it was empty
         }
+        hooks.interrupt = Some(interrupt::flag()); // not before the record is open: a pipe may wait for its reader
         if let (Some(checkpoint), false) = (&hooks.resume, quiet) {
             let from = self.generation.as_deref().unwrap_or(Path::new("?"));
             complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));

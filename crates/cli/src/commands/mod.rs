@@ -13,6 +13,7 @@ mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
 mod several;
+mod stranger;
 pub(crate) mod stream;
 pub(crate) mod train;
 pub(crate) mod verify;

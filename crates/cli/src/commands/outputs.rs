@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use multiplane::Error;
+use multiplane::{Error, leads_to};
 
 /// Refuses outputs that are the same file as each other or as an input.
 pub(crate) fn refuse_overwriting<'a>(
@@ -20,16 +20,30 @@ pub(crate) fn refuse_overwriting<'a>(
     Ok(())
 }
 
-/// Whether two paths lead to one regular file, which need not exist yet.
+/// Whether two paths lead to one regular file, which need not exist yet: by links of either kind.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     if one.exists() && !one.is_file() {
         return false;
     }
     let place = |path: &Path| {
+        let path = leads_to(path).ok()?;
         path.canonicalize().ok().or_else(|| {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             Some(parent.canonicalize().ok()?.join(path.file_name()?))
         })
     };
-    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one))
+    place(one).is_some_and(|place_of_one| place(other) == Some(place_of_one)) || is_one_inode(one, other)
+}
+
+/// Whether two names are of one file.
+#[cfg(unix)]
+fn is_one_inode(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let inode = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+    inode(one).is_some_and(|inode_of_one| inode(other) == Some(inode_of_one))
+}
+
+#[cfg(not(unix))]
+fn is_one_inode(_one: &Path, _other: &Path) -> bool {
+    false
 }

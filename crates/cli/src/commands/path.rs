@@ -4,7 +4,7 @@ use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
-    assign_folds, cross_validate, durable_write, params, read_task_data,
+    assign_folds, cross_validate, durable_write, is_special, params, read_task_data,
 };
 use serde_json::Value;
 
@@ -99,7 +99,10 @@ fn job(args: &PathArgs) -> Result<Job, Error> {
     if job.spec.regularizer != RegularizerSpec::default() {
         return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
-    job.svg = args.svg.clone().or(job.svg);
+    if args.svg.is_some() {
+        job.svg.clone_from(&args.svg);
+        job.inherited.is_given("--svg");
+    }
     if job.outer.grid.points.is_none() {
         refuse_misplaced(args)?;
         job.spec.stop.gap = None;
@@ -198,6 +201,9 @@ fn validate(
 /// Saves, draws and reports.
 fn finish(args: &PathArgs, job: &Job, model: &PathModel, mut summary: PathSummary) -> Result<Done, Error> {
     if let Some(path) = &job.model {
+        if is_special(path) {
+            interrupt::leave_at_once();
+        }
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }

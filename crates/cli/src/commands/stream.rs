@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use multiplane::{
     Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
-    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data, unused_on_streams,
+    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, is_special, read_task_data,
+    unused_on_streams,
 };
 
 use crate::args::TrainArgs;
@@ -91,6 +92,9 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
     }
     match (&args.out, &model) {
         (Some(path), Some(model)) => {
+            if is_special(path) {
+                interrupt::leave_at_once();
+            }
             model.save(path)?;
             summary.model = Some(path.display().to_string());
         }

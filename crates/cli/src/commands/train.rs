@@ -1,12 +1,13 @@
 //! `multiplane train`.
 
 use multiplane::run::StopReason;
-use multiplane::{Error, RunOptions, Session, Summary};
+use multiplane::{Error, RunOptions, Session, Summary, is_special};
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::terminal::{complain, number, of_kernel, print, seconds_of, spent};
 
@@ -38,9 +39,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let hooks = hooks(args, &mut job, &session)?;
     let (model, mut summary) = session.run(hooks).map_err(|error| session.with_mishaps(error))?;
     if let Some(path) = &job.model {
+        if is_special(path) {
+            interrupt::leave_at_once();
+        }
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }
+    interrupt::leave_at_once(); // all is saved
     report(args, &summary, session.standstill(&summary, set))?;
     if !args.quiet {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));

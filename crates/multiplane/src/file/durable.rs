@@ -5,9 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. The mode follows
-/// the umask. Whatever fails, `path` holds either its old content or all of the new one. Devices are written to
-/// directly.
+use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
+
+/// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. A new file's mode
+/// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
+/// of the new one. A link stays a link, also one to what is not there yet. Devices and pipes
+/// are written to directly; a pipe that nobody reads is waited for.
 ///
 /// # Errors
 ///
@@ -20,10 +23,10 @@ pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// is a moment at which only `previous` exists.
 pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Path>) -> io::Result<()> {
     if is_special(path) {
-        let mut device = OpenOptions::new().write(true).open(path)?;
+        let mut device = OpenOptions::new().write(true).open(path)?; // of a pipe, when somebody reads it
         return parts.iter().try_for_each(|part| device.write_all(part));
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into()); // a link stays a link to the new content
+    let target = leads_to(path)?; // a link stays a link to the new content
     let path = target.as_path();
     let (temporary, file) = create_beside(path)?;
     let mut written = fill(file, parts);
@@ -48,22 +51,10 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         return Err(io::Error::other("it is a directory"));
     }
     if is_special(path) {
-        return OpenOptions::new().write(true).open(path).map(drop);
+        return check_special(path);
     }
-    let (temporary, _) = create_beside(path)?;
+    let (temporary, _) = create_beside(&leads_to(path)?)?;
     fs::remove_file(temporary)
-}
-
-/// Whether there is something at `path` that must not be replaced by a file: a device, a pipe.
-pub(crate) fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
-}
-
-pub(crate) fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.into(),
-        _ => ".".into(),
-    }
 }
 
 /// How the name of a temporary file ends.
@@ -77,33 +68,59 @@ fn prefix_of_temporaries(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes the temporary files of `path` that killed writers left behind. Nobody else may be writing there.
+/// Removes the temporary files of `path` that killed writers left behind. Whoever calls this is the only one who writes
+/// there; files of processes that live are left alone all the same.
 pub(crate) fn sweep(path: &Path) {
+    let Ok(path) = leads_to(path) else { return };
     let Some(name) = path.file_name() else { return };
     let prefix = prefix_of_temporaries(name);
-    for entry in fs::read_dir(directory_of(path)).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(directory_of(&path)).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        if middle.is_some_and(|rest| rest.ends_with(TEMPORARY.as_bytes()) && rest[0].is_ascii_digit()) {
+        let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        if rest.and_then(writer_of).is_some_and(is_gone) {
             let _ = fs::remove_file(entry.path()); // what stays does no harm
         }
     }
 }
 
-/// A new file in the directory of `path`, with the mode that the umask gives.
+/// The process that the rest of a temporary file's name speaks of; `None` of names that are none.
+fn writer_of(rest: &[u8]) -> Option<u32> {
+    let (process, attempt) = std::str::from_utf8(rest).ok()?.strip_suffix(TEMPORARY)?.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(process) && is_number(attempt) { process.parse().ok() } else { None }
+}
+
+/// A new file in the directory of `path`, with the mode of what is there, else the one that the umask gives.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let mode = fs::metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| meta.permissions());
     for attempt in 0..100 {
         let mut temporary = prefix_of_temporaries(name);
         temporary.push(format!("{}-{attempt}{TEMPORARY}", std::process::id()));
         let temporary = directory_of(path).join(temporary);
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+        match create_with(&temporary, mode.as_ref()) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(error),
-            Ok(file) => return Ok((temporary, file)),
+            Ok(file) => {
+                #[cfg(unix)] // elsewhere it says no more than whether a file may be written
+                mode.map_or(Ok(()), |mode| file.set_permissions(mode))?;
+                return Ok((temporary, file));
+            }
         }
     }
     Err(io::Error::other("no free name for a temporary file"))
+}
+
+/// Creates a file that at no time can be read by more people than `mode` says.
+#[cfg_attr(not(unix), expect(unused_variables))]
+fn create_with(path: &Path, mode: Option<&fs::Permissions>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    if let Some(mode) = mode {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(mode.mode() & 0o777);
+    }
+    options.write(true).create_new(true).open(path)
 }
 
 fn fill(mut file: File, parts: &[&[u8]]) -> io::Result<()> {
@@ -142,6 +159,53 @@ mod tests {
         durable_write(&link, b"new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    /// A link to what is not there stays a link, and a circle is refused before anything is written.
+    #[test]
+    #[cfg(unix)]
+    fn links_to_nothing_are_followed() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        symlink("later", at("link")).unwrap();
+        check_writable(&at("link")).unwrap();
+        durable_write(&at("link"), b"new").unwrap();
+        assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+        assert_eq!(fs::read(at("later")).unwrap(), b"new");
+        symlink("circle", at("circle")).unwrap();
+        assert!(check_writable(&at("circle")).is_err() && durable_write(&at("circle"), b"x").is_err());
+        assert!(fs::symlink_metadata(at("circle")).unwrap().is_symlink());
+    }
+
+    /// What only its owner could read stays so.
+    #[test]
+    #[cfg(unix)]
+    fn modes_are_handed_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model");
+        durable_write(&path, b"old").unwrap();
+        for mode in [0o600, 0o640, 0o666] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            durable_write(&path, b"new").unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+        }
+    }
+
+    /// Only this file's leavings go, and only those of processes that are gone.
+    #[test]
+    #[cfg(unix)]
+    fn sweeps_what_is_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let (gone, alive) = (i32::MAX, std::os::unix::process::parent_id());
+        let kept =
+            [format!(".run.1.{gone}-0.tmp"), format!(".run.{alive}-0.tmp"), ".run.7.tmp".into(), ".run.1-a.tmp".into()];
+        let swept = [format!(".run.{gone}-0.tmp"), format!(".run.{gone}-12.tmp")];
+        kept.iter().chain(&swept).for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
+        sweep(&dir.path().join("run"));
+        assert!(kept.iter().all(|name| dir.path().join(name).exists()));
+        assert!(!swept.iter().any(|name| dir.path().join(name).exists()));
     }
 
     /// A device stays a device.

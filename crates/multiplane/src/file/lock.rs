@@ -1,7 +1,7 @@
 //! One writer at a time: a lock beside a file, which the system gives back when its holder dies.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -27,8 +27,11 @@ impl Lock {
         let refuse = |reason: &dyn std::fmt::Display| Error::input(format!("{}: {reason}", path.display()));
         // A holder removes the file when it leaves: then what we have locked is no longer there, and we try again.
         for _ in 0..100 {
-            let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            let mut file = open.map_err(|error| refuse(&format!("cannot be written: {error}")))?;
+            // Another's file behind a link would be written, and a pipe waited for.
+            if fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+                return Err(refuse(&"this is in the place of the checkpoint's lock, but is no regular file: move it"));
+            }
+            let mut file = open(&path).map_err(|error| refuse(&format!("cannot be written: {error}")))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -57,6 +60,17 @@ impl Lock {
         }
         Err(refuse(&"cannot be locked: others come and go too fast"))
     }
+}
+
+/// Opens the file of a lock, which may be new; a link that came this moment is not followed.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+    }
+    options.read(true).write(true).create(true).truncate(false).open(path)
 }
 
 impl Drop for Lock {

@@ -1,5 +1,7 @@
 //! The record file of a run that may be resumed: knows how far it is written, and can be cut back to there.
 
+#[cfg(unix)]
+use std::fs::TryLockError;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::container::hexadecimal;
-use super::durable::is_special;
+use super::place::is_special;
 use crate::error::Error;
 
 /// How far a record file is written.
@@ -38,13 +40,18 @@ struct Inner {
 }
 
 impl RecordFile {
-    /// Creates a new file, in the place of what is there. Devices are written to as they are.
+    /// Creates a new file, in the place of what is there. Devices are written to as they are. The file is locked until it
+    /// is dropped: two runs would write between each other's lines.
     ///
     /// # Errors
     ///
-    /// Whatever the system says.
+    /// Whatever the system says; another process writes its record there.
     pub fn create(path: &Path) -> io::Result<RecordFile> {
-        let file = File::create(path)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        lock(&file)?;
+        if file.metadata()?.is_file() {
+            file.set_len(0)?; // not before it is ours
+        }
         Ok(RecordFile::new(path, Inner { file, bytes: 0, hash: Sha256::new() }))
     }
 
@@ -62,6 +69,7 @@ impl RecordFile {
         let advice = "give another place for the record";
         let open = OpenOptions::new().read(true).write(true).open(path);
         let mut file = open.map_err(|error| refuse(&format!("the record cannot be continued: {error}: {advice}")))?;
+        lock(&file).map_err(|error| refuse(&error))?;
         let (mut hash, mut found) = (Sha256::new(), 0);
         let mut buffer = vec![0; 1 << 16];
         while found < position.bytes {
@@ -95,6 +103,22 @@ impl RecordFile {
     }
 }
 
+/// Locks a record for its writer. Where locks keep readers away as well there is none: records are there to be read.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) if file.metadata()?.is_file() => {
+            Err(io::Error::other("another run is writing its record there"))
+        }
+        _ => Ok(()), // a file system without locks: better no lock than no record
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
 impl Write for RecordFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,10 +147,16 @@ mod tests {
         file.write_all(b"one\n").unwrap();
         let position = file.position();
         file.write_all(b"two\n").unwrap();
+        #[cfg(unix)]
+        assert!(RecordFile::create(&path).err().unwrap().to_string().contains("another run"));
+        #[cfg(unix)]
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+        drop(file);
         let mut again = RecordFile::reopen(&position).unwrap();
         again.write_all(b"three\n").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one\nthree\n");
         assert_eq!(again.position().bytes, 10);
+        drop(again);
         for other in ["On", "Oneandmore\n", ""] {
             fs::write(&path, other).unwrap();
             assert!(RecordFile::reopen(&position).is_err());

@@ -66,7 +66,11 @@ impl<T: ForeignTask + 'static> Worker for ForeignWorker<T> {
                     return Err(Lost { reason, before, block: (!before).then_some(block) });
                 }
                 Err(reason) => Err(OracleError { block, reason }),
-                Ok(quality) => check_answer(block, &weights.w, plane, quality).map(|()| quality),
+                Ok(quality) => check_answer(block, &weights.w, plane, quality)
+                    .and_then(|()| {
+                        told.audit(block, &weights.w, answer).map_err(|reason| OracleError { block, reason })
+                    })
+                    .map(|()| quality),
             };
             *result = Some(quality.map(|quality| {
                 item.quality = quality;

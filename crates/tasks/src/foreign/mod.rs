@@ -5,6 +5,7 @@
 //! says is trusted: numbers and indices are checked where they come in, and a plane is always built from features and
 //! loss, never from a score.
 
+mod audit;
 mod executor;
 pub mod external;
 mod features;

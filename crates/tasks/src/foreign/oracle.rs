@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use multiplane_core::oracle::{MaxOracle, OracleError, Quality};
 use multiplane_core::plane::Plane;
 
+use crate::foreign::audit::Audit;
 use crate::foreign::features::FeatureVector;
 use crate::foreign::sample::Sampler;
 use crate::foreign::slots::{Shared, Slots};
@@ -19,12 +20,23 @@ pub(super) struct Told<L> {
     pub(super) truths: Box<Truths>,
     /// Some answers.
     pub(super) sampler: Sampler<L>,
+    /// What answers are held against, where that is done here.
+    pub(super) audit: Option<Audit>,
 }
 
 impl<L: Clone> Told<L> {
     /// Nothing yet about so many examples.
-    pub(super) fn new(examples: usize) -> Self {
-        Told { truths: (0..examples).map(|_| OnceLock::new()).collect(), sampler: Sampler::new(examples) }
+    pub(super) fn new(examples: usize, is_audited: bool) -> Self {
+        let truths = (0..examples).map(|_| OnceLock::new()).collect();
+        Told { truths, sampler: Sampler::new(examples), audit: is_audited.then(|| Audit::new(examples)) }
+    }
+
+    /// Holds an answer with the loss added against what is known of its example; the truth was asked for before.
+    pub(super) fn audit(&self, example: usize, w: &[f64], answer: &ForeignAnswer<L>) -> Result<(), String> {
+        match (&self.audit, self.truths[example].get()) {
+            (Some(audit), Some(truth)) => audit.augmented(example, w, answer, truth),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -57,6 +69,7 @@ impl<T: ForeignTask> ForeignOracle<T> {
             worker.answer(block, w, true, answer)?;
             let truth = truth(&told.truths, worker, block)?;
             let quality = plane(answer, truth, 1.0 / told.truths.len() as f64, w, out)?;
+            told.audit(block, w, answer)?;
             told.sampler.see(block, answer);
             Ok(quality)
         })
@@ -170,7 +183,7 @@ mod tests {
     }
 
     fn ask(loss_of_truth: f64, bound: Option<f64>) -> Result<(Quality, f64), String> {
-        let told = Arc::new(Told::new(1));
+        let told = Arc::new(Told::new(1, false));
         let make = || Err("there is only one".to_string());
         let slots = Arc::new(Slots::new(Tiny { loss_of_truth, bound }, Box::new(make), Arc::default()));
         let mut oracle = ForeignOracle::new(slots, 0, told, 2)?;

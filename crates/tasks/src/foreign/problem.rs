@@ -23,8 +23,8 @@ use crate::twofold::Twofold;
 /// Workers that the doctor asks at the same time.
 const DOCTOR_THREADS: usize = 2;
 
-/// Most examples: their truths' features are kept, some 56 bytes each before the first.
-const MAX_EXAMPLES: usize = 1 << 28;
+/// Most examples: what is kept of each, its truth and its block, takes some 500 bytes before the first answer.
+const MAX_EXAMPLES: usize = 1 << 24;
 
 /// A task that lives elsewhere, on its examples.
 pub struct ForeignProblem<T: ForeignTask> {
@@ -61,7 +61,7 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
         if let Some(range) = shape.nonnegative.iter().find(|range| range.end > shape.dim || range.start > range.end) {
             return Err(OpenError::new(format!("nonnegative {range:?}: must lie within 0..{}", shape.dim)));
         }
-        let told = Arc::new(Told::new(shape.examples));
+        let told = Arc::new(Told::new(shape.examples, first.is_audited()));
         let slots = Arc::new(Slots::new(first, make, ledger));
         Ok(ForeignProblem { name, shape, vocabulary: Vocabulary::default(), slots, told })
     }
@@ -104,6 +104,9 @@ impl<T: ForeignTask + 'static> ForeignProblem<T> {
                 let failed = worker.answers(&examples, w, augmented, &mut answers).err();
                 let answered = failed.as_ref().map_or(examples.len(), |(slot, _)| *slot);
                 for (&example, answer) in examples.iter().zip(&answers).take(answered) {
+                    if let (Some(audit), false) = (&self.told.audit, augmented) {
+                        audit.plain(example, w, answer, worker)?;
+                    }
                     found.push(judge(worker, example, answer)?);
                 }
                 failed.map_or(Ok(()), |(_, reason)| Err(reason))

@@ -147,6 +147,11 @@ pub trait ForeignTask: Send {
         String::new()
     }
 
+    /// Whether answers that are declared exact, or bounded, are held against each other here while a run lasts.
+    fn is_audited(&self) -> bool {
+        false
+    }
+
     /// Whether this worker is of no more use: it will not answer any question.
     fn is_lost(&self) -> bool {
         false

@@ -2,6 +2,7 @@
 //! the text of a labelling with its features.
 
 mod command;
+mod family;
 mod labels;
 mod launch;
 mod open;

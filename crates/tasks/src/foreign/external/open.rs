@@ -50,7 +50,8 @@ impl TaskSpec for ExternalSpec {
         };
         let known: Option<ExternalVocabulary> = vocabulary.map(Vocabulary::read).transpose()?;
         let given = known.and_then(|known| known.memory);
-        let path = data.path().map(|path| path.to_string_lossy().into_owned());
+        let not_utf8 = || OpenError::new("the path of the data is not UTF-8, so it cannot be handed over: rename it");
+        let path = data.path().map(|path| path.to_str().map(str::to_string).ok_or_else(not_utf8)).transpose()?;
         let launch = Arc::new(Launch::new(self.clone(), path, given)?);
         let ledger = Arc::new(Ledger::default());
         let of_workers = ledger.clone();
@@ -65,7 +66,7 @@ impl TaskSpec for ExternalSpec {
             dim,
             nonnegative: first.nonnegative(),
             fingerprint: fingerprint(data, &first),
-            warnings: unidentified(data, &first).into_iter().collect(),
+            warnings: unidentified(data, &first).into_iter().chain(large(&first)).collect(),
         };
         let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
         let expected = first.welcome().clone();
@@ -80,6 +81,17 @@ impl TaskSpec for ExternalSpec {
         let problem = ForeignProblem::new(ENTRY.name, shape, first, Box::new(make_more), ledger)?;
         Ok(Box::new(problem.with_vocabulary(vocabulary)))
     }
+}
+
+/// Bytes that a run takes for an example before its first answer, and for a weight: w, its averages, what was sent.
+const OF_EXAMPLE: f64 = 500.0;
+const OF_WEIGHT: f64 = 48.0;
+
+/// The warning that what the program announces takes much memory, where that is so.
+fn large(program: &ExternalTask) -> Option<String> {
+    let (n, d) = (program.examples(), program.dim());
+    let gigabytes = (n as f64 * OF_EXAMPLE + d as f64 * OF_WEIGHT) / 1e9;
+    (gigabytes >= 1.0).then(|| format!("{n} examples and dim {d}, as the program says, take about {gigabytes:.0} GB"))
 }
 
 /// The warning that nothing tells this data from other data, where that is so.

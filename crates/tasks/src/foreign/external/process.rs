@@ -11,6 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::foreign::external::family;
+
 /// Lines that may lie unread here; a child that says more waits.
 const LINES_AHEAD: usize = 4;
 
@@ -36,7 +38,11 @@ fn alive() -> MutexGuard<'static, Alive> {
 pub fn kill_all() {
     let mut alive = alive();
     alive.closed = true; // or those that die now would be started again
-    alive.groups.iter().for_each(|&group| kill_group(group));
+    for &group in &alive.groups {
+        let descendants = family::descendants(group);
+        kill_group(group);
+        family::kill(&descendants);
+    }
 }
 
 #[cfg(unix)]
@@ -75,6 +81,8 @@ pub(super) struct Process {
     longest_line: usize,
     /// Whether the child has been waited for: its number may be another process's since.
     reaped: bool,
+    /// What it had started when it was last seen: those in sessions of their own are in no group of ours.
+    family: Vec<family::Relative>,
 }
 
 impl Process {
@@ -94,7 +102,7 @@ impl Process {
         drop(alive);
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let ((input, lines), (said, output)) = (channel(), sync_channel(LINES_AHEAD));
-        let process = Process { child, input: Some(input), output, longest_line, reaped: false };
+        let process = Process { child, input: Some(input), output, longest_line, reaped: false, family: Vec::new() };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else { return Err("has no pipes".into()) };
         let spawned = thread::Builder::new()
             .spawn(move || write(stdin, &lines))
@@ -143,7 +151,11 @@ impl Process {
         if self.reaped {
             return;
         }
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.family = family::descendants(self.child.id());
+        }
         kill_group(self.child.id());
+        family::kill(&self.family);
         let _ = self.child.kill(); // where there are no groups
         self.reap();
     }
@@ -158,6 +170,7 @@ impl Process {
 
     /// Sends a last line and gives the child a moment to end by itself.
     pub(super) fn end(&mut self, line: Vec<u8>) {
+        self.family = family::descendants(self.child.id());
         self.send(line);
         self.input = None;
         for _ in 0..LOOKS {

@@ -46,7 +46,7 @@ impl Default for ExternalSpec {
             start_seconds: 600.0,
             restarts: 3,
             batch: 32,
-            line_megabytes: 256,
+            line_megabytes: 64,
         }
     }
 }

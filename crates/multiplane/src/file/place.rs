@@ -1,0 +1,108 @@
+//! Where a path leads that is to be written: through links, to devices and pipes; and which temporary files nobody writes any more.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Links followed before a path counts as a circle.
+const MOST_LINKS: usize = 40;
+
+/// Returns what `path` leads to through all links, also where nothing is there yet: what is written goes there, and a link
+/// stays a link.
+///
+/// # Errors
+///
+/// A link that leads in a circle; whatever the system says of one that cannot be read.
+pub fn leads_to(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
+            return Ok(fs::canonicalize(&path).unwrap_or(path));
+        }
+        path = directory_of(&path).join(fs::read_link(&path)?); // an absolute one stands for itself
+    }
+    Err(io::Error::other("it is a link that leads in a circle"))
+}
+
+/// Whether there is something at `path` that must not be replaced by a file: a device, a pipe.
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+pub(super) fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.into(),
+        _ => ".".into(),
+    }
+}
+
+/// Finds out whether a device can be written. A pipe is not touched: opening it may wait, and closing it would be the end of
+/// the file to its reader.
+///
+/// # Errors
+///
+/// Whatever the system says.
+pub(super) fn check_special(path: &Path) -> io::Result<()> {
+    if is_pipe(path) { Ok(()) } else { OpenOptions::new().write(true).open(path).map(drop) }
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
+}
+
+/// Whether the process that wrote a temporary file is gone. This process's own number is that of one before it: whoever
+/// sweeps holds the lock, and writes nothing yet.
+pub(super) fn is_gone(process: u32) -> bool {
+    process == std::process::id() || !is_running(process)
+}
+
+#[cfg(unix)]
+fn is_running(process: u32) -> bool {
+    use nix::errno::Errno;
+    let Ok(process) = i32::try_from(process) else { return false };
+    // No signal is sent; 0 would mean our own group.
+    process > 0 && nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), None) != Err(Errno::ESRCH)
+}
+
+#[cfg(not(unix))]
+fn is_running(_process: u32) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Links to what is there, to what is not yet, from other folders; a circle is refused.
+    #[test]
+    fn links_are_followed_to_what_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        symlink("../target", at("sub/link")).unwrap();
+        symlink("sub/link", at("first")).unwrap();
+        assert_eq!(leads_to(&at("first")).unwrap(), at("sub/../target"));
+        fs::write(at("target"), "x").unwrap();
+        assert_eq!(leads_to(&at("first")).unwrap(), at("target").canonicalize().unwrap());
+        assert_eq!(leads_to(&at("none")).unwrap(), at("none"));
+        symlink("b", at("a")).unwrap();
+        symlink("a", at("b")).unwrap();
+        assert!(leads_to(&at("a")).unwrap_err().to_string().contains("circle"));
+    }
+
+    /// This process is there, but its own leavings are not in use; a number that no process can have is free.
+    #[test]
+    fn processes_that_are_gone() {
+        assert!(is_running(std::process::id()) && is_gone(std::process::id()));
+        assert!(is_gone(u32::MAX) && is_gone(i32::MAX as u32));
+        assert!(!is_gone(std::os::unix::process::parent_id()));
+    }
+}
