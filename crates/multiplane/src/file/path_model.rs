@@ -289,7 +289,7 @@ impl PathModel {
     ///
     /// [`Error::Failed`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        model::save(path, &self.to_bytes()?)
+        model::save(path, &self.to_bytes()?, PathModel::from_bytes)
     }
 }
 
