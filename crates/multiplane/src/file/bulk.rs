@@ -63,7 +63,8 @@ pub(super) fn gather<'a>(info: &mut Value, tensors: impl Iterator<Item = (&'a st
         if total > MAX_INFO {
             return Err(format!("its tensors {PREFIX}* have more than {MAX_INFO} bytes"));
         }
-        let value = serde_json::from_slice(bytes).map_err(|error| format!("its tensor {name} is not sound: {error}"))?;
+        let value =
+            serde_json::from_slice(bytes).map_err(|error| format!("its tensor {name} is not sound: {error}"))?;
         let fields = info.as_object_mut().ok_or("what it says of itself is no object")?;
         if fields.insert(field.into(), value).is_some() {
             return Err(format!("its tensor {name} is in its header as well"));

@@ -190,7 +190,8 @@ pub(super) fn check_parts(parts: &[&[u8]], what: &str) -> Result<Value, String> 
     if end != Some(total - start as u64) {
         return Err(broken(&"its tensors do not fill it"));
     }
-    let of_head = |(from, to, name)| parts[0].get(start + from as usize..start + to as usize).map(|bytes| (name, bytes));
+    let of_head =
+        |(from, to, name)| parts[0].get(start + from as usize..start + to as usize).map(|bytes| (name, bytes));
     bulk::gather(&mut value, places.into_iter().filter_map(of_head))?;
     Ok(value)
 }
@@ -209,6 +210,22 @@ pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usiz
     let tensor = tensor(tensors, name, Dtype::F64)?;
     let values = tensor.data().as_chunks::<8>().0.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
     Ok((tensor.shape().to_vec(), values))
+}
+
+/// Refuses numbers that no weights are.
+pub(super) fn check_finite(name: &str, numbers: &[f64]) -> Result<(), String> {
+    match numbers.iter().position(|number| !number.is_finite()) {
+        Some(k) => Err(format!("its tensor {name} has {} at {k}, expected finite numbers", numbers[k])),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is no strength of a regulariser.
+pub(super) fn check_lambda(name: &str, lambda: f64) -> Result<(), String> {
+    match lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite() {
+        true => Ok(()),
+        false => Err(format!("its {name} is {lambda}, expected a finite number > 0")),
+    }
 }
 
 /// Reads the file at `path`, a `what` ("model"), and takes it apart.

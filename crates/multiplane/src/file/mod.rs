@@ -14,8 +14,8 @@ mod provenance;
 mod record;
 
 pub use breakpoint::Breakpoint;
-pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub(crate) use bulk::check_fits;
+pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub(crate) use container::sha256;
 pub use durable::{check_writable, durable_write};
 pub(crate) use durable::{is_special, sweep};

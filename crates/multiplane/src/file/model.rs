@@ -113,12 +113,13 @@ impl Model {
 
     /// Reads what a container held.
     pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<Model, String> {
-        let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance);
-        let info = info.map_err(|error| container::broken(&error))?;
+        let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance)?;
+        container::check_lambda("lambda", info.lambda)?;
         let (shape, w) = container::numbers(tensors, "w")?;
         if shape.len() != 1 || w.len() > MAX_DIM {
             return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
+        container::check_finite("w", &w)?;
         Ok(Model { w, info })
     }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
-use super::{needs, prior};
+use super::{memory, needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
 use crate::spec::RunSpec;
@@ -106,6 +106,7 @@ impl Session {
             )));
         }
         needs::check(&spec.solver, &*problem)?;
+        memory::check(&spec.solver, &*problem)?;
         check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {

@@ -25,6 +25,10 @@ impl SolverConfig for OneSlack {
         // DOP1's gains are of linear weights.
         self.solutions.planes() == 1 || self.solutions.combine() != Combine::Dop1
     }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(OneSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -37,6 +41,10 @@ impl SolverConfig for NSlack {
     fn takes_kernels(&self) -> bool {
         true
     }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(NSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -49,6 +57,10 @@ impl SolverConfig for SampledCuts {
     fn takes_kernels(&self) -> bool {
         true
     }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(SampledCutsSolver::new(*self, blocks, dim, regularizer))
     }
