@@ -231,20 +231,20 @@ fn checkpoints() {
         let error = resumed(&edit).expect_err(message);
         assert!(error.contains(message), "expected `{message}`: {error}");
     }
-    // Every weight of the state that is made a NaN, wherever it stands: refused or, as no double of the state, harmless.
+    // Each weight of the state made a NaN is refused. (Its bytes may stand elsewhere too, for a number that is no weight.)
     let state = SafeTensors::deserialize(&good).unwrap().tensor("state").unwrap().data().to_vec();
-    let mut found = 0;
     for weight in model.w.iter().filter(|weight| **weight != 0.0) {
-        for place in (0..state.len() - 7).filter(|&place| state[place..place + 8] == weight.to_le_bytes()) {
+        let places = (0..state.len() - 7).filter(|&place| state[place..place + 8] == weight.to_le_bytes());
+        let refused = places.filter_map(|place| {
             let edit: Edit = Box::new(move |_, tensors| {
                 let state = tensors.iter_mut().find(|tensor| tensor.name == "state").unwrap();
                 state.bytes[place..place + 8].copy_from_slice(&f64::NAN.to_le_bytes());
             });
-            assert!(resumed(&edit).is_err(), "a weight at {place} is NaN");
-            found += 1;
-        }
+            resumed(&edit).err()
+        });
+        let of_weights = refused.filter(|error| error.contains("the weights") && error.contains("does not fit"));
+        assert!(of_weights.count() > 0, "{weight}");
     }
-    assert!(found > 0);
 }
 
 /// Long fields come back, from models and checkpoints: none is written that is not read.
