@@ -23,6 +23,9 @@ pub(crate) struct Fit {
     /// Since when nothing has moved and why, where that is long.
     #[pyo3(get)]
     pub(crate) standstill: Option<String>,
+    /// What is to be said of weights that are far from the optimum.
+    #[pyo3(get)]
+    pub(crate) doubt: Option<String>,
     /// The exception that ended it early, if one did; the model is what there was by then.
     pub(crate) interrupted: Option<Py<PyAny>>,
     /// sha256 of the training data.

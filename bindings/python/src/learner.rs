@@ -50,6 +50,11 @@ impl Learner {
         self.lock().length_warning(false)
     }
 
+    /// What is to be said where lambda has no effect.
+    fn lambda_warning(&self) -> Option<String> {
+        self.lock().lambda_warning()
+    }
+
     /// The model as it stands.
     fn model(&self) -> PyResult<Model> {
         guarded(|| Ok(Model { inner: self.lock().model().map_err(raised)? }))

@@ -161,7 +161,7 @@ pub(crate) fn train(
     let warm = start.and_then(|start| start.warm.lock().unwrap_or_else(PoisonError::into_inner).clone());
     let work = move |session: Session, hooks: RunOptions| {
         let mut warnings = session.warnings().to_vec();
-        warnings.extend(session.scale_hint(set));
+        warnings.extend([session.scale_hint(set), session.kernel_hint(set)].into_iter().flatten());
         let refused = warm.as_ref().and_then(|start| session.check_start(start).err());
         if let Some(error) = &refused {
             warnings.push(format!("this fit starts anew: {error}"));
@@ -170,11 +170,12 @@ pub(crate) fn train(
         warnings.extend([session.rounding_warning(&summary, set), session.gap_warning(&summary)].into_iter().flatten());
         warnings.extend(session.lambda_hint(&summary));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
+        let doubt = session.answer_warning(&summary);
         let standstill = session.standstill(&summary, set);
         let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        Ok((model, summary, state, (warnings, standstill)))
+        Ok((model, summary, state, (warnings, standstill, doubt)))
     };
-    let ((inner, summary, state, (warnings, standstill)), stopped, history) = job.run(py, work)?;
+    let ((inner, summary, state, (warnings, standstill, doubt)), stopped, history) = job.run(py, work)?;
     let interrupted = stopped.map(|error| error.into_value(py).into_any());
     let fingerprint = inner.info.provenance.fingerprint.clone();
     Ok(Fit {
@@ -184,6 +185,7 @@ pub(crate) fn train(
         history,
         warnings,
         standstill,
+        doubt,
         interrupted,
         warm: Mutex::new(state),
     })

@@ -318,8 +318,8 @@ pub(crate) struct InferArgs {
 
 #[derive(Args)]
 pub(crate) struct DescribeArgs {
-    /// solver, task, run, path, stream, oracle, loss, format or engine, or a parameter of runs, as in `describe stop` [default:
-    /// everything, in short]
+    /// solver, task, run, path, stream, oracle, loss, kernel, format or engine, or a parameter of runs, as in `describe stop`
+    /// [default: everything, in short]
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,

@@ -212,6 +212,8 @@ mod tests {
             answer: None,
             decisions: None,
             descent: None,
+            ascent: None,
+            subgradient: None,
             examples_drawn: None,
             kernel: None,
         };

@@ -19,13 +19,13 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 
 /// What a kernel took, in a line of a summary.
 pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
-    format!(
-        "  kernel  {} values computed, {} read again; {} of {} rows carry weight\n",
-        number(kernel.kernel_evaluations as f64),
-        number(kernel.kernel_reread as f64),
-        kernel.support_vectors,
-        kernel.kernel_rows
-    )
+    let (kept, all) = (kernel.support_vectors, kernel.kernel_rows);
+    let rows = match kernel.merged {
+        true => format!("{kept} rows that were merged out of {all} carry weight"),
+        false => format!("{kept} of {all} rows carry weight"),
+    };
+    let (computed, read) = (number(kernel.kernel_evaluations as f64), number(kernel.kernel_reread as f64));
+    format!("  kernel  {computed} values computed, {read} read again; {rows}\n")
 }
 
 /// Writes a line to standard error; if even that fails there is nobody to tell.

@@ -108,9 +108,9 @@ fn what_cannot_be_is_refused() {
         ("--data train.two --set task.kernel=rbf --set task.kernel.gamma=wide", "must be a number > 0"),
         ("--data train.two --set task.kernel=gauss", "unknown kernel `gauss`: expected one of"),
         ("--data train.two --set task.kernel=polynomial --set task.kernel.degree=0", "degree = 0: must be at least 1"),
-        ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 0, column 0"),
-        ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 0, column 0"),
-        ("--data train.two --set task.kernel=rbf --freeze 0", "no prior and no constraints"),
+        ("--data bad.svm --set task.kernel=chi-square", "found -0.5 in row 1, column 1"),
+        ("--data bad.svm --set task.kernel=intersection", "found -0.5 in row 1, column 1"),
+        ("--data train.two --set task.kernel=rbf --freeze 0", "--freeze: not with a kernel (task.kernel=rbf)"),
         ("--data train.two --set task.kernel=rbf --solver fw", "kernel"),
         ("--data train.two --set task.kernel=rbf --solver bcpl", "kernel"),
     ] {
@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused() {
         for command in ["predict", "evaluate", "verify"] {
             let ran = scratch.run(&format!("{command} --model m --data bad.svm"));
             assert!(
-                ran.code == Some(2) && ran.stderr.contains("found -0.5 in row 0, column 0"),
+                ran.code == Some(2) && ran.stderr.contains("found -0.5 in row 1, column 1"),
                 "{command}: {}",
                 ran.stderr
             );
@@ -252,7 +252,10 @@ fn given_matrices_are_checked() {
         ("1 1:-1 2:0.5\n-1 1:0.5 2:1\n", "no number below 0 on the diagonal"),
         ("1 1:1 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
         ("1 1:0 2:2\n-1 1:2 2:1\n", "the matrix must be positive semidefinite"),
-        ("1 1:1 2:0.9 3:-0.9\n-1 1:0.9 2:1 3:0.9\n1 1:-0.9 2:0.9 3:1\n", "positive semidefinite: this one is not"),
+        (
+            "1 1:1 2:0.9 3:-0.9\n-1 1:0.9 2:1 3:0.9\n1 1:-0.9 2:0.9 3:1\n",
+            "positive semidefinite: elimination leaves -1.520e1 of row 2, expected at least -1.0e-5",
+        ),
         ("1 1:1 2:nan\n-1 1:nan 2:1\n", "nan"),
         ("1 1:1 2:1e39\n-1 1:1e39 2:1\n", "no number beyond 32 bits"),
     ] {

@@ -44,7 +44,7 @@ fn a_stream_is_a_stream() {
              rows_per_second snapshots seed threads clock planes model version",
         );
         assert_eq!((&said["n"], &said["windows"], &said["d"]), (&400.into(), &8.into(), &16.into()));
-        assert_eq!((&said["stop_reason"], &said["primal"]), (&"passes".into(), &Value::Null));
+        assert_eq!((&said["stop_reason"], &said["primal"]), (&"end".into(), &Value::Null));
         assert_eq!(said["lambda"].is_null(), solver == "sfd1");
         for data in ["rows.svm", "rows.svm.gz", "-"] {
             let ran = match data {
@@ -105,7 +105,7 @@ fn what_no_stream_has_is_refused() {
         ("--task binary --data all", "the first window has 1 label (1), expected two: declare all by stream.labels"),
         (
             "--task binary --data rows.svm --set stream.labels=1,2,3",
-            "stream.labels has 3 labels (1, 2, 3), expected two",
+            "needs two labels, stream.labels has 3 (1, 2, 3): use --task multiclass",
         ),
         (
             "--task binary --data rows.svm --set stream.features=6",
@@ -212,7 +212,7 @@ fn early_stop_keeps_the_best() {
         format!("train --stream --data stream --test test {SSG} --set stream.window=50 --set stream.test_every=2");
     let whole = scratch.json(&format!("{options} --out last --record all"));
     let early = scratch.json(&format!("{options} --out best --record record --set stream.patience=3"));
-    assert_eq!((&whole["stop_reason"], &early["stop_reason"]), (&"passes".into(), &"patience".into()));
+    assert_eq!((&whole["stop_reason"], &early["stop_reason"]), (&"end".into(), &"patience".into()));
     let looks: Vec<f64> = scratch.records("record").iter().filter_map(|record| record["test_loss"].as_f64()).collect();
     let best = looks.iter().copied().fold(f64::INFINITY, f64::min);
     let at = looks.iter().position(|&loss| loss == best).unwrap();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::solver::{Decisions, Descent};
+use crate::solver::{Ascent, Decisions, Descent, SubgradientStep};
 
 /// Bounds on the optimum from both sides, and whether they are proven; the names are those of all files and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,6 +109,12 @@ pub struct Record {
     /// What the last step of functional descent did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descent: Option<Descent>,
+    /// How far LaSVM is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ascent: Option<Ascent>,
+    /// What the last subgradient step did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subgradient: Option<SubgradientStep>,
     /// Examples drawn for the steps that have ended; only of solvers whose passes count these, see
     /// [`Solver::drawn`](crate::solver::Solver::drawn).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -37,6 +37,30 @@ pub struct Progress {
     pub decisions: Option<Decisions>,
     /// What the last step of functional descent did; `None` before it, and for other solvers.
     pub descent: Option<Descent>,
+    /// How far LaSVM is; `None` for other solvers.
+    pub ascent: Option<Ascent>,
+    /// What the last subgradient step did; `None` before it, and for other solvers.
+    pub subgradient: Option<SubgradientStep>,
+}
+
+/// How far LaSVM is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Ascent {
+    /// Violations up to this are none now, in units of the loss.
+    pub tau: f64,
+    /// REPROCESS steps made, those that finish epochs among them.
+    pub reprocess_steps: u64,
+    /// Examples that have planes kept: those with weight, and a few that have lost it since they were last looked at.
+    pub support: usize,
+}
+
+/// What the last subgradient step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SubgradientStep {
+    /// Its length eta_t = 1 / (lambda t), t from 1.
+    pub step_size: f64,
+    /// Mean hinge of its examples before it, in units of the loss.
+    pub hinge: f64,
 }
 
 /// What a step of functional descent did, over its sample S_t of examples: what the thesis plots (B47, Fig. 5.1, 5.2).
@@ -96,7 +120,7 @@ pub trait Solver<O: MaxOracle + ?Sized> {
     }
 
     /// Returns whether the answers seek the minimum of P at the run's lambda. Where they do not, the latest is the one to
-    /// save, and P only says what it is there.
+    /// save, and P only says what it is there; [`Run::with_latest`](crate::run::Run::with_latest) does the same of others.
     fn minimises(&self) -> bool {
         true
     }

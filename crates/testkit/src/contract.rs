@@ -79,6 +79,7 @@ pub fn run(
     let mut run = Run::new(problem.oracle(), problem.oracle(), solver, lambda, stop)
         .with_seed(seed)
         .with_clock(ClockKind::Work)
+        .with_latest(entry.is_online)
         .with_observer(Box::new(JsonLines::new(lines.clone())));
     let outcome = run.to_end().unwrap();
     let bytes = lines.0.lock().unwrap().clone();

@@ -189,10 +189,10 @@ fn listed_labellings_are_judged_and_a_loss_of_one_changes_nothing() {
         (certificate.primal, summary.slack)
     };
     let costs = json!({"name": "cost-matrix", "matrix": [[0, 1, 4], [1, 0, 1], [4, 1, 0]]});
-    for kernel in [json!("none"), json!({"name": "rbf", "gamma": 0.5})] {
+    for (kernel, storage) in [(json!("none"), "f32"), (json!({"name": "rbf", "gamma": 0.5}), "f64")] {
         let with = |rescaling: &str, loss: &Value| {
             train(
-                json!({"name": "multiclass", "kernel": kernel, "kernel_rows": {"storage": "f64"}, "rescaling": rescaling, "loss": loss}),
+                json!({"name": "multiclass", "kernel": kernel, "kernel_rows": {"storage": storage}, "rescaling": rescaling, "loss": loss}),
             )
         };
         let ((margin, none), (slack, some)) = (with("margin", &json!("hamming")), with("slack", &json!("hamming")));

@@ -242,6 +242,8 @@ class Estimator(Parameters):
             warnings.warn(unused, UnusedParameterWarning, stacklevel=3)
         for warning in fit.warnings:
             warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
+        if fit.doubt is not None:
+            warnings.warn(self._worded(fit.doubt), ConvergenceWarning, stacklevel=3)
         if broken is not None:
             warnings.warn(broken, BrokenPromiseWarning, stacklevel=3)
         if fit.interrupted is not None:

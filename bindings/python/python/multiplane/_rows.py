@@ -119,6 +119,9 @@ class _RowClassifier(Kernels):
             labels = _validation.labels(y, seen.shape[0])
             if first:
                 self._begin(labels, classes)
+                told = self._learning.core.lambda_warning()
+                if told:
+                    warnings.warn(told, stacklevel=3)
             elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(f"classes = {classes!r} is not the same as on the last call of partial_fit")
             else:

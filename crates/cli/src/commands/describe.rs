@@ -14,7 +14,10 @@ use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
 use crate::terminal::print;
 
-const KINDS: [&str; 9] = ["solver", "task", "run", "path", "stream", "oracle", "loss", "format", "engine"];
+const KINDS: [&str; 10] = ["solver", "task", "run", "path", "stream", "oracle", "loss", "kernel", "format", "engine"];
+
+/// Those that are choices of tasks: `task.kernel` is `kernel`.
+const OF_TASKS: [&str; 2] = ["loss", "kernel"];
 
 /// One thing that can be described.
 struct Item {
@@ -32,13 +35,15 @@ struct Item {
 pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
     let kinds: Vec<&str> = match &args.kind {
         None => KINDS.to_vec(),
-        Some(kind) => match KINDS.iter().find(|known| *known == kind) {
-            Some(kind) => vec![kind],
-            None if is_run_parameter(kind) && args.name.is_none() => {
-                return run(&DescribeArgs { kind: Some("run".into()), name: Some(kind.clone()), json: args.json });
+        Some(kind) => {
+            match KINDS.iter().find(|known| *known == kind || OF_TASKS.contains(known) && is_of_task(kind, known)) {
+                Some(kind) => vec![kind],
+                None if is_run_parameter(kind) && args.name.is_none() => {
+                    return run(&DescribeArgs { kind: Some("run".into()), name: Some(kind.clone()), json: args.json });
+                }
+                None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
             }
-            None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
-        },
+        }
     };
     let mut all = Vec::new();
     for kind in kinds {
@@ -83,7 +88,7 @@ fn items(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
         ("path", name) => pick(outer_loops(), "path", name)?,
         ("stream", name) => pick(streams(), "stream", name)?,
         ("oracle", name) => oracles(name)?,
-        ("loss", name) => losses(name)?,
+        (kind @ ("loss" | "kernel"), name) => of_tasks(kind, name)?,
         ("format", name) => pick(formats(), "format", name)?,
         (_, name) => pick(engines(), "engine", name)?,
     })
@@ -178,26 +183,31 @@ fn oracles(name: Option<&str>) -> Result<Vec<Item>, Error> {
     pick(items, "oracle", name)
 }
 
-/// The losses of all tasks; of those that several tasks have, what the first says.
-fn losses(name: Option<&str>) -> Result<Vec<Item>, Error> {
+/// Whether this is the dotted name of a parameter of tasks.
+fn is_of_task(name: &str, parameter: &str) -> bool {
+    name.strip_prefix("task.") == Some(parameter)
+}
+
+/// The variants of a parameter in all tasks that have it; of those that several tasks have, what the first says.
+fn of_tasks(kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {
     let mut items: Vec<Item> = Vec::new();
     for task in TASKS.iter() {
         let params = from_schema(&(task.schema)());
-        let loss = params.into_iter().find(|param| param.name == "loss").map(|param| param.kind);
-        let Some(ParamKind::Choice(variants)) = loss else { continue };
+        let choice = params.into_iter().find(|param| param.name == kind).map(|param| param.kind);
+        let Some(ParamKind::Choice(variants)) = choice else { continue };
         for variant in variants {
             match items.iter_mut().find(|item| item.name == variant.name) {
                 Some(known) => known.facts[0].1 += &format!(", {}", task.name),
                 None => items.push(Item {
                     facts: vec![("tasks", task.name.into())],
                     params: variant.params,
-                    prefix: "task.loss".into(),
+                    prefix: format!("task.{kind}"),
                     ..Item::short(&variant.name, variant.doc)
                 }),
             }
         }
     }
-    pick(items, "loss", name)
+    pick(items, kind, name)
 }
 
 fn pick(items: Vec<Item>, kind: &str, name: Option<&str>) -> Result<Vec<Item>, Error> {

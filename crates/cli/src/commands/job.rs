@@ -66,6 +66,7 @@ pub(crate) struct Job {
 impl Kind {
     /// Reads the specification that a tree describes, and for a loop around runs that of the loop.
     fn spec(self, mut tree: Map<String, Value>) -> Result<(RunSpec, OuterOptions), Error> {
+        refuse_streams(&tree)?;
         let outer = if self == Kind::Outer { OuterOptions::take(&mut tree)? } else { OuterOptions::default() };
         if !tree.contains_key("task") {
             let known = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
@@ -235,6 +236,20 @@ impl Job {
             checkpointer.resumed_from(generation);
         }
         Ok(Some(checkpointer))
+    }
+}
+
+/// Refuses what `train --stream` alone has.
+fn refuse_streams(tree: &Map<String, Value>) -> Result<(), Error> {
+    if let Some(stream) = tree.get("stream") {
+        let field = stream.as_object().and_then(|fields| fields.keys().next()).map(|field| format!(".{field}"));
+        let key = format!("stream{}", field.unwrap_or_default());
+        return Err(Error::input(format!("{key}: it is for streams, which `train --stream` learns from")));
+    }
+    let is_input = |path: &&str| *path == "-" && !Path::new(path).exists();
+    match tree.get("data").and_then(|data| data["path"].as_str()).filter(is_input) {
+        Some(_) => Err(Error::input("--data -: standard input is read by `train --stream` alone, give a file")),
+        None => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use multiplane::{
     Error, Feed, Learner, RecordFile, RunSpec, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord,
-    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data,
+    StreamSpec, StreamSummary, TakeRecord, check_writable, follow_stream, read_task_data, unused_on_streams,
 };
 
 use crate::args::TrainArgs;
@@ -24,12 +24,19 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if !tree.contains_key("task") {
         return Err(Error::input("no task given: --task is one of binary, multiclass"));
     }
+    let given = tree.clone();
     let (stream, spec) = StreamSpec::take(&mut tree)?;
+    if !args.quiet {
+        unused_on_streams(&given, &spec).iter().for_each(|unused| complain(&format!("warning: {unused}")));
+    }
     let every = args.checkpoint_every.as_deref().map(seconds).transpose()?;
     check_files(args, &spec, every)?;
     let test = spec.data.test.as_deref();
     if test.is_none() && stream.patience.is_some() {
         return Err(Error::input("stream.patience: there are no test data to look at (--test)"));
+    }
+    if test.is_none() && stream.test_every != StreamSpec::default().test_every {
+        return Err(Error::input("stream.test_every: there are no test data to look at (--test)"));
     }
     let test = test.map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None)).transpose()?;
     let mut learner = Learner::new(spec, stream)?;
@@ -87,7 +94,7 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
             model.save(path)?;
             summary.model = Some(path.display().to_string());
         }
-        (_, None) if summary.stop_reason == StreamReason::Passes => {
+        (_, None) if summary.stop_reason == StreamReason::End => {
             return Err(Error::input("there is no example in the stream"));
         }
         _ => {}
@@ -112,8 +119,11 @@ fn finish(args: &TrainArgs, end: StreamEnd) -> Result<Done, Error> {
 fn text(summary: &StreamSummary) -> String {
     let lambda = summary.lambda.map_or(String::new(), |lambda| format!("lambda = {}, ", number(lambda)));
     let mut text = format!(
-        "{} on a stream of {} examples, {} weights, {lambda}solver {}\n",
-        summary.task, summary.n, summary.d, summary.solver
+        "{} on a stream of {}, {}, {lambda}solver {}\n",
+        summary.task,
+        counted(summary.n, "example"),
+        counted(summary.d as u64, "weight"),
+        summary.solver
     );
     text += "  gap     none: nothing is proven of a stream\n";
     let loss = |name: &str, loss: Option<f64>| loss.map_or(String::new(), |loss| format!("  {name} {}", number(loss)));
@@ -126,7 +136,8 @@ fn text(summary: &StreamSummary) -> String {
         summary.rows_per_second,
         summary.cost.train_seconds
     );
-    text += &format!("  steps   {} in {} windows\n", summary.cost.iterations.unwrap_or(0), summary.windows);
+    let steps = counted(summary.cost.iterations.unwrap_or(0), "step");
+    text += &format!("  steps   {steps} in {}\n", counted(summary.windows, "window"));
     text += &format!("  stopped: {}\n", stopped(summary.stop_reason));
     if summary.snapshots > 0 {
         text += &format!("  checkpoints  {}\n", summary.snapshots);
@@ -137,9 +148,15 @@ fn text(summary: &StreamSummary) -> String {
     text
 }
 
+/// A number of things of this name.
+fn counted(number: u64, name: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{ending}")
+}
+
 fn stopped(reason: StreamReason) -> &'static str {
     match reason {
-        StreamReason::Passes => "the stream has ended",
+        StreamReason::End | StreamReason::Passes => "the stream has ended",
         StreamReason::Calls => "the oracle calls are spent",
         StreamReason::Seconds => "the seconds are spent",
         StreamReason::Patience => "the test loss does not fall any more",

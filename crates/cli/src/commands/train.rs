@@ -27,7 +27,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     let session = Session::open(job.spec.clone())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
-        session.scale_hint(set).iter().for_each(|hint| complain(&format!("hint: {hint}")));
+        [session.scale_hint(set), session.kernel_hint(set)]
+            .iter()
+            .flatten()
+            .for_each(|hint| complain(&format!("hint: {hint}")));
     }
     if let Some(checkpoint) = &job.from {
         session.check_resumes(checkpoint)?;
@@ -41,7 +44,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     report(args, &summary, session.standstill(&summary, set))?;
     if !args.quiet {
         let mended = session.mishaps().map(|told| format!("on the way {told}"));
-        let warnings = [session.rounding_warning(&summary, set), session.gap_warning(&summary), mended];
+        let warnings = [
+            session.rounding_warning(&summary, set),
+            session.gap_warning(&summary),
+            session.answer_warning(&summary),
+            mended,
+        ];
         warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
         session.lambda_hint(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
@@ -94,6 +102,9 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
             format!("  primal  not evaluated: {why}, so there is no certificate\n")
         }
         Some(zero) if primal < zero => format!("  primal  {} (w = 0 has {})\n", number(primal), number(zero)),
+        Some(zero) if summary.lower_at_zero().is_some() => {
+            format!("  primal  {} (above that of w = 0, {})\n", number(primal), number(zero))
+        }
         Some(_) => format!("  primal  {}: nothing better than w = 0 was found, so all weights are 0\n", number(primal)),
         None => format!("  primal  {}\n", number(primal)),
     };

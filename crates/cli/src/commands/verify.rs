@@ -35,6 +35,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Done, Error> {
     }
     refuse_above(args)?;
     let (model, problem) = open(&args.on, true)?;
+    if !model.info.provenance.spec["stream"].is_null() {
+        return Err(Error::input(format!(
+            "{}: it was learned from a stream: it claims no bounds, and its fingerprint is that of windows read one after the \
+             other, so neither values nor data can be verified; `multiplane evaluate` measures its loss on any data",
+            args.on.model.display()
+        )));
+    }
     let threads = threads_for(threads, &*problem)?;
     check_fingerprint(&args.on, &*problem, &model.info.provenance.fingerprint)?;
     let prior = prior(args, &model, &*problem)?;

@@ -96,6 +96,12 @@ pub fn check_size(path: &str, size: f64) -> Result<(), ParameterError> {
     require(holds, path, size, "must be a whole number of examples, or above 0 and below 1 a share of them")
 }
 
+/// Returns what is to be said of a `size` at `path` that is more than all of `blocks` examples.
+pub fn size_note(path: &str, size: f64, blocks: usize) -> Option<String> {
+    (size > blocks as f64)
+        .then(|| format!("{path} = {size} is more than the {blocks} examples there are: a step takes all {blocks}"))
+}
+
 /// Returns the examples that a `size` that passes [`check_size`] means of `blocks`: at least one, at most all.
 pub fn size_of(size: f64, blocks: usize) -> usize {
     let examples = if size < 1.0 { (size * blocks as f64).round() } else { size };

@@ -36,8 +36,39 @@ pub fn read<T: DeserializeOwned + JsonSchema>(value: &Value) -> Result<T, Parame
             let text = error.inner().to_string();
             text.strip_prefix("missing field ").map_or(text.clone(), |field| format!("needs a value for {field}"))
         };
-        mistyped.unwrap_or_else(|| ParameterError::new(name, shown(at.unwrap_or(value)), told()))
+        mistyped.unwrap_or_else(|| {
+            let found = at.unwrap_or(value);
+            let (field, found) = at_fault::<T>(value, &path, found, &error.inner().to_string()).unwrap_or(("", found));
+            // A choice is known by its name.
+            let text = found["name"].as_str().map_or_else(|| shown(found), str::to_string);
+            let error = ParameterError::new(field, text, told());
+            if name.is_empty() { error } else { error.under(&name) }
+        })
     })
+}
+
+/// The field of a choice that serde refuses: without it the choice is read, or something else is at fault. Of what is inside a
+/// choice serde does not tell the place.
+fn at_fault<'a, T: DeserializeOwned>(
+    value: &Value,
+    path: &[&Segment],
+    choice: &'a Value,
+    reason: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let fields = choice.as_object().filter(|fields| fields.contains_key("name"))?;
+    let refuses = |field: &str| {
+        let mut tree = value.clone();
+        let place = path.iter().try_fold(&mut tree, |place, segment| match segment {
+            Segment::Map { key } => place.get_mut(key),
+            Segment::Seq { index } => place.get_mut(*index),
+            _ => None,
+        });
+        place.and_then(Value::as_object_mut).map(|fields| fields.remove(field));
+        let left = serde_path_to_error::deserialize::<_, T>(&tree);
+        left.map_or_else(|error| error.inner().to_string() != reason, |_| true)
+    };
+    let mut others = fields.iter().filter(|(field, _)| *field != "name");
+    others.find(|(field, _)| refuses(field)).map(|(field, found)| (field.as_str(), found))
 }
 
 /// Lists the values of a type that the schema does not give their parameters.

@@ -66,6 +66,12 @@ impl ValueKind {
         ValueKind { types, most, entries }
     }
 
+    /// Whether it is a list, and never text.
+    pub fn is_list(&self) -> bool {
+        let has = |name: &str| self.types.iter().any(|known| known == name);
+        has("array") && !has("string")
+    }
+
     /// The rule that `value` breaks, if it is of no type that this may be.
     pub(super) fn broken_rule(&self, value: &Value) -> Option<String> {
         let fits = |name: &String| match name.as_str() {

@@ -66,6 +66,8 @@ pub struct Run<O> {
     pub(super) standing: Standing,
     /// P(0), where it is known without a call.
     pub(super) primal_at_zero: Option<f64>,
+    /// Whether the answer is the latest, and w = 0 none.
+    pub(super) online: bool,
     /// Which of the solver's answers was evaluated last, and whether it is the best now.
     pub(super) evaluated: Option<&'static str>,
     pub(super) best_is_new: bool,

@@ -158,7 +158,7 @@ impl<O: MaxOracle> Run<O> {
         let lower = |best: &Best| primal.upper() < best.primal.upper();
         let better = |best: &Best| (proven && !best.proven) || (proven == best.proven && lower(best));
         self.noise = primal.rounding;
-        self.best_is_new = !self.solver.minimises() || self.best.as_ref().is_none_or(better);
+        self.best_is_new = self.keeps_latest() || self.best.as_ref().is_none_or(better);
         if self.best_is_new {
             let old = self.best.replace(Best { w, primal, proven });
             w = old.map(|best| best.w).unwrap_or_default();
@@ -236,6 +236,8 @@ impl<O: MaxOracle> Run<O> {
             answer,
             decisions: progress.decisions,
             descent: progress.descent,
+            ascent: progress.ascent,
+            subgradient: progress.subgradient,
             examples_drawn: self.solver.drawn(),
             kernel: self.regularizer.metric().counts().map(|counts| KernelState {
                 kernel_evaluations: counts.evaluations,
@@ -294,7 +296,7 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
     /// evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0 takes its
-    /// place where that is known to be better.
+    /// place where that is known to be better, but not of runs that answer [with the latest](Run::with_latest).
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
         self.solver.catch_up();
@@ -302,10 +304,10 @@ impl<O: MaxOracle> Run<O> {
             self.prove_dual();
         }
         let mut certificate = self.certificate();
-        // Of a solver that does not seek the lowest P the latest answer counts, and not one that was evaluated before.
+        // Where the latest answer counts, none that was evaluated before does.
         let is_latest = self.evaluated_at == Some(self.steps);
-        let best = self.best.as_ref().filter(|_| is_latest || self.solver.minimises());
-        let w = match (best, self.primal_at_zero) {
+        let best = self.best.as_ref().filter(|_| is_latest || !self.keeps_latest());
+        let w = match (best, self.zero()) {
             (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
             (Some(_), Some(_)) => vec![0.0; self.regularizer.metric().size(self.dim())],
             _ if stop_reason == StopReason::Gap => vec![0.0; self.regularizer.metric().size(self.dim())],

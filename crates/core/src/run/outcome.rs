@@ -73,12 +73,13 @@ pub struct Losses {
 /// What a run arrives at.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The weights with the lowest primal value seen.
+    /// The weights with the lowest primal value seen, or the [latest](super::Run::with_latest).
     pub w: Vec<f64>,
     /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds, and infinite where
     /// the budget had no room to evaluate it.
     pub certificate: Certificate,
-    /// The primal value of w = 0, where it is known without a call: no run answers with a higher one.
+    /// The primal value of w = 0, where it is known without a call. Only runs that answer [with the latest](super::Run::with_latest)
+    /// answer with a higher one.
     pub primal_at_zero: Option<f64>,
     /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by more
     /// than a little, where that is long.

@@ -20,10 +20,20 @@ pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
 }
 
 impl<O: MaxOracle> Run<O> {
-    /// Returns the lowest primal value known, and whether it is proven.
+    /// Returns P(0) where it is known and w = 0 may be the answer: not of a run that answers with the latest.
+    pub(super) fn zero(&self) -> Option<f64> {
+        self.primal_at_zero.filter(|_| !self.online)
+    }
+
+    /// Whether the latest answer counts, and not one of a lower P before it.
+    pub(super) fn keeps_latest(&self) -> bool {
+        self.online && !(self.stop.gap.is_some() && self.solver.progress().dual.is_some())
+    }
+
+    /// Returns the primal value of the answer so far, and whether it is proven.
     pub(super) fn best_primal(&self) -> Option<(Rounded, bool)> {
         let best = self.best.as_ref().map(|best| (best.primal, best.proven));
-        match (best, self.primal_at_zero) {
+        match (best, self.zero()) {
             (Some((primal, _)), Some(zero)) if primal.upper() <= zero => best,
             (_, Some(zero)) => Some((Rounded::exact(zero), true)),
             _ => best,

@@ -83,6 +83,7 @@ impl<O: MaxOracle> Run<O> {
             least_gap: _,
             standing,
             primal_at_zero: _,
+            online: _,
             evaluated: _,
             best_is_new: _,
             evaluated_at,

@@ -29,8 +29,8 @@ impl<O: MaxOracle> Run<O> {
         stop: Stop,
     ) -> Self {
         let regularizer = regularizer.into().moved_by_sums(solver.moves_sums());
-        // w = 0 is no answer of a solver that does not seek the lowest P, however low it is there.
-        let primal_at_zero = if solver.minimises() { primal_at_zero(&mut oracle, &regularizer) } else { None };
+        let primal_at_zero = primal_at_zero(&mut oracle, &regularizer);
+        let online = !solver.minimises();
         let clock = Clock::new(ClockKind::Wall).with_prices(oracle.prices().known);
         let magnitudes = evaluation_oracle.capabilities().and_then(|known| known.magnitudes());
         let rounding = Rounding::new(evaluation_oracle.blocks(), magnitudes);
@@ -64,6 +64,7 @@ impl<O: MaxOracle> Run<O> {
             least_gap: None,
             standing: Standing::new(0.0),
             primal_at_zero,
+            online,
             evaluated: None,
             best_is_new: false,
             evaluated_at: None,
@@ -93,6 +94,14 @@ impl<O: MaxOracle> Run<O> {
     /// Evaluates bounds at these moments.
     pub fn with_evaluate(mut self, evaluate: Evaluate) -> Self {
         self.evaluate = evaluate;
+        self
+    }
+
+    /// Answers with the latest weights, however low P was before or is at w = 0: of solvers that learn online, whose users want
+    /// to predict with what was learned. Of a run with a dual value that is to reach a gap it is the best of those evaluated.
+    /// Runs of solvers that do not [minimise](Solver::minimises) do so anyway.
+    pub fn with_latest(mut self, latest: bool) -> Self {
+        self.online = latest || !self.solver.minimises();
         self
     }
 

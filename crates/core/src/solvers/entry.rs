@@ -56,6 +56,17 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         Err(ParameterError::new("budget", name, "needs a kernel, without one there are no support vectors"))
     }
 
+    /// Returns what a user should know of parameters that do not go with `blocks` examples, or with a run that ends after so many
+    /// passes where that is known: what is cut, and what has no effect.
+    fn notes(&self, _blocks: usize, _passes: Option<f64>) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns whether training is much slower without a kernel than with the linear one.
+    fn prefers_kernels(&self) -> bool {
+        false
+    }
+
     /// Makes a learner of streams with these parameters, not begun; `None` where the family has none.
     ///
     /// # Errors
@@ -98,7 +109,8 @@ pub struct SolverEntry {
     pub continues: bool,
     /// Whether it seeks the minimum of P at the run's lambda; the others take no notice of lambda.
     pub minimises: bool,
-    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two.
+    /// Whether it learns online, from a pass or two over the data: a run that names no stop ends after two, and answers with
+    /// [the latest](crate::run::Run::with_latest) weights.
     pub is_online: bool,
     /// The preset's parameters.
     pub preset: fn() -> Value,

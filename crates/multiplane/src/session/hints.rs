@@ -1,10 +1,11 @@
 //! What a user is told of the scale of features: before a run that it would make slow, after one that it made impossible.
 
 use multiplane_core::run::{GapTarget, StopReason};
+use multiplane_core::solvers::SolverEntry;
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
-use super::summary::Summary;
+use super::summary::{SlackCost, Summary};
 use crate::spec::Lambda;
 
 /// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
@@ -17,8 +18,14 @@ const WORTH: f64 = 30.0;
 /// A feature that is so many times larger than the median one spans too much for 64 bits.
 const WIDE: f64 = 1e6;
 
+/// Where less than this share of a search's answers is proven to be the best, their bounds are what keeps a gap open.
+const PROVEN: f64 = 0.9;
+
 /// Features that are named at most.
 const NAMED: usize = 3;
+
+/// Examples from which on a look at all that carry weight takes its time.
+const MANY: usize = 1000;
 
 /// Beside bounds that agree so far, nothing of the gap is known but rounding.
 const TINY: f64 = 1e-9;
@@ -79,6 +86,12 @@ impl Session {
             let more =
                 if self.spec().stop.estimated { "" } else { ", and an estimated gap ends no run (stop.estimated)" };
             format!("some of the oracle's answers are not proven to be the best{more}")
+        } else if let Some(slack) = summary.slack.as_ref().filter(|slack| is_unproven(slack)) {
+            format!(
+                "this gap cannot be closed by more passes, as only {} of {} answers of the search were proven to be the best \
+                 (task.rescaling = slack)",
+                slack.slack_exact, slack.slack_answers
+            )
         } else if least.is_some() {
             "what is left is as small as rounding".into()
         } else if let Some(advice) = self.ill_scaled().and_then(|_| self.scale_advice(set)) {
@@ -107,6 +120,53 @@ impl Session {
         }
     }
 
+    /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing better than
+    /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda: P is none of their aims.
+    pub fn answer_warning(&self, summary: &Summary) -> Option<String> {
+        let (entry, zero) = (self.spec().solver.entry, summary.primal_at_zero?);
+        let primal = summary.certificate.primal;
+        if !entry.minimises || !primal.is_finite() || summary.stop_reason == StopReason::Gap {
+            return None;
+        }
+        let advice = "more passes or a larger lambda bring it down";
+        if summary.lower_at_zero().is_some() {
+            let why = match entry.is_online {
+                true => format!(
+                    "they are the latest, as solver `{}` learns online, and far from the optimum; {advice}",
+                    entry.name
+                ),
+                false => "too few rows carry weight (task.kernel_budget)".into(),
+            };
+            let (primal, zero) = (short(primal), short(zero));
+            return Some(format!("the primal value of these weights is {primal}, and w = 0 has {zero}: {why}"));
+        }
+        let is_optimal = summary.certificate.gap.is_some_and(|gap| gap <= TINY * primal);
+        let is_told = self.gap_warning(summary).is_some();
+        (primal >= zero && zero > 0.0 && !is_optimal && !is_told).then(|| {
+            format!(
+                "nothing better than w = 0 was found, so all weights are 0, and the primal value is {}; {advice}",
+                short(zero)
+            )
+        })
+    }
+
+    /// Returns what would make the run faster, where the solver is slow without a kernel and the task has one.
+    pub fn kernel_hint(&self, set: Setting) -> Option<String> {
+        let spec = self.spec();
+        // Measured with two labels, where an example has one plane.
+        let kernel = spec.task.params.get("kernel").filter(|_| spec.task.name == "binary")?;
+        let is_none = kernel.get("name").unwrap_or(kernel) == "none";
+        let is_slow = is_none && spec.solver.config.prefers_kernels();
+        (is_slow && self.problem().blocks() >= MANY).then(|| {
+            format!(
+                "after every step solver `{}` scores all examples with weight anew, feature by feature; with {} a step costs \
+                 one number of each, which is faster where examples have more than a few features",
+                spec.solver.entry.name,
+                set("task.kernel", "linear")
+            )
+        })
+    }
+
     /// Returns what to do about features of different sizes, where there is something left to do.
     fn scale_advice(&self, set: Setting) -> Option<String> {
         self.problem().feature_sizes()?;
@@ -119,6 +179,11 @@ impl Session {
             _ => Some(format!("scale them by {helps}")),
         }
     }
+}
+
+/// Whether so few answers of a search were proven to be the best that its bounds are the gap.
+fn is_unproven(slack: &SlackCost) -> bool {
+    (slack.slack_exact as f64) < PROVEN * slack.slack_answers as f64
 }
 
 /// Whether a feature is much larger than most.
@@ -138,6 +203,19 @@ fn wide(sizes: &FeatureSizes) -> String {
         1 => format!("; feature {} spans too much, the median feature goes up to {median}", named[0]),
         _ => format!("; features {}{more} span too much, the median feature goes up to {median}", named.join(", ")),
     }
+}
+
+/// Returns what is to be said where lambda is given to a solver that takes no notice of it.
+pub(crate) fn unused_lambda(solver: &SolverEntry, lambda: Lambda) -> Option<String> {
+    let given = match lambda {
+        Lambda::OneOverN => return None,
+        Lambda::Value(value) => format!("lambda = {value}"),
+        Lambda::FromC(c) => format!("lambda = c:{c}"),
+    };
+    let name = solver.name;
+    let regularized = "only its own lambda_t (solver.schedule) regularises";
+    (!solver.minimises)
+        .then(|| format!("solver `{name}` takes no notice of lambda: {given} changes no weight, {regularized}"))
 }
 
 /// Three digits are enough to see an order of magnitude.

@@ -24,6 +24,7 @@ pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use claim::{PrimalClaim, Verdict};
 pub use data::{model_format, needs_data, read_data, read_task_data};
 pub use hints::Setting;
+pub(crate) use hints::unused_lambda;
 pub use open::{Session, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};

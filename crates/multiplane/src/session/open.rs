@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
+use super::hints::unused_lambda;
 use super::{memory, needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
@@ -41,9 +42,12 @@ impl Session {
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let entry = spec.task_entry()?;
-        let data = read_task_data(entry, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
-        let test = spec.data.test.as_deref().map(|path| read_task_data(entry, Some(path), spec.data.format, None));
-        let test = test.transpose()?;
+        let read = |path, folds| {
+            let data = read_task_data(entry, path, spec.data.format, folds);
+            data.map_err(|error| with_serial_hint(&spec, error))
+        };
+        let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref())?;
+        let test = spec.data.test.as_deref().map(|path| read(Some(path), None)).transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
         Ok(session)
@@ -105,6 +109,8 @@ impl Session {
                 "solver `{name}` has no dual value and so no gap to stop at: give stop.passes, stop.calls or stop.seconds"
             )));
         }
+        warnings.extend(unused_lambda(solver, spec.lambda));
+        warnings.extend(spec.solver.config.notes(problem.blocks(), spec.stop.passes));
         needs::check(&spec.solver, &*problem)?;
         memory::check(&spec.solver, &*problem)?;
         check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
@@ -125,6 +131,11 @@ impl Session {
     ///
     /// [`Error::Input`] with what does not fit.
     pub fn with_prior(mut self, prior: Vec<f64>, constraints: Vec<Constraint>) -> Result<Session, Error> {
+        if self.regularizer.metric().has_kernel() {
+            return Err(Error::input(
+                "prior and frozen weights: not with a kernel, whose weights are coefficients of rows",
+            ));
+        }
         let regularizer = Regularizer::from(self.lambda()).with_prior(prior).with_constraints(constraints);
         self.regularizer = prior::with_task(regularizer, &*self.problem)?;
         Ok(self)
@@ -253,6 +264,17 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
     }
 }
 
+/// Explains the index 0 of files that LIBSVM reads as precomputed kernels.
+fn with_serial_hint(spec: &RunSpec, error: Error) -> Error {
+    let is_given = spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed");
+    match error {
+        Error::Input(reason) if is_given && reason.ends_with("found index 0, expected indices from 1") => {
+            Error::Input(format!("{reason}: leave out the column 0:serial that LIBSVM has before precomputed values"))
+        }
+        other => other,
+    }
+}
+
 fn open_task(
     spec: &RunSpec,
     data: Dataset,
@@ -262,8 +284,8 @@ fn open_task(
     let parameters = Value::Object(spec.task.params.clone());
     match (spec.task_entry()?.open(&parameters, data, vocabulary), path) {
         (Ok(problem), _) => Ok(problem.into()),
-        // What is wrong with the data tells its own place.
-        (Err(error @ OpenError::Data(_)), _) | (Err(error), None) => Err(error.into()),
+        // What is wrong with the data tells its own place, and a parameter has none in them.
+        (Err(error @ (OpenError::Data(_) | OpenError::Parameter(_))), _) | (Err(error), None) => Err(error.into()),
         (Err(error), Some(path)) => Err(Error::input(format!("{}: {error}", path.display()))),
     }
 }

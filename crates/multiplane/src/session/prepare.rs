@@ -61,7 +61,8 @@ impl Session {
         )
         .with_seed(self.spec.seed)
         .with_clock(self.spec.clock)
-        .with_evaluate(self.spec.evaluate);
+        .with_evaluate(self.spec.evaluate)
+        .with_latest(self.spec.solver.entry.is_online);
         if let Some((training, evaluation)) = self.executors(&wrap)? {
             run = run.with_executors(training, evaluation);
         }

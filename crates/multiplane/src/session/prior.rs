@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::path::Path;
 
+use multiplane_core::metric::Metric;
 use multiplane_core::regularizer::{Constraint, Regularizer};
-use multiplane_tasks::problem::Problem;
+use multiplane_tasks::problem::{OpenError, Problem};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
@@ -76,7 +77,7 @@ fn without_kernel(found: &str) -> String {
 
 /// The regulariser of a run; notes the fingerprint of the prior in `spec`.
 pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64) -> Result<Regularizer, Error> {
-    let mut regularizer = Regularizer::from(lambda).with_metric(problem.metric()?);
+    let mut regularizer = Regularizer::from(lambda).with_metric(metric(spec, problem)?);
     if let Some(path) = &spec.regularizer.prior {
         if regularizer.metric().has_kernel() {
             return Err(Error::Input(format!("prior {}: {}", path.display(), without_kernel("the task has a kernel"))));
@@ -90,9 +91,23 @@ pub(crate) fn regularizer(spec: &mut RunSpec, problem: &dyn Problem, lambda: f64
         regularizer = regularizer.with_prior(problem.from_file_layout(&w));
     }
     if let Some(items) = &spec.regularizer.freeze {
+        if regularizer.metric().has_kernel() {
+            let kernel = spec.task.params.get("kernel").and_then(|kernel| kernel["name"].as_str()).unwrap_or("?");
+            return Err(Error::input(format!(
+                "--freeze: not with a kernel (task.kernel={kernel}), whose weights are coefficients of rows"
+            )));
+        }
         regularizer = regularizer.with_constraints(frozen(items, problem)?);
     }
     with_task(regularizer, problem)
+}
+
+/// The metric of a run; what is wrong with the data names the file.
+fn metric(spec: &RunSpec, problem: &dyn Problem) -> Result<Metric, Error> {
+    problem.metric().map_err(|error| match (&error, &spec.data.path) {
+        (OpenError::Mismatch(_), Some(path)) => Error::input(format!("{}: {error}", path.display())),
+        _ => error.into(),
+    })
 }
 
 /// The regulariser with the constraints that the task declares, if the two go together.

@@ -68,8 +68,6 @@ impl Session {
             None => (primal.upper(), None),
         };
         outcome.certificate = Certificate::new(primal, dual, certified);
-        // What says that no answer is worse than w = 0 is not about models that were reduced.
-        outcome.primal_at_zero = outcome.primal_at_zero.filter(|zero| primal < *zero);
         Ok(())
     }
 }

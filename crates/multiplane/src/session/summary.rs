@@ -91,6 +91,9 @@ pub struct KernelCost {
     pub support_vectors: usize,
     /// Rows of training: of the examples, or of their parts.
     pub kernel_rows: usize,
+    /// Whether rows that carry weight were merged out of those of training, and are none of these.
+    #[serde(skip)]
+    pub merged: bool,
 }
 
 /// What slack-rescaled answers took since the session began, those of evaluation among them. `oracle_calls` counts answers.
@@ -118,11 +121,21 @@ impl KernelCost {
         let kernel_evaluations = evaluations + beside;
         let support_vectors = vocabulary.support.as_ref()?.len();
         let kernel_rows = session.regularizer.metric().rows()?;
-        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows })
+        Some(KernelCost { kernel_evaluations, kernel_reread: reread, support_vectors, kernel_rows, merged: false })
     }
 }
 
+/// A primal value is above another if it is by more than this, relative: what rounding does is less.
+const ABOVE: f64 = 1e-9;
+
 impl Summary {
+    /// Returns the primal value of w = 0, where that of the model is above it: of solvers that answer with the latest weights, and
+    /// of models that were reduced.
+    pub fn lower_at_zero(&self) -> Option<f64> {
+        let primal = self.certificate.primal;
+        self.primal_at_zero.filter(|zero| primal.is_finite() && primal - zero > ABOVE * zero.abs().max(1.0))
+    }
+
     /// Returns all oracle calls, those of evaluation among them, / n: what model and certificate cost.
     pub fn all_passes(&self) -> f64 {
         self.cost.all_calls() as f64 / self.n as f64

@@ -2,6 +2,7 @@
 
 use multiplane_core::online::StreamFacts;
 use multiplane_core::parameter::{self, ParameterError, require, shown};
+use multiplane_core::run::Evaluate;
 use multiplane_tasks::data::MAX_FEATURES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,18 @@ fn refuse_stops(tree: &mut Map<String, Value>) -> Result<(), Error> {
     }
 }
 
+/// Lists parameters of the solver that a tree gives and that have no say on a stream, though they are as usual: what
+/// [`StreamSpec::take`] does not refuse.
+pub fn unused_on_streams(tree: &Map<String, Value>, run: &RunSpec) -> Vec<ParameterError> {
+    let Some(given) = tree.get("solver").and_then(Value::as_object) else { return Vec::new() };
+    let unused = run.solver.config.unused_online().iter().filter(|(key, _)| given.contains_key(*key));
+    let told = |&(key, why): &(&str, &str)| {
+        let found = shown(given[key].get("name").unwrap_or(&given[key]));
+        ParameterError::new(key, found, format!("has no say: {why}")).under("solver")
+    };
+    unused.map(told).collect()
+}
+
 /// Refuses parameters of the solver that have no say on a stream, where they are given and are not the preset's: a
 /// specification that a model holds names all of them.
 fn refuse_unused(tree: &Map<String, Value>, run: &RunSpec) -> Result<(), Error> {
@@ -146,6 +159,11 @@ fn refuse_unused(tree: &Map<String, Value>, run: &RunSpec) -> Result<(), Error> 
 fn refuse_run(run: &RunSpec) -> Result<(), Error> {
     if run.regularizer != super::RegularizerSpec::default() {
         return Err(Error::input("regularizer: a stream begins at w = 0, with all weights free"));
+    }
+    if run.evaluate != Evaluate::default() {
+        return Err(Error::input(
+            "evaluate = pass: a stream has no bounds to evaluate, as its examples do not come back",
+        ));
     }
     if run.oracle.delay_us > 0.0 || run.data.folds.is_some() {
         return Err(Error::input("oracle.delay_us and data.folds are not for streams"));

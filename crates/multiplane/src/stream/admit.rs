@@ -1,6 +1,6 @@
 //! Which rows a stream takes: labels and features that there may be.
 
-use multiplane_tasks::data::Classified;
+use multiplane_tasks::data::{Classified, TOO_LONG, is_too_long};
 use multiplane_tasks::problem::check_dim;
 use serde_json::Value;
 
@@ -26,6 +26,12 @@ impl Learner {
             let rule = if binary { "two" } else { "two or more" };
             let rest = if count > 5 { ", ..." } else { "" };
             let noun = if count == 1 { "label" } else { "labels" };
+            let whose = if self.stream.labels.is_some() { "stream.labels" } else { "the first window" };
+            if count > 2 {
+                return Err(Error::input(format!(
+                    "task `binary` needs two labels, {whose} has {count} ({shown}{rest}): use --task multiclass"
+                )));
+            }
             if self.stream.labels.is_some() {
                 return Err(Error::input(format!("stream.labels has {count} {noun} ({shown}{rest}), expected {rule}")));
             }
@@ -37,6 +43,15 @@ impl Learner {
         match rows.labels.iter().find(|label| known.binary_search(label).is_err()) {
             Some(label) => Err(Error::input(format!("found label {label}, which is none of the stream's labels"))),
             None => Ok(known),
+        }
+    }
+
+    /// Refuses rows whose squared length no number holds: planes made of them would be none.
+    pub(super) fn check_lengths(&self, rows: &Classified) -> Result<(), Error> {
+        let is_too_long = |&row: &usize| is_too_long(rows.rows.row(row).values.unwrap_or_default());
+        match (0..rows.rows.len()).find(is_too_long) {
+            Some(row) => Err(Error::input(format!("example {row}: {TOO_LONG}"))),
+            None => Ok(()),
         }
     }
 

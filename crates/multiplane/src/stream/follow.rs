@@ -135,13 +135,13 @@ pub fn follow_stream(
         (test_loss, model) = (Some(loss), Some(best));
     }
     let mut summary = StreamSummary::new(learner, stopwatch.seconds(), reason, test_loss);
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = learner.lambda_warning().into_iter().collect();
     if let Some(model) = &model {
         summary.d = model.w.len(); // of what is saved, which may be older than what was learned last
         if let Some(held_out) = held_out.filter(|_| reason != StreamReason::Fault) {
-            warnings = held_out.warnings(model)?;
+            warnings.extend(held_out.warnings(model)?);
         }
-        warnings.extend(learner.length_warning(reason == StreamReason::Passes));
+        warnings.extend(learner.length_warning(reason == StreamReason::End));
     }
     let mut unwritten = None;
     if let (Some(snapshots), Some(model)) = (&mut options.snapshots, &model) {
@@ -169,7 +169,7 @@ fn run(
         let window = match feed.next(options.interrupt.as_ref()) {
             Next::Window(data) => Some(learner.learn(data).map_err(|error| after(learner.examples(), error))?),
             Next::Nothing => None,
-            Next::End => return Ok((StreamReason::Passes, None)),
+            Next::End => return Ok((StreamReason::End, None)),
             Next::Interrupted => return Ok((StreamReason::Interrupt, None)),
             Next::Fault(error) => return Ok((StreamReason::Fault, Some(error))),
         };

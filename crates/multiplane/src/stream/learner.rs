@@ -98,6 +98,7 @@ impl Learner {
         if rows.labels.is_empty() {
             return Err(Error::input("a window without examples"));
         }
+        self.check_lengths(rows)?;
         let labels = self.labels_with(rows)?;
         let features = self.features_with(rows, labels.len())?;
         (self.kept.labels, self.kept.features) = (labels, features);

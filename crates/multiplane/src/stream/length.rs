@@ -1,9 +1,15 @@
-//! What is to be said of a stream that is not as long as was announced.
+//! What is to be said of a stream that is not as long as was announced, and of a lambda without effect.
 
 use super::learner::Learner;
+use crate::session::unused_lambda;
 use crate::spec::Lambda;
 
 impl Learner {
+    /// Returns what is to be said where lambda is given to a solver that takes no notice of it.
+    pub fn lambda_warning(&self) -> Option<String> {
+        unused_lambda(self.spec.solver.entry, self.spec.lambda)
+    }
+
     /// Returns what is to be said where the examples are not as many as `stream.n` has announced, or already more of them where
     /// the stream has not `ended`.
     pub fn length_warning(&self, ended: bool) -> Option<String> {

@@ -11,7 +11,9 @@ use super::learner::{Learner, Window};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamReason {
-    /// The stream has ended: the one pass is over.
+    /// The stream has ended.
+    End,
+    /// No stop was looked at: a learner that is given its windows by hand.
     Passes,
     /// The oracle calls are spent.
     Calls,

@@ -283,6 +283,7 @@ impl TaskSpec for BinarySpec {
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), 2)?;
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
         if let Some(kernel) = kernel {
             let options = KernelOptions {
                 kernel,

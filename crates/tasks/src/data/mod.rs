@@ -39,6 +39,7 @@ pub use formats::{FORMATS, find, guess, read};
 pub use label_sets::LabelSets;
 pub use multiplane_infer::file::DataError;
 pub use opaque::Opaque;
+pub use row_windows::{TOO_LONG, is_too_long};
 pub use rows::{MAX_FEATURES, Row, SparseRows};
 pub use strings::Strings;
 pub use tagged::Tagged;

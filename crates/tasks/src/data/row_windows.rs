@@ -1,5 +1,6 @@
 //! A stream of labelled rows, one per line, in windows. Memory is one window: its rows, or fewer where they are long.
 
+use multiplane_core::linalg;
 use multiplane_infer::file::DataError;
 
 use super::classified::Classified;
@@ -12,6 +13,15 @@ const MOST_ENTRIES: usize = 1 << 20;
 
 /// The label of a row with the byte where it begins; `None` of a line without a row.
 pub(super) type Label = Result<Option<(usize, i64)>, DataError>;
+
+/// What is said of a row that [`is_too_long`].
+pub const TOO_LONG: &str =
+    "found features whose squares add up to more than numbers hold, expected at most 1e150 or so: scale them";
+
+/// Whether the squared length of a difference of two such rows is beyond 64-bit numbers.
+pub fn is_too_long(values: &[f64]) -> bool {
+    !(4.0 * linalg::sum_squares(values)).is_finite()
+}
 
 /// Reads a format line by line.
 pub(super) trait ReadRow {
@@ -63,6 +73,9 @@ impl<R: ReadRow> RowWindows<R> {
                 && labels.binary_search(&label).is_err()
             {
                 return Err(unknown_label(&line, at, label, labels, self.declared));
+            }
+            if is_too_long(&self.values) {
+                return Err(line.error(at, TOO_LONG));
             }
             let columns = self.read.columns();
             if let Some(most) = self.rules.features.filter(|&most| columns > most as usize) {
@@ -191,5 +204,10 @@ mod tests {
         let feature = "f:2:6: found index 4, expected at most 3 (stream.features)";
         assert_eq!(lengths(b"1 3:1\n2 4:1\n", two, 9), (vec![1], Some(feature.into())));
         assert_eq!(lengths(b"", StreamRules::default(), 9), (vec![], None));
+        let long = format!("f:3:1: {TOO_LONG}");
+        for row in ["1 3:1e308 4:1e308", "1 1:1e200"] {
+            let text = format!("1 1:1e150\n\n{row}\n");
+            assert_eq!(lengths(text.as_bytes(), StreamRules::default(), 9), (vec![1], Some(long.clone())));
+        }
     }
 }

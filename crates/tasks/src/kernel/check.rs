@@ -96,7 +96,12 @@ pub(super) fn check_function(function: &RowKernel, rows: &SparseRows, most: f64)
         }
         let is_symmetric = (value - mirrored).abs() <= ASYMMETRY * lengths;
         if !is_symmetric {
-            return Err(fault(a, b, value, format!("{mirrored}, as of rows {b} and {a}: kernels are symmetric")));
+            return Err(fault(
+                a,
+                b,
+                value,
+                format!("{mirrored}, as of rows {} and {}: kernels are symmetric", b + 1, a + 1),
+            ));
         }
     }
     Ok(())

@@ -98,6 +98,21 @@ impl Default for KernelStore {
     }
 }
 
+impl KernelStore {
+    /// Checks that there is a kernel whose rows could be kept.
+    ///
+    /// # Errors
+    ///
+    /// The first parameter that was changed, where there is no kernel.
+    pub fn validate(self, kernel: Option<Kernel>) -> Result<(), ParameterError> {
+        let (usual, rule) = (KernelStore::default(), "needs a kernel, without one there are no rows of its matrix");
+        let has = kernel.is_some();
+        require(has || self.cache_mb == usual.cache_mb, "cache_mb", self.cache_mb, rule)?;
+        let storage = if self.storage == Storage::F32 { "f32" } else { "f64" };
+        require(has || self.storage == usual.storage, "storage", storage, rule)
+    }
+}
+
 impl Kernel {
     /// Checks the parameters.
     ///

@@ -2,14 +2,14 @@
 
 use multiplane_core::parameter::ParameterError;
 
-/// Why a kernel cannot be had of these rows. Rows and columns count from 0.
+/// Why a kernel cannot be had of these rows. Rows and columns count from 0, in messages from 1 as in files.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KernelError {
     /// A parameter is at fault.
     #[error("kernel.{0}")]
     Parameter(#[from] ParameterError),
     /// A feature, or a value of a matrix that was given, is at fault.
-    #[error("kernel `{kernel}`: found {value} in row {row}, column {column}, expected {rule}")]
+    #[error("kernel `{kernel}`: found {value} in row {}, column {}, expected {rule}", row + 1, column + 1)]
     Value {
         /// The kernel.
         kernel: &'static str,
@@ -23,7 +23,7 @@ pub enum KernelError {
         rule: String,
     },
     /// A value of the kernel matrix that was computed is at fault.
-    #[error("kernel `{kernel}`: found K = {value} of rows {row} and {other}, expected {rule}")]
+    #[error("kernel `{kernel}`: found K = {value} of rows {} and {}, expected {rule}", row + 1, other + 1)]
     Computed {
         /// The kernel.
         kernel: &'static str,

@@ -91,8 +91,10 @@ pub(super) fn checked(rows: SparseRows, most: f64) -> Result<SparseRows, KernelE
             let mirrored = at(rows.row(column as usize), row as u32);
             let difference = (value - mirrored).abs();
             if difference > ASYMMETRY * length(row) * length(column as usize) {
-                let rule =
-                    format!("{mirrored}, which stands in row {column}, column {row}: the matrix must be symmetric");
+                let (row_there, column_there) = (column + 1, row + 1);
+                let rule = format!(
+                    "{mirrored}, which stands in row {row_there}, column {column_there}: the matrix must be symmetric"
+                );
                 return Err(fault(row, column, value, &rule));
             }
             let most = (1.0 + ASYMMETRY) * length(row) * length(column as usize);
@@ -152,10 +154,28 @@ fn check_semidefinite(rows: &SparseRows) -> Result<(), KernelError> {
     for &row in &open {
         if let Some(&column) = open.iter().find(|&&column| left[row * count + column].abs() > 2.0 * small) {
             let found = at(rows.row(row), column as u32);
-            return Err(fault(row, column as u32, found, "a matrix that is positive semidefinite: this one is not"));
+            let own = diagonal(&left, row);
+            let (pivot, place) = match row == column {
+                true => (own, format!("row {}", row + 1)),
+                false => {
+                    let pivot = least_eigenvalue(own, left[row * count + column], diagonal(&left, column));
+                    (pivot, format!("rows {} and {}", row + 1, column + 1))
+                }
+            };
+            let rule = format!(
+                "a matrix that is positive semidefinite: elimination leaves {pivot:.3e} of {place}, expected at least {:.1e}, \
+                 which rounding explains",
+                -small
+            );
+            return Err(fault(row, column as u32, found, &rule));
         }
     }
     Ok(())
+}
+
+/// The smaller eigenvalue of `[[a, b], [b, c]]`.
+fn least_eigenvalue(a: f64, b: f64, c: f64) -> f64 {
+    0.5 * (a + c) - (0.5 * (a - c)).hypot(b)
 }
 
 fn fault(row: usize, column: u32, value: f64, rule: &str) -> KernelError {

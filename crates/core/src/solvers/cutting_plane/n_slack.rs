@@ -214,6 +214,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for NSlackSolver {
             master_seconds: Some(self.master.seconds()),
             decisions: None,
             descent: None,
+            ascent: None,
+            subgradient: None,
         }
     }
 

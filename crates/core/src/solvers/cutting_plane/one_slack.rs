@@ -310,6 +310,8 @@ impl<O: MaxOracle + ?Sized> Solver<O> for OneSlackSolver {
             master_seconds: Some(self.master.seconds()),
             decisions: None,
             descent: None,
+            ascent: None,
+            subgradient: None,
         }
     }
 

@@ -5,6 +5,7 @@ use super::n_slack::NSlackSolver;
 use super::one_slack::OneSlackSolver;
 use super::sampled::SampledCutsSolver;
 use crate::oracle::Ability;
+use crate::order::size_note;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solvers::entry::{BoxedSolver, SolverConfig, SolverEntry, values};
@@ -60,7 +61,9 @@ impl SolverConfig for SampledCuts {
     fn copies(&self) -> usize {
         10 // sums over all examples are as long as w
     }
-
+    fn notes(&self, blocks: usize, _passes: Option<f64>) -> Vec<String> {
+        size_note("solver.size", self.size, blocks).into_iter().collect()
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(SampledCutsSolver::new(*self, blocks, dim, regularizer))
     }

@@ -18,6 +18,7 @@ mod choice;
 mod config;
 mod inner;
 mod margins;
+mod notes;
 mod presets;
 mod solver;
 mod stream;

@@ -25,6 +25,9 @@ impl SolverConfig for FunctionalDescent {
     fn unused_online(&self) -> &'static [(&'static str, &'static str)] {
         UNUSED
     }
+    fn notes(&self, blocks: usize, passes: Option<f64>) -> Vec<String> {
+        self.notes_on(blocks, passes)
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(FunctionalDescentSolver::new(*self, blocks, dim, regularizer))
     }

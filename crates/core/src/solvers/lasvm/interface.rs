@@ -9,7 +9,7 @@ use crate::oracle::{Capabilities, MaxOracle, OracleError};
 use crate::plane::Plane;
 use crate::rescale::{Rescale, WarmStart};
 use crate::rounding::{Rounded, Rounding};
-use crate::solver::{Progress, Solver, StepReport};
+use crate::solver::{Ascent, Progress, Solver, StepReport};
 use crate::state::{self, StateError, ensure};
 
 impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
@@ -44,6 +44,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for LaSvmSolver {
             iterations: self.epochs.saturating_add(u64::from(!self.selection.is_fresh())),
             planes: Some(self.dual.sets().planes() as f64 / self.dual.blocks() as f64),
             dual: Some(self.dual.value()),
+            ascent: Some(Ascent { tau: self.tau, reprocess_steps: self.reprocessed, support: self.support.len() }),
             ..Progress::default()
         }
     }
@@ -88,7 +89,7 @@ impl<O: MaxOracle + ?Sized> Rescale<O> for LaSvmSolver {
     fn place(&mut self, block: usize, corner: &mut Plane, ctx: &mut Ctx<'_, O>) {
         self.dual.iterate().regularizer().fold_frozen(corner);
         self.dual.place(block, corner, true, self.epochs as u32, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
     }
 
     fn point(&self, w: &mut Vec<f64>) -> f64 {

@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `config.rs` | parameters |
 //! | `selection.rs` | which example is processed next |
+//! | `rows.rs` | longer planes of these, laid out |
 //! | `support.rs` | examples that carry weight, and the one that violates most |
 //! | `solver.rs` | PROCESS, REPROCESS, epochs |
 //! | `interface.rs` | the engine as a solver, and at another lambda |
@@ -23,6 +24,7 @@
 mod config;
 mod interface;
 mod presets;
+mod rows;
 mod selection;
 mod solver;
 mod support;

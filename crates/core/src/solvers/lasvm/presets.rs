@@ -13,6 +13,20 @@ impl SolverConfig for LaSvm {
     fn takes_kernels(&self) -> bool {
         true
     }
+    fn notes(&self, blocks: usize, _passes: Option<f64>) -> Vec<String> {
+        // The preset's 50 are nobody's choice.
+        let is_cut = self.candidates as usize > blocks && self.candidates != LaSvm::default().candidates;
+        let candidates = self.candidates;
+        let told = || {
+            format!(
+                "solver.candidates = {candidates} is more than the {blocks} examples there are: all that are left are asked"
+            )
+        };
+        is_cut.then(told).into_iter().collect()
+    }
+    fn prefers_kernels(&self) -> bool {
+        true
+    }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(LaSvmSolver::new(*self, blocks, dim, regularizer))
     }

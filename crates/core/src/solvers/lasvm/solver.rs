@@ -32,7 +32,9 @@ pub struct LaSvmSolver {
     pub(super) selection: Selection,
     pub(super) support: Support,
     /// Violations up to this are none, in units of the loss.
-    tau: f64,
+    pub(super) tau: f64,
+    /// REPROCESS steps made.
+    pub(super) reprocessed: u64,
     /// Whether a PROCESS step of the epoch has moved.
     moved: bool,
     /// REPROCESS steps of the finishing in hand; `None` before it.
@@ -52,6 +54,7 @@ impl LaSvmSolver {
             selection: Selection::new(blocks),
             support: Support::new(blocks),
             tau: config.tau,
+            reprocessed: 0,
             moved: false,
             finishing: None,
             processed: 0,
@@ -133,7 +136,7 @@ impl LaSvmSolver {
         let now = self.epochs as u32;
         let mut visit = self.dual.visit_with(block, answer, true, now, ctx);
         let step = visit.step(StepRule::Pairwise, 0.0, UpdateKind::Exact, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
         step.gain > 0.0
     }
 
@@ -143,8 +146,9 @@ impl LaSvmSolver {
         let tolerance = self.tolerance();
         let Some(block) = self.support.most_violating(&mut self.dual, tolerance, ctx) else { return false };
         ctx.count_cached();
+        self.reprocessed += 1;
         let step = self.dual.visit(block, ctx).step(StepRule::Pairwise, 0.0, UpdateKind::Approximate, ctx);
-        self.support.learn(block, &self.dual);
+        self.support.learn(block, &self.dual, ctx);
         step.gain > 0.0
     }
 
@@ -180,6 +184,6 @@ impl LaSvmSolver {
         self.support.check(&self.dual)?;
         ensure(self.tau > 0.0 && self.tau <= self.config.tau, "tau")?;
         ensure(self.finishing.is_some() == self.selection.is_done(), "the place in the epoch")?;
-        ensure(self.processed <= u64::MAX / 2 && self.epochs <= u64::MAX / 2, "the number of epochs")
+        ensure(self.processed.max(self.epochs).max(self.reprocessed) <= u64::MAX / 2, "the number of epochs")
     }
 }

@@ -1,11 +1,12 @@
 //! The examples that carry weight, or did a moment ago: those that have planes kept.
 //!
 //! Looking at all of them is what REPROCESS costs, so an example with one short plane (two labels and a kernel) stands here
-//! with all that its violation takes: a look is a stretch of memory and one weight for each of its coefficients. Others are
-//! scored where their planes are kept.
+//! with all that its violation takes: a look is a stretch of memory and one weight for each of its coefficients. Without a
+//! kernel single planes are laid out beside ([`Rows`]). Others are scored where their planes are kept.
 
 use serde::{Deserialize, Serialize};
 
+use super::rows::{Rows, violation};
 use crate::dual::BlockDual;
 use crate::hull::HullState;
 use crate::oracle::Capabilities;
@@ -53,8 +54,7 @@ impl Entry {
     fn violation(&self, w: &[f64]) -> f64 {
         let terms = self.indices.iter().zip(&self.values);
         let score = self.circ + terms.map(|(&at, value)| value * w[at as usize]).sum::<f64>();
-        let of = |has_mass: bool, score: f64| if has_mass { score } else { f64::INFINITY };
-        score.max(0.0) - of(self.masses[0], 0.0).min(of(self.masses[1], score))
+        violation(self.masses, score)
     }
 
     /// Whether a plane has no mass.
@@ -69,30 +69,43 @@ pub(super) struct Support {
     entries: Vec<Entry>,
     /// Where each example stands.
     places: Vec<u32>,
+    /// Laid out where there are as many as entries.
+    #[serde(skip)]
+    rows: Rows,
 }
 
 impl Support {
     pub(super) fn new(blocks: usize) -> Self {
-        Support { entries: Vec::new(), places: vec![NONE; blocks] }
+        Support { entries: Vec::new(), places: vec![NONE; blocks], rows: Rows::default() }
     }
 
     /// Learns that the planes or masses of an example have changed.
-    pub(super) fn learn(&mut self, block: usize, dual: &HullState) {
+    pub(super) fn learn(&mut self, block: usize, dual: &HullState, source: &mut impl Capabilities) {
         if dual.sets().is_empty(block) {
             return;
         }
         let entry = Entry::of(block, dual);
+        let is_laid_out = self.rows.len() == self.entries.len();
         match self.places[block] {
             NONE => {
                 self.places[block] = self.entries.len() as u32;
                 self.entries.push(entry);
+                if is_laid_out {
+                    self.rows.push(block, dual, source);
+                }
             }
-            at => self.entries[at as usize] = entry,
+            at => {
+                self.entries[at as usize] = entry;
+                if is_laid_out {
+                    self.rows.learn(at as usize, block, dual, source);
+                }
+            }
         }
     }
 
     /// The same of all that are listed.
     pub(super) fn learn_all(&mut self, dual: &HullState) {
+        self.rows.clear();
         self.entries.iter_mut().for_each(|entry| *entry = Entry::of(entry.block as usize, dual));
     }
 
@@ -104,32 +117,40 @@ impl Support {
         tau: f64,
         source: &mut impl Capabilities,
     ) -> Option<usize> {
+        if self.rows.len() != self.entries.len() {
+            self.rows.clear();
+            self.entries.iter().for_each(|entry| self.rows.push(entry.block as usize, dual, source));
+        }
         let (mut most, mut found, mut at) = (tau, None, 0);
         while let Some(&entry) = self.entries.get(at) {
             let block = entry.block;
             let violation = if entry.is_short {
                 entry.violation(dual.weights())
+            } else if let Some(violation) = self.rows.violation(at, dual.weights()) {
+                violation
             } else {
                 dual.violation(block as usize, 0.0, source)
             };
             if violation > most || (violation == most && found.is_some_and(|found| block < found)) {
                 (most, found) = (violation, Some(block));
             }
-            at += usize::from(violation > tau || !entry.has_idle(dual) || self.prune(at, dual));
+            at += usize::from(violation > tau || !entry.has_idle(dual) || self.prune(at, dual, source));
         }
         found.map(|block| block as usize)
     }
 
     /// Lets go the planes without mass of the example at a place; returns whether any are left, else the example has left.
-    fn prune(&mut self, at: usize, dual: &mut HullState) -> bool {
+    fn prune(&mut self, at: usize, dual: &mut HullState, source: &mut impl Capabilities) -> bool {
         let block = self.entries[at].block as usize;
         dual.sets_mut().prune(block, u32::MAX, usize::MAX);
         if !dual.sets().is_empty(block) {
             self.entries[at] = Entry::of(block, dual);
+            self.rows.learn(at, block, dual, source);
             return true;
         }
         self.places[block] = NONE;
         self.entries.swap_remove(at);
+        self.rows.swap_remove(at);
         if let Some(moved) = self.entries.get(at) {
             self.places[moved.block as usize] = at as u32;
         }

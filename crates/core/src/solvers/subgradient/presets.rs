@@ -6,6 +6,7 @@ use super::stream::{OnlineSubgradient, UNUSED};
 use crate::metric::SupportBudget;
 use crate::online::{Online, StreamFacts};
 use crate::oracle::MaxOracle;
+use crate::order::size_note;
 use crate::parameter::ParameterError;
 use crate::regularizer::Regularizer;
 use crate::solver::Solver;
@@ -38,6 +39,9 @@ impl SolverConfig for Subgradient {
     }
     fn unused_online(&self) -> &'static [(&'static str, &'static str)] {
         UNUSED
+    }
+    fn notes(&self, blocks: usize, _passes: Option<f64>) -> Vec<String> {
+        size_note("solver.size", self.size, blocks).into_iter().collect()
     }
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)

@@ -11,7 +11,7 @@ use crate::oracle::{MaxOracle, OracleError};
 use crate::order::{BlockOrder, Visiting, size_of};
 use crate::plane::Plane;
 use crate::regularizer::Regularizer;
-use crate::solver::{Progress, Solver, StepReport};
+use crate::solver::{Progress, Solver, StepReport, SubgradientStep};
 use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
 
@@ -45,6 +45,9 @@ pub struct SubgradientSolver {
     /// Steps made, and examples drawn.
     steps: u64,
     visits: u64,
+    /// Sum of the hinges of the step in hand, and what the last one did.
+    hinges: f64,
+    last: Option<SubgradientStep>,
 }
 
 impl SubgradientSolver {
@@ -75,6 +78,8 @@ impl SubgradientSolver {
             corner: Plane::new(),
             steps: 0,
             visits: 0,
+            hinges: 0.0,
+            last: None,
         }
     }
 
@@ -92,7 +97,10 @@ impl SubgradientSolver {
         ensure(same, "the average")?;
         let known = self.batch.iter().all(|&block| (block as usize) < self.blocks);
         let place = self.batch.is_empty() && self.asked == 0 || self.asked < self.batch.len();
-        ensure(self.visits.max(self.steps) <= u64::MAX / 2 && self.additions >= 0.0, "the steps")?;
+        ensure(
+            self.visits.max(self.steps) <= u64::MAX / 2 && self.additions >= 0.0 && self.hinges >= 0.0,
+            "the steps",
+        )?;
         ensure(self.size == fresh.size && self.batch.len() <= self.size && known && place, "the step in hand")?;
         self.order.check(self.blocks)
     }
@@ -110,9 +118,12 @@ impl SubgradientSolver {
     /// Makes the step whose examples were all asked about.
     fn end_step(&mut self) {
         self.visits += self.batch.len() as u64;
+        let hinge = std::mem::take(&mut self.hinges) * self.blocks as f64 / self.batch.len() as f64;
         self.batch.clear();
         self.asked = 0;
         self.steps += 1;
+        let step_size = 1.0 / (self.regularizer.lambda() * self.steps as f64);
+        self.last = Some(SubgradientStep { step_size, hinge });
         if self.additions > self.regularizer.metric().most_additions() {
             self.regularizer.metric().renew(&mut self.scaled);
             self.additions = 0.0;
@@ -165,7 +176,9 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
             ctx.maximize(block, weights, &mut self.corner)?;
         }
         let corner = self.corner.view();
-        if corner.score(weights) > 0.0 {
+        let hinge = corner.score(weights);
+        if hinge > 0.0 {
+            self.hinges += hinge;
             self.additions += self.regularizer.metric().add(-self.rate, corner.star, &mut self.scaled);
         }
         self.asked += 1;
@@ -212,7 +225,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for SubgradientSolver {
     }
 
     fn progress(&self) -> Progress {
-        Progress { iterations: self.visits.div_ceil(self.blocks as u64), ..Progress::default() }
+        Progress { iterations: self.visits.div_ceil(self.blocks as u64), subgradient: self.last, ..Progress::default() }
     }
 
     fn save(&self, out: &mut Vec<u8>) -> Result<(), StateError> {

@@ -13,7 +13,7 @@ use crate::context::Ctx;
 use crate::online::{Growth, Online, StreamFacts};
 use crate::oracle::{BoxedOracle, OracleError};
 use crate::order::size_of;
-use crate::parameter::ParameterError;
+use crate::parameter::{ParameterError, require};
 use crate::plane::Plane;
 use crate::solvers::answer_average::AnswerAverage;
 use crate::state::{self, StateError, ensure, finite};
@@ -89,12 +89,15 @@ impl OnlineSubgradient {
     ///
     /// # Errors
     ///
-    /// No lambda.
+    /// No lambda, or steps that are longer than a window.
     pub fn new(config: Subgradient, facts: StreamFacts) -> Result<Self, ParameterError> {
         let Some(lambda) = facts.lambda else {
             let rule = "of a stream must be a number, as its n is not known (or give stream.n)";
             return Err(ParameterError::new("lambda", "1/n or c:X", rule));
         };
+        let rule = "must be at most stream.window, as a step takes its examples from one window";
+        require(config.size < 1.0 || config.size <= facts.window as f64, "size", config.size, rule)
+            .map_err(|error| error.under("solver"))?;
         Ok(OnlineSubgradient {
             average: (config.averaging != AnswerAverage::None).then(Trail::default),
             size: size_of(config.size, facts.window.max(1)),

@@ -35,9 +35,42 @@ pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param],
             ParamKind::Choice(variants) if !(value.is_null() && param.default.is_null()) => {
                 choose(base.get(key), value, variants, &path)?
             }
+            ParamKind::Value(kind) if kind.is_list() => listed(value),
             _ => value.clone(),
         };
         base.insert(key.clone(), value);
+    }
+    Ok(())
+}
+
+/// Reads a list that is written as text with commas, as in `1,5`; what it may hold is checked by whoever reads it.
+fn listed(value: &Value) -> Value {
+    match value.as_str() {
+        Some(text) if text.contains(',') && !text.starts_with('[') => {
+            Value::Array(text.split(',').map(|item| parse_value(item.trim())).collect())
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Names the variants that have a field which the chosen one lacks.
+fn check_fields(chosen: &Variant, fields: &Map<String, Value>, variants: &[Variant], path: &str) -> Result<(), String> {
+    let has = |variant: &Variant, key: &str| variant.params.iter().any(|param| param.name == key);
+    for key in fields.keys().filter(|key| !has(chosen, key)) {
+        let able: Vec<&str> =
+            variants.iter().filter(|other| has(other, key)).map(|other| other.name.as_str()).collect();
+        if !able.is_empty() {
+            // Names of choices further up stand between quotes.
+            let dotted: String = path.split('`').step_by(2).map(|part| part.trim_end()).collect();
+            let kind = dotted.rsplit('.').next().unwrap_or(&dotted).replace('_', " ");
+            let article = match kind.ends_with('s') {
+                true => "a choice of",
+                false if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => "an",
+                false => "a",
+            };
+            let (name, able) = (&chosen.name, able.join(", "));
+            return Err(format!("{dotted}.{key} needs {article} {kind} that has it: {able}; found `{name}`"));
+        }
     }
     Ok(())
 }
@@ -63,6 +96,7 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
         Some(Value::Object(table)) if before_name == Some(name.as_str()) => table.clone(),
         _ => Map::new(),
     };
+    check_fields(variant, &fields, variants, path)?;
     overlay(&mut table, &Value::Object(fields), &variant.params, &format!("{path} `{name}`"))?;
     if variant.is_bare {
         return Ok(Value::String(name));

@@ -31,7 +31,10 @@ fn unknown_names_are_refused() {
     assert!(refused(json!({"ordr": "uniform"})).contains("did you mean `order`?"));
     assert!(refused(json!({"order": "uniformly"})).contains("did you mean `uniform`?"));
     assert!(refused(json!({"planes": {"max_planez": 1}})).contains("`max_planes`"));
-    assert!(refused(json!({"planes": {"name": "none", "max_planes": 1}})).contains("there is none"));
+    assert!(
+        refused(json!({"planes": {"name": "none", "max_planes": 1}}))
+            .contains("planes.max_planes needs a choice of planes that has it: multi-plane")
+    );
     assert!(refused(json!({"order": 3})).contains("expected a name"));
 }
 

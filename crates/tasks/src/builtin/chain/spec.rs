@@ -91,6 +91,7 @@ impl TaskSpec for ChainSpec {
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
+        self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;
         if let Some(kernel) = kernel {
             if kernel == Kernel::Precomputed {
                 return Err(OpenError::new("kernel `precomputed` is for rows, found sequences"));

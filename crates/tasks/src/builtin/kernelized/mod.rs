@@ -78,10 +78,6 @@ where
     <T as Task>::Scratch: Send,
 {
     let KernelOptions { kernel, store, budget, bias, labels, layout, columns } = options;
-    let fault = |error: KernelError| match error {
-        KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
-        other => OpenError::new(other.to_string()),
-    };
     let features = reading.vocabulary.features() - usize::from(bias);
     let (all, examples) = joined(&reading.inputs, features);
     if kernel == Kernel::Precomputed {
@@ -131,6 +127,14 @@ where
         bias,
         linear,
     }))
+}
+
+/// What is wrong with a kernel, as the task tells it.
+fn fault(error: KernelError) -> OpenError {
+    match error {
+        KernelError::Parameter(error) => OpenError::Parameter(error.under("kernel")),
+        other => OpenError::new(other.to_string()),
+    }
 }
 
 /// The rows of all examples, without features from `features` on, and which are each example's.

@@ -37,8 +37,7 @@ impl Problem for Kernelized {
         self.inner.magnitudes()
     }
     fn metric(&self) -> Result<Metric, OpenError> {
-        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1)
-            .map_err(|error| OpenError::new(error.to_string()))?;
+        let matrix = kernel_matrix(self.kernel, (*self.rows).clone(), self.store, 1).map_err(super::fault)?;
         let table = KernelTable {
             dim: self.dim(),
             start: 0,

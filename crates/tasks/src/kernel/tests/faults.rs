@@ -49,7 +49,7 @@ fn features() {
     let with = |kernel: Kernel, rows: &[&[f64]]| refusal(KernelRows::<f32>::new(kernel, rows_of(rows), 1 << 20, 1));
     for kernel in [Kernel::Intersection, Kernel::ChiSquare(ChiSquare::default())] {
         let found = with(kernel, &[&[1.0, 2.0], &[0.0, -0.5]]);
-        let place = "found -0.5 in row 1, column 1, expected finite features >= 0";
+        let place = "found -0.5 in row 2, column 2, expected finite features >= 0";
         assert_eq!(found, format!("kernel `{}`: {place}", kernel.name()));
         let resolved = kernel.resolved(&rows_of(&[&[1.0]])).unwrap();
         let kept = SupportRows::new(resolved, &rows_of(&[&[1.0]]), &[0], Storage::F32).unwrap();
@@ -57,14 +57,14 @@ fn features() {
     }
     for value in [f64::NAN, f64::INFINITY] {
         let found = with(Kernel::Linear, &[&[1.0, value]]);
-        assert_eq!(found, format!("kernel `linear`: found {value} in row 0, column 1, expected finite features"));
+        assert_eq!(found, format!("kernel `linear`: found {value} in row 1, column 2, expected finite features"));
     }
     let rule = "expected at most 3.4028234663852886e38 with 32 bits: take storage f64, or scale the features";
     let found = with(Kernel::Linear, &[&[1.0], &[1e20]]);
-    assert!(found.starts_with("kernel `linear`: found K = 1") && found.ends_with(&format!("of rows 1 and 1, {rule}")));
+    assert!(found.starts_with("kernel `linear`: found K = 1") && found.ends_with(&format!("of rows 2 and 2, {rule}")));
     assert!(KernelRows::<f64>::new(Kernel::Linear, rows_of(&[&[1.0], &[1e20]]), 1 << 20, 1).is_ok());
     let rbf = Kernel::Rbf(Rbf { gamma: Gamma::Value(1.0) });
-    let rule = "kernel `rbf`: found K = inf of rows 0 and 0, expected finite numbers: scale the features";
+    let rule = "kernel `rbf`: found K = inf of rows 1 and 1, expected finite numbers: scale the features";
     assert_eq!(with(rbf, &[&[1e160]]), rule);
 }
 
@@ -77,21 +77,21 @@ fn matrices() {
             &[&[1.0, 0.5, 0.1][..], &[0.5, 1.0, 0.1]][..],
             "found 2 rows of 3 columns, expected 2 columns, one per training row",
         ),
-        (&[&[1.0, f64::NAN], &[0.5, 1.0]], "found NaN in row 0, column 1, expected finite numbers"),
-        (&[&[1.0, 0.5], &[0.5, -1.0]], "found -1 in row 1, column 1, expected no number below 0 on the diagonal"),
+        (&[&[1.0, f64::NAN], &[0.5, 1.0]], "found NaN in row 1, column 2, expected finite numbers"),
+        (&[&[1.0, 0.5], &[0.5, -1.0]], "found -1 in row 2, column 2, expected no number below 0 on the diagonal"),
         (
             &[&[1.0, 0.5], &[0.25, 1.0]],
-            "found 0.5 in row 0, column 1, expected 0.25, which stands in row 1, column 0: the matrix must be symmetric",
+            "found 0.5 in row 1, column 2, expected 0.25, which stands in row 2, column 1: the matrix must be symmetric",
         ),
         (
             &[&[1.0, 0.0], &[0.25, 1.0]],
-            "found 0.25 in row 1, column 0, expected 0, which stands in row 0, column 1: the matrix must be symmetric",
+            "found 0.25 in row 2, column 1, expected 0, which stands in row 1, column 2: the matrix must be symmetric",
         ),
     ] {
         assert_eq!(with(rows), format!("kernel `precomputed`: {expected}"));
     }
     let found = with(&[&[1e40]]);
-    assert!(found.ends_with("in row 0, column 0, expected no number beyond 32 bits, or storage f64"), "{found}");
+    assert!(found.ends_with("in row 1, column 1, expected no number beyond 32 bits, or storage f64"), "{found}");
     let kept = SupportRows::new(Kernel::Precomputed, &SparseRows::new(3), &[2], Storage::F32).unwrap();
     let error = refusal(kept.check(&rows_of(&[&[1.0, 2.0]])));
     let expected = "found 1 rows of 2 columns, expected 3 columns, one per training row";
@@ -116,5 +116,5 @@ fn functions() {
     assert!(with(Box::new(|_, _| f64::INFINITY)).contains("expected finite numbers"));
     let late: RowKernel = Box::new(move |x, _| if first(x) == 2.0 { f64::NAN } else { 1.0 });
     let kept = SupportRows::of_function(late, &rows, &[0], Storage::F64).unwrap();
-    assert!(refusal(kept.values(&rows, 0..3, 1, &mut [0.0; 3])).contains("found K = NaN of rows 1"));
+    assert!(refusal(kept.values(&rows, 0..3, 1, &mut [0.0; 3])).contains("found K = NaN of rows 2"));
 }
