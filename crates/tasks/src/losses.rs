@@ -48,6 +48,19 @@ pub enum LossError {
         /// Labels.
         labels: usize,
     },
+    /// The costs take more than [`MAX_COSTS`] numbers.
+    #[error(
+        "{labels} labels with so many different class weights need {:.1} GiB of costs, expected at most {} GiB: the 0-1 loss \
+         with equal weights needs none",
+        *.numbers as f64 / (1u64 << 27) as f64,
+        MAX_COSTS / (1 << 27)
+    )]
+    TooMany {
+        /// Labels.
+        labels: usize,
+        /// Numbers that would be kept.
+        numbers: usize,
+    },
     /// A cost is negative or not finite, or that of a right answer is not 0.
     #[error("task.loss.matrix[{truth}][{prediction}] = {cost}: must be finite and >= 0, and 0 on the diagonal")]
     Cost {
@@ -66,12 +79,20 @@ const UNSEEN_COST: f64 = 1.0;
 /// A label number that stands for "not among the labels of training", as every number does that is too large.
 pub const UNSEEN: u32 = u32::MAX;
 
+/// Most numbers that a table keeps: 2^27, 1 GiB.
+const MAX_COSTS: usize = 1 << 27;
+
 /// A loss made ready for `labels` labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostTable {
     labels: usize,
-    /// `[truth][prediction]`.
+    /// What rows are cut from. Those of a 0-1 loss of one weight are windows of `2 labels - 1` numbers, all of them that
+    /// weight but for a 0 in the middle; others stand one after the other.
     costs: Vec<f64>,
+    /// Where the row of each truth begins.
+    starts: Vec<usize>,
+    /// Whether all wrong answers for a truth cost the same.
+    is_zero_one: bool,
     normalized: bool,
 }
 
@@ -82,34 +103,70 @@ impl CostTable {
     ///
     /// The cost matrix or the class weights are not of so many labels, or have an entry that no cost may have.
     pub fn new(spec: &LossSpec, class_weights: Option<&[f64]>, labels: usize) -> Result<Self, LossError> {
-        let mut costs = match spec {
-            LossSpec::Hamming | LossSpec::HammingSum => {
-                (0..labels * labels).map(|k| if k / labels == k % labels { 0.0 } else { 1.0 }).collect()
-            }
-            LossSpec::CostMatrix { matrix } => checked_matrix(matrix, labels)?,
-        };
+        let weight = |truth: usize| class_weights.map_or(1.0, |weights| weights[truth]);
+        if let LossSpec::CostMatrix { matrix } = spec {
+            check_matrix(matrix, labels)?;
+        }
         if let Some(weights) = class_weights {
             if weights.len() != labels {
                 return Err(LossError::WeightCount { found: weights.len(), labels });
             }
-            for (row, &weight) in costs.chunks_exact_mut(labels).zip(weights) {
-                if !(weight.is_finite() && weight >= 0.0) {
-                    return Err(LossError::Weight(weight));
-                }
-                row.iter_mut().for_each(|cost| *cost *= weight);
+            if let Some(&weight) = weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
+                return Err(LossError::Weight(weight));
             }
         }
-        Ok(CostTable { labels, costs, normalized: *spec != LossSpec::HammingSum })
+        let mut different: Vec<f64> = (0..labels).map(weight).collect();
+        different.sort_unstable_by(f64::total_cmp);
+        different.dedup_by(|a, b| a.to_bits() == b.to_bits());
+        let (all, window) = (labels.saturating_mul(labels), (2 * labels).saturating_sub(1));
+        let windows = different.len().saturating_mul(window);
+        let numbers = if matches!(spec, LossSpec::CostMatrix { .. }) { all } else { all.min(windows) };
+        if numbers > MAX_COSTS {
+            return Err(LossError::TooMany { labels, numbers });
+        }
+        let mut costs = Vec::with_capacity(numbers);
+        let mut starts = Vec::with_capacity(labels);
+        match spec {
+            LossSpec::CostMatrix { matrix } => {
+                for (truth, row) in matrix.iter().enumerate() {
+                    starts.push(costs.len());
+                    costs.extend(row.iter().map(|cost| cost * weight(truth)));
+                }
+            }
+            _ if windows <= all => {
+                for &weight in &different {
+                    costs.extend((1..2 * labels).map(|k| if k == labels { 0.0 } else { weight }));
+                }
+                let of = |weight: f64| different.partition_point(|other| other.total_cmp(&weight).is_lt());
+                starts.extend((0..labels).map(|truth| of(weight(truth)) * window + labels - 1 - truth));
+            }
+            _ => {
+                for truth in 0..labels {
+                    starts.push(costs.len());
+                    costs.extend((0..labels).map(|k| if k == truth { 0.0 } else { weight(truth) }));
+                }
+            }
+        }
+        let is_zero_one = !matches!(spec, LossSpec::CostMatrix { .. });
+        Ok(CostTable { labels, costs, starts, is_zero_one, normalized: *spec != LossSpec::HammingSum })
     }
 
     /// Returns the costs of every prediction of one variable whose truth is given; before [`factor`](CostTable::factor).
     pub fn row(&self, truth: u32) -> &[f64] {
-        &self.costs[truth as usize * self.labels..][..self.labels]
+        &self.costs[self.starts[truth as usize]..][..self.labels]
     }
 
     /// Returns the largest cost of one variable by its true label; before [`factor`](CostTable::factor).
     pub fn largest(&self) -> Vec<f64> {
-        self.costs.chunks_exact(self.labels.max(1)).map(|row| row.iter().copied().fold(0.0, f64::max)).collect()
+        (0..self.labels).map(|truth| self.most(truth)).collect()
+    }
+
+    /// The largest cost of this row.
+    fn most(&self, truth: usize) -> f64 {
+        let row = self.row(truth as u32);
+        let wrong = &row[usize::from(truth == 0).min(row.len())..];
+        let looked_at = if self.is_zero_one { &wrong[..wrong.len().min(1)] } else { row };
+        looked_at.iter().copied().fold(0.0, f64::max)
     }
 
     /// Returns what the sum over `len` variables is multiplied by.
@@ -119,8 +176,7 @@ impl CostTable {
 
     /// Returns the largest loss of any prediction where `truth` is true; the truth holds labels of the table only.
     pub fn largest_loss(&self, truth: &[u32]) -> f64 {
-        let largest = |&t: &u32| self.row(t).iter().copied().fold(0.0, f64::max);
-        truth.iter().map(largest).sum::<f64>() * self.factor(truth.len())
+        truth.iter().map(|&truth| self.most(truth as usize)).sum::<f64>() * self.factor(truth.len())
     }
 
     /// Returns the loss of predicting `labels` where `truth` is true. The truth may hold labels that are not in the table.
@@ -131,7 +187,7 @@ impl CostTable {
     }
 }
 
-fn checked_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<Vec<f64>, LossError> {
+fn check_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<(), LossError> {
     if matrix.len() != labels || matrix.iter().any(|row| row.len() != labels) {
         return Err(LossError::MatrixShape { labels });
     }
@@ -142,7 +198,7 @@ fn checked_matrix(matrix: &[Vec<f64>], labels: usize) -> Result<Vec<f64>, LossEr
             }
         }
     }
-    Ok(matrix.concat())
+    Ok(())
 }
 
 #[cfg(test)]
@@ -161,6 +217,39 @@ mod tests {
         let matrix = vec![vec![0.0, 3.0], vec![1.0, 0.0]];
         let cost = CostTable::new(&LossSpec::CostMatrix { matrix }, None, 2).unwrap();
         assert_eq!(cost.loss(&[0], &[1]), 3.0);
+    }
+
+    /// However the rows are kept, they are those of the full table: of one weight, of few and of as many as labels.
+    #[test]
+    fn rows_are_those_of_the_full_table() {
+        for labels in [0, 1, 2, 3, 7] {
+            let all: Vec<f64> = (0..labels).map(|k| k as f64 / 4.0).collect();
+            let few: Vec<f64> = (0..labels).map(|k| if k % 3 == 1 { 0.0 } else { 0.1 }).collect();
+            for weights in [None, Some(few), Some(all)] {
+                let weight = |truth: usize| weights.as_ref().map_or(1.0, |weights| weights[truth]);
+                let full = |truth: usize| -> Vec<f64> {
+                    (0..labels).map(|k| if k == truth { 0.0 } else { weight(truth) }).collect()
+                };
+                let table = CostTable::new(&LossSpec::Hamming, weights.as_deref(), labels).unwrap();
+                let most = |truth: usize| full(truth).into_iter().fold(0.0, f64::max);
+                assert_eq!(table.largest(), (0..labels).map(most).collect::<Vec<_>>(), "{labels} {weights:?}");
+                for truth in 0..labels {
+                    assert_eq!(table.row(truth as u32), full(truth), "{labels} {weights:?}");
+                }
+            }
+        }
+    }
+
+    /// The 0-1 loss takes memory as there are labels; what would take their square is refused before it is made.
+    #[test]
+    fn many_labels_need_no_full_table() {
+        let labels = 1 << 20;
+        let table = CostTable::new(&LossSpec::Hamming, Some(&vec![2.0; labels]), labels).unwrap();
+        assert!(table.costs.len() < 2 * labels);
+        assert_eq!(table.loss(&[5, 6], &[5, 7]), 1.0);
+        let weights: Vec<f64> = (0..labels).map(|k| k as f64).collect();
+        let error = CostTable::new(&LossSpec::Hamming, Some(&weights), labels).unwrap_err().to_string();
+        assert!(error.contains("1048576 labels") && error.contains("at most 1 GiB"), "{error}");
     }
 
     /// Tables that are no losses are refused with the entry and the rule.

@@ -142,6 +142,15 @@ class BuiltIn(Estimator):
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
+    try:
+        return _loaded(path)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, StopIteration) as error:
+        name = os.fspath(path)
+        raise ValueError(f"{name}: what it says of its model is not sound: {type(error).__name__}: {error}") from error
+
+
+def _loaded(path: str | os.PathLike[str]) -> Any:
+    """As :func:`load`, of a file whose fields may be anything."""
     model, several = _core.load(path)
     saved: Any = model or several  # the core returns one of the two
     info = json.loads(saved.info())
@@ -184,7 +193,7 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
         warnings.warn(
             "the model was trained toward prior weights, which its file does not hold: another fit will not use them",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     named = {"solver": spec["solver"]["name"], "seed": spec["seed"], "clock": spec["clock"], "params": params or None}
     return {**named, "lam": spec.get("lambda", "1/n"), **stop}

@@ -334,7 +334,7 @@ class StructuredSVM(Estimator):
     def load(cls, path: str | os.PathLike[str], task: Any) -> Self:
         """Reads a model file; ``task`` is what it was trained with, which no file holds."""
         model, _ = _core.load(path)
-        if model is None or json.loads(model.info())["task"] != "user":
+        if model is None or json.loads(model.info()).get("task") != "user":
             raise ValueError(f"{os.fspath(path)}: holds no model of a user's task")
         found = cls(task)
         found._from_model(model)

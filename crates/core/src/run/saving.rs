@@ -148,6 +148,8 @@ impl<O: MaxOracle> Run<O> {
         ensure(regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
         ensure(finite(&numbers), "the times")?;
+        let bounds = [ledger.dual.map(|dual| dual.value), ledger.books, ledger.shown.map(|(shown, _)| shown.value)];
+        ensure(bounds.into_iter().flatten().all(|value| !value.is_nan()) && !ledger.noise.is_nan(), "the bounds")?;
         ensure(ledger.forecast.is_sound(), "the forecast of the gap")?;
         ledger.attempt.as_ref().map_or(Ok(()), |attempt| attempt.check(self.oracle.blocks(), dim))?;
         self.solver.restore(rest, &mut self.oracle)?;

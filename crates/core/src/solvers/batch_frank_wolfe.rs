@@ -46,6 +46,10 @@ impl BatchFrankWolfe {
 }
 
 impl SolverConfig for BatchFrankWolfe {
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)
     }

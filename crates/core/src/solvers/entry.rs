@@ -81,6 +81,12 @@ pub trait SolverConfig: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// Returns how many arrays as long as w training holds at most: of the solver, of the run around it (best weights,
+    /// candidate, evaluation) and of the model. Planes that are kept for each example are not counted, as they are sparse.
+    fn copies(&self) -> usize {
+        7
+    }
+
     /// Builds a solver that has not begun, for `blocks` examples and `dim` weights.
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver;
 }

@@ -35,9 +35,6 @@ const POSITIONS: [&str; 4] = [
 /// What `kind` says in the metadata of a checkpoint.
 const KIND: &str = "checkpoint";
 
-/// Largest file that is read: 64 GiB.
-const MAX_BYTES: u64 = 1 << 36;
-
 /// Where a run's outputs go, so that it can go on without being told again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +146,28 @@ fn sources() -> String {
     sha256(&parts)
 }
 
+/// Reads what a checkpoint says of itself.
+fn read_info(value: Value) -> Result<CheckpointInfo, String> {
+    if value["kind"] != KIND {
+        return Err("it is a model, not a checkpoint".into());
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    if value["format"] != CHECKPOINT_FORMAT || value["version"] != version {
+        let (format, by) = (&value["format"], value["version"].as_str().unwrap_or("?"));
+        return Err(format!(
+            "it was written by version {by} (checkpoint format {format}), this is version {version} (format \
+             {CHECKPOINT_FORMAT}): resume with the version that wrote it"
+        ));
+    }
+    if value["sources"] != sources() {
+        return Err(format!(
+            "it was written by another build of version {version}, from other sources: resume with the build that \
+             wrote it"
+        ));
+    }
+    serde_json::from_value(value).map_err(|error| container::broken(&error))
+}
+
 /// Where the last generation but one is kept.
 pub fn previous(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -157,7 +176,7 @@ pub fn previous(path: &Path) -> PathBuf {
 }
 
 impl Checkpoint {
-    /// The tensors of the file with their names.
+    /// The tensors of the file with their names, without those of what it says of itself.
     fn payloads(&self) -> Vec<(&str, &[u8])> {
         let all = [("state", &self.state), ("outer", &self.outer), ("sample", &self.sample)];
         let all = all.map(|(name, bytes)| (name, bytes.as_slice()));
@@ -167,7 +186,7 @@ impl Checkpoint {
     /// All of the file before the tensors, checksum included.
     fn header(&self) -> Result<Vec<u8>, Error> {
         let info = CheckpointInfo { checksum: zero_checksum(), ..self.info.clone() };
-        container::header(&info, &self.payloads())
+        container::head(&info, &self.payloads())
             .map_err(|error| Error::failed(format!("the checkpoint is not sound: {error}")))
     }
 
@@ -188,7 +207,9 @@ impl Checkpoint {
     pub fn save(&self, path: &Path, keep: bool) -> Result<(), Error> {
         let header = self.header()?;
         let previous = keep.then(|| previous(path));
-        durable_replace(path, &[&header, &self.state, &self.outer, &self.sample], previous.as_deref())
+        let parts = [header.as_slice(), &self.state, &self.outer, &self.sample];
+        let check = || container::check_parts(&parts, "a checkpoint").and_then(read_info).map(drop);
+        durable_replace(path, &parts, previous.as_deref(), check)
             .map_err(|error| Error::failed(format!("{}: the checkpoint could not be written: {error}", path.display())))
     }
 
@@ -199,24 +220,7 @@ impl Checkpoint {
     /// What is wrong with them. Any change to any byte is refused.
     pub fn from_bytes(bytes: &[u8]) -> Result<Checkpoint, String> {
         let (value, tensors) = container::unpack(bytes, "a checkpoint")?;
-        if value["kind"] != KIND {
-            return Err("it is a model, not a checkpoint".into());
-        }
-        let version = env!("CARGO_PKG_VERSION");
-        if value["format"] != CHECKPOINT_FORMAT || value["version"] != version {
-            let (format, by) = (&value["format"], value["version"].as_str().unwrap_or("?"));
-            return Err(format!(
-                "it was written by version {by} (checkpoint format {format}), this is version {version} (format \
-                 {CHECKPOINT_FORMAT}): resume with the version that wrote it"
-            ));
-        }
-        if value["sources"] != sources() {
-            return Err(format!(
-                "it was written by another build of version {version}, from other sources: resume with the build that \
-                 wrote it"
-            ));
-        }
-        let info: CheckpointInfo = serde_json::from_value(value).map_err(|error| container::broken(&error))?;
+        let info = read_info(value)?;
         let bytes = |name: &str| container::tensor(&tensors, name, Dtype::U8).map(|tensor| tensor.data().to_vec());
         let optional = |name: &str| if tensors.names().contains(&name) { bytes(name) } else { Ok(Vec::new()) };
         Ok(Checkpoint { info, state: bytes("state")?, outer: optional("outer")?, sample: optional("sample")? })
@@ -228,7 +232,7 @@ impl Checkpoint {
     ///
     /// [`Error::Input`] where it cannot be read or is no sound checkpoint.
     pub fn load(path: &Path) -> Result<Checkpoint, Error> {
-        container::load(path, KIND, MAX_BYTES, Checkpoint::from_bytes)
+        container::load(path, KIND, Checkpoint::from_bytes)
     }
 
     /// Reads the newest generation that is sound, and says which file that is; if it is not `path` itself, also why

@@ -10,17 +10,27 @@ use multiplane_tasks::problem::Vocabulary;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::bulk::{self, Bulk};
 use super::dictionary::{self, Parts, SupportParts};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
 const METADATA_KEY: &str = "multiplane";
 
-/// Largest header accepted: ours are a few kilobytes.
-pub(super) const MAX_HEADER: u64 = 1 << 20;
+/// Largest header accepted, and written: ours are a few kilobytes, as long fields stand in tensors.
+const MAX_HEADER: u64 = 1 << 20;
+
+/// What the header has beside our JSON: its tensors' names and places.
+const OF_HEADER: usize = 1 << 14;
+
+/// Largest file that is read or written: 64 GiB.
+const MAX_BYTES: u64 = 1 << 36;
+
+/// Field of our JSON that holds the checksum; it comes first.
+pub(super) const CHECKSUM: &str = "checksum";
 
 /// Digits of a checksum.
 const DIGITS: usize = 64;
@@ -73,30 +83,49 @@ pub(super) fn pack(tensors: &[Tensor<'_>], vocabulary: &Vocabulary, info: &impl 
     for view in names.iter().flat_map(Parts::tensors) {
         views.push(view.map_err(|error| broken(&error))?);
     }
-    let json = serde_json::to_string(info).map_err(|error| broken(&error))?;
+    let Bulk { json, tensors } = Bulk::of(info).map_err(|error| broken(&error))?;
+    check_header(&json).map_err(|error| broken(&error))?;
+    for (name, payload) in &tensors {
+        let view = TensorView::new(Dtype::U8, vec![payload.len()], payload).map_err(|error| broken(&error))?;
+        views.push((name, view));
+    }
     let metadata = HashMap::from([(METADATA_KEY.to_string(), json)]);
     let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(|error| broken(&error))?;
     stamp(&mut bytes, &[]).map_err(|error| broken(&error))?;
     Ok(bytes)
 }
 
-/// Builds all of a file that comes before `payloads`, byte tensors with their names; `info` has a field `checksum`,
-/// zeroed. For what is too large to be copied.
-pub(super) fn header(info: &impl Serialize, payloads: &[(&str, &[u8])]) -> Result<Vec<u8>, String> {
-    let json = serde_json::to_string(info).map_err(|error| error.to_string())?;
-    let mut header = json!({"__metadata__": {METADATA_KEY: json}});
+/// Builds all of a file that comes before `payloads`, byte tensors with their names: the header, and what of `info` is too
+/// long for it. `info` has a field `checksum`, zeroed. For what is too large to be copied.
+pub(super) fn head(info: &impl Serialize, payloads: &[(&str, &[u8])]) -> Result<Vec<u8>, String> {
+    let bulk = Bulk::of(info)?;
+    check_header(&bulk.json)?;
+    let mut header = json!({"__metadata__": {METADATA_KEY: bulk.json}});
     let mut from = 0;
-    for (name, bytes) in payloads {
+    for (name, bytes) in bulk.payloads().chain(payloads.iter().copied()) {
         let to = from + bytes.len();
-        header[*name] = json!({"dtype": "U8", "shape": [bytes.len()], "data_offsets": [from, to]});
+        header[name] = json!({"dtype": "U8", "shape": [bytes.len()], "data_offsets": [from, to]});
         from = to;
     }
     let mut text = header.to_string();
     text.extend(std::iter::repeat_n(' ', text.len().next_multiple_of(8) - text.len()));
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
+    bulk.payloads().for_each(|(_, payload)| bytes.extend_from_slice(payload));
     stamp(&mut bytes, &payloads.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>())?;
     Ok(bytes)
+}
+
+/// Refuses JSON that is too long for a header, where it stands as a string.
+pub(super) fn check_header(json: &str) -> Result<(), String> {
+    let (found, most) = (Value::from(json).to_string().len(), MAX_HEADER as usize - OF_HEADER);
+    match found <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "what it says of itself takes {found} bytes of its header, expected at most {most} of the {MAX_HEADER} that a \
+             header may have"
+        )),
+    }
 }
 
 /// Puts the checksum over `bytes` and what follows them in the place of the zeros.
@@ -107,27 +136,64 @@ fn stamp(bytes: &mut [u8], rest: &[&[u8]]) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes apart the bytes of a file that should be `what` ("a model file"): our JSON, and the tensors. Any change to any
-/// byte is refused.
-pub(super) fn unpack<'a>(bytes: &'a [u8], what: &str) -> Result<(Value, SafeTensors<'a>), String> {
-    let header = bytes.first_chunk().map(|head| u64::from_le_bytes(*head));
-    match header {
-        Some(len) if len <= MAX_HEADER && len + 8 <= bytes.len() as u64 => {}
-        _ => return Err(format!("it is not {what}, or it was cut short")),
+/// The header's length, where a file of `total` bytes that begins so can be `what`.
+fn header_length(head: &[u8], total: u64, what: &str) -> Result<usize, String> {
+    match head.first_chunk().map(|head| u64::from_le_bytes(*head)) {
+        Some(len) if len <= MAX_HEADER && len + 8 <= total && total <= MAX_BYTES => Ok(len as usize),
+        Some(len) if len <= MAX_HEADER && len + 8 <= total => {
+            Err(format!("it has {total} bytes, expected at most {MAX_BYTES}"))
+        }
+        _ => Err(format!("it is not {what}, or it was cut short")),
     }
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
-    let json = metadata.metadata().as_ref().and_then(|map| map.get(METADATA_KEY));
+}
+
+/// Reads our JSON, and holds the checksum in it against all of the file.
+fn read_json(json: Option<&str>, parts: &[&[u8]]) -> Result<Value, String> {
     let json = json.ok_or("it is a safetensors file, but not one of multiplane's")?;
     let value: Value = serde_json::from_str(json).map_err(|error| broken(&error))?;
-    let checksum = value["checksum"].as_str().filter(|checksum| checksum.len() == DIGITS);
-    let found = checksum.and_then(|checksum| checksum_place(bytes, checksum)).map(|place| {
+    let checksum = value[CHECKSUM].as_str().filter(|checksum| checksum.len() == DIGITS);
+    let found = checksum.and_then(|checksum| checksum_place(parts[0], checksum)).map(|place| {
         let zeros = zero_checksum();
-        sha256(&[&bytes[..place], zeros.as_bytes(), &bytes[place + DIGITS..]])
+        sha256(&[&[&parts[0][..place], zeros.as_bytes(), &parts[0][place + DIGITS..]], &parts[1..]].concat())
     });
     if found.is_none() || found.as_deref() != checksum {
         return Err("its checksum does not match: the file is damaged".into());
     }
-    Ok((value, SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?))
+    Ok(value)
+}
+
+/// Takes apart the bytes of a file that should be `what` ("a model file"): our JSON, and the tensors. Any change to any
+/// byte is refused.
+pub(super) fn unpack<'a>(bytes: &'a [u8], what: &str) -> Result<(Value, SafeTensors<'a>), String> {
+    header_length(bytes, bytes.len() as u64, what)?;
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| broken(&error))?;
+    let json = metadata.metadata().as_ref().and_then(|map| map.get(METADATA_KEY));
+    let mut value = read_json(json.map(String::as_str), &[bytes])?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(&error))?;
+    let names = tensors.names();
+    let payloads = names.into_iter().map(|name| tensor(&tensors, name, Dtype::U8).map(|tensor| (name, tensor.data())));
+    bulk::gather(&mut value, payloads.filter_map(Result::ok))?;
+    Ok((value, tensors))
+}
+
+/// Reads what [`head`] has begun, without putting it together: our JSON. The parts are refused where the file would be.
+pub(super) fn check_parts(parts: &[&[u8]], what: &str) -> Result<Value, String> {
+    let total: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    let start = header_length(parts[0], total, what)? + 8;
+    let header: Map<String, Value> = serde_json::from_slice(&parts[0][8..start]).map_err(|error| broken(&error))?;
+    let mut value = read_json(header.get("__metadata__").and_then(|own| own[METADATA_KEY].as_str()), parts)?;
+    let place = |tensor: &Value, k: usize| tensor["data_offsets"][k].as_u64().unwrap_or(u64::MAX);
+    let tensors = header.iter().filter(|(name, _)| *name != "__metadata__");
+    let mut places: Vec<_> = tensors.map(|(name, own)| (place(own, 0), place(own, 1), name.as_str())).collect();
+    places.sort_unstable();
+    let end = places.iter().try_fold(0, |end, &(from, to, _)| (from == end && to >= from).then_some(to));
+    if end != Some(total - start as u64) {
+        return Err(broken(&"its tensors do not fill it"));
+    }
+    let of_head =
+        |(from, to, name)| parts[0].get(start + from as usize..start + to as usize).map(|bytes| (name, bytes));
+    bulk::gather(&mut value, places.into_iter().filter_map(of_head))?;
+    Ok(value)
 }
 
 /// Looks up the tensor of this name, which must be of this type.
@@ -146,20 +212,32 @@ pub(super) fn numbers(tensors: &SafeTensors<'_>, name: &str) -> Result<(Vec<usiz
     Ok((tensor.shape().to_vec(), values))
 }
 
-/// Reads the file at `path`, a `what` ("model") of at most `limit` bytes, and takes it apart.
-pub(super) fn load<T>(
-    path: &Path,
-    what: &str,
-    limit: u64,
-    parse: impl FnOnce(&[u8]) -> Result<T, String>,
-) -> Result<T, Error> {
+/// Refuses numbers that no weights are.
+pub(super) fn check_finite(name: &str, numbers: &[f64]) -> Result<(), String> {
+    match numbers.iter().position(|number| !number.is_finite()) {
+        Some(k) => Err(format!("its tensor {name} has {} at {k}, expected finite numbers", numbers[k])),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what is no strength of a regulariser.
+pub(super) fn check_lambda(name: &str, lambda: f64) -> Result<(), String> {
+    match lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite() {
+        true => Ok(()),
+        false => Err(format!("its {name} is {lambda}, expected a finite number > 0")),
+    }
+}
+
+/// Reads the file at `path`, a `what` ("model"), and takes it apart.
+pub(super) fn load<T>(path: &Path, what: &str, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, Error> {
     let refuse = |reason: &dyn Display| Error::input(format!("{}: {reason}", path.display()));
+    let unread = |error| refuse(&format!("the {what} could not be read: {error}"));
     let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| refuse(&format!("the {what} could not be read: {error}")))?;
-    if bytes.len() as u64 > limit {
-        return Err(refuse(&format!("it is larger than any {what}")));
+    let mut file = fs::File::open(path).map_err(unread)?;
+    // What is no file of ours is not read to its end.
+    (&mut file).take(8).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.first_chunk().is_some_and(|head| u64::from_le_bytes(*head) <= MAX_HEADER) {
+        file.take(MAX_BYTES + 1 - 8).read_to_end(&mut bytes).map_err(unread)?;
     }
     parse(&bytes).map_err(|reason| refuse(&reason))
 }

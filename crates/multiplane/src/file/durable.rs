@@ -2,12 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
 
-/// Writes `bytes` to `path`: temporary file beside it, fsync, rename, fsync of the directory. A new file's mode
+/// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's mode
 /// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
 /// of the new one. A link stays a link, also one to what is not there yet. Devices and pipes
 /// are written to directly; a pipe that nobody reads is waited for.
@@ -16,12 +16,18 @@ use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
 ///
 /// Whatever the system says; then the old content is still there.
 pub fn durable_write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    durable_replace(path, &[bytes], None)
+    durable_replace(path, &[bytes], None, || Ok(()))
 }
 
-/// The same for content in several parts. What `path` held before moves to `previous` where that is given; then there
-/// is a moment at which only `previous` exists.
-pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Path>) -> io::Result<()> {
+/// The same for content in several parts, which `check` has parsed as its reader would. What `path` held before moves to
+/// `previous` where that is given; then there is a moment at which only `previous` exists.
+pub(crate) fn durable_replace(
+    path: &Path,
+    parts: &[&[u8]],
+    previous: Option<&Path>,
+    check: impl FnOnce() -> Result<(), String>,
+) -> io::Result<()> {
+    check().map_err(|reason| io::Error::other(format!("it could not be read back: {reason}")))?;
     if is_special(path) {
         let mut device = OpenOptions::new().write(true).open(path)?; // of a pipe, when somebody reads it
         return parts.iter().try_for_each(|part| device.write_all(part));
@@ -29,7 +35,7 @@ pub(crate) fn durable_replace(path: &Path, parts: &[&[u8]], previous: Option<&Pa
     let target = leads_to(path)?; // a link stays a link to the new content
     let path = target.as_path();
     let (temporary, file) = create_beside(path)?;
-    let mut written = fill(file, parts);
+    let mut written = fill(file, parts).and_then(|()| read_back(&temporary, parts));
     if let Some(previous) = previous {
         written = written.and_then(|()| fs::rename(path, previous));
     }
@@ -128,9 +134,40 @@ fn fill(mut file: File, parts: &[&[u8]]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Holds what the file has against what was written: what its reader has checked is then what it will read.
+fn read_back(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 16];
+    let differs = || io::Error::other("what was written is not what is read back");
+    for chunk in parts.iter().flat_map(|part| part.chunks(1 << 16)) {
+        let read = &mut buffer[..chunk.len()];
+        file.read_exact(read)?;
+        if read != chunk {
+            return Err(differs());
+        }
+    }
+    if file.read(&mut buffer)? == 0 { Ok(()) } else { Err(differs()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What its reader refuses does not replace anything, nor does what is not read back as it was written.
+    #[test]
+    fn what_cannot_be_read_back_replaces_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model");
+        durable_write(&path, b"old").unwrap();
+        let error = durable_replace(&path, &[b"new"], None, || Err("too long".into())).unwrap_err();
+        assert!(error.to_string().contains("read back: too long"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        read_back(&path, &[b"o", b"", b"ld"]).unwrap();
+        for other in [&[b"o".as_slice(), b"l"][..], &[b"old!"], &[b"o", b"lD"]] {
+            assert!(read_back(&path, other).is_err(), "{other:?}");
+        }
+    }
 
     /// A write replaces the old file and leaves nothing else behind; a failed one leaves the old file.
     #[test]

@@ -1,6 +1,7 @@
 //! Files: models, paths and checkpoints in one container, records, and how a file is replaced safely.
 
 mod breakpoint;
+mod bulk;
 mod checkpoint;
 mod container;
 mod dictionary;
@@ -14,6 +15,7 @@ mod provenance;
 mod record;
 
 pub use breakpoint::Breakpoint;
+pub(crate) use bulk::check_fits;
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub(crate) use container::sha256;
 pub(crate) use durable::sweep;

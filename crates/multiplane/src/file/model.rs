@@ -4,23 +4,20 @@ use std::path::Path;
 
 use multiplane_core::observe::Certificate;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::{MAX_DICTIONARY_BYTES, MAX_DIM, Problem};
+use multiplane_tasks::problem::{MAX_DIM, Problem};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::container::{self, MAX_HEADER};
+use super::container;
 use super::dictionary::Features;
-use super::durable::durable_write;
+use super::durable::durable_replace;
 use super::provenance::{Provenance, read_info};
 use crate::error::Error;
 use crate::spec::find_task;
 
 /// Version of the format of model files that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
-
-/// Largest file that is read as a model.
-const MAX_BYTES: u64 = (MAX_DIM * 8 + MAX_DICTIONARY_BYTES) as u64 + MAX_HEADER + 8;
 
 /// What the file says about its weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,12 +80,12 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<(Value, SafeTensors<'_>, Features),
 
 /// Reads a file of weights by `parse`.
 pub(super) fn load<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Result<T, Error> {
-    container::load(path, "model", MAX_BYTES, parse)
+    container::load(path, "model", parse)
 }
 
-/// Writes a file of weights durably.
-pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    durable_write(path, bytes)
+/// Writes a file of weights durably, which `parse` must be able to read.
+pub(super) fn save<T>(path: &Path, bytes: &[u8], parse: fn(&[u8]) -> Result<T, String>) -> Result<(), Error> {
+    durable_replace(path, &[bytes], None, || parse(bytes).map(drop))
         .map_err(|error| Error::failed(format!("{}: the model could not be written: {error}", path.display())))
 }
 
@@ -116,12 +113,13 @@ impl Model {
 
     /// Reads what a container held.
     pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<Model, String> {
-        let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance);
-        let info = info.map_err(|error| container::broken(&error))?;
+        let info = read_info(info, features, |info: &mut ModelInfo| &mut info.provenance)?;
+        container::check_lambda("lambda", info.lambda)?;
         let (shape, w) = container::numbers(tensors, "w")?;
         if shape.len() != 1 || w.len() > MAX_DIM {
             return Err(format!("its tensor w has shape {shape:?}, expected [d]"));
         }
+        container::check_finite("w", &w)?;
         Ok(Model { w, info })
     }
 
@@ -136,13 +134,13 @@ impl Model {
         w
     }
 
-    /// Writes the file; see [`durable_write`] for what that promises.
+    /// Writes the file; see [`durable_write`](crate::durable_write) for what that promises.
     ///
     /// # Errors
     ///
     /// [`Error::Failed`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        save(path, &self.to_bytes()?)
+        save(path, &self.to_bytes()?, Model::from_bytes)
     }
 
     /// Reads a file.

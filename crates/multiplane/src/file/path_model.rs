@@ -264,8 +264,7 @@ impl PathModel {
 
     /// Reads what a container held.
     pub(super) fn from_parts(info: Value, tensors: &SafeTensors<'_>, features: Features) -> Result<PathModel, String> {
-        let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance);
-        let info = info.map_err(|error| container::broken(&error))?;
+        let info = read_info(info, features, |info: &mut PathInfo| &mut info.provenance)?;
         let (_, lambdas) = container::numbers(tensors, "lambdas")?;
         let (shape, w) = container::numbers(tensors, "w")?;
         let (_, primal) = container::numbers(tensors, "primal")?;
@@ -280,6 +279,16 @@ impl PathModel {
         if !fits || !lambdas.is_sorted_by(|a, b| a > b) {
             return Err(format!("its tensor w has shape {shape:?} for {rows} falling lambdas, expected [B, d]"));
         }
+        lambdas.iter().try_for_each(|&lambda| container::check_lambda("tensor lambdas", lambda))?;
+        [info.lambda_min, info.lambda_end]
+            .into_iter()
+            .try_for_each(|end| container::check_lambda("lambda_end", end))?;
+        for (name, numbers) in [("w", &w), ("primal", &primal), ("squares", &squares)] {
+            container::check_finite(name, numbers)?;
+        }
+        if let Some(k) = dual.iter().position(|dual| dual.is_infinite()) {
+            return Err(format!("its tensor dual has {} at {k}, expected a finite number or none", dual[k]));
+        }
         Ok(PathModel { lambdas, w, primal, dual, squares, info })
     }
 
@@ -289,7 +298,7 @@ impl PathModel {
     ///
     /// [`Error::Failed`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        model::save(path, &self.to_bytes()?)
+        model::save(path, &self.to_bytes()?, PathModel::from_bytes)
     }
 }
 

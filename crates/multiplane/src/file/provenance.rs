@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::container::broken;
 use super::dictionary::Features;
 
 /// The task, the data and the run behind weights, as every model file names them.
@@ -36,19 +37,30 @@ impl Provenance {
     }
 }
 
-/// Reads what a file says of itself, with what it holds of its features. Fields that no struct of ours takes are
+/// Reads what a file says of itself, with what it holds of its features; labels must differ. Fields that no struct of ours takes are
 /// the task's own.
 pub(super) fn read_info<T: Serialize + DeserializeOwned>(
     info: Value,
     features: Features,
     provenance: fn(&mut T) -> &mut Provenance,
-) -> serde_json::Result<T> {
-    let mut read: T = serde_json::from_value(info.clone())?;
-    let known = serde_json::to_value(&read)?;
+) -> Result<T, String> {
+    let mut read: T = serde_json::from_value(info.clone()).map_err(|error| broken(&error))?;
+    let known = serde_json::to_value(&read).map_err(|error| broken(&error))?;
     let Value::Object(mut own) = info else { return Ok(read) }; // it was a struct
     own.retain(|key, _| known.get(key).is_none());
     let vocabulary = &mut provenance(&mut read).vocabulary;
     vocabulary.own = own;
     features.give(vocabulary);
+    let mut labels: Vec<&str> = vocabulary.labels.iter().map(String::as_str).collect();
+    labels.sort_unstable();
+    if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("its label `{}` comes twice", pair[0]));
+    }
+    if let Some(field) = ["task", "solver", "stop"].into_iter().find(|field| {
+        let given = &provenance(&mut read).spec[field];
+        !(given.is_null() || given.is_object())
+    }) {
+        return Err(format!("its spec.{field} is no object"));
+    }
     Ok(read)
 }

@@ -6,6 +6,7 @@ mod claim;
 mod data;
 mod hints;
 mod losses;
+mod memory;
 mod needs;
 mod open;
 mod options;

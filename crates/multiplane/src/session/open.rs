@@ -15,9 +15,9 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::data::read_task_data;
-use super::{needs, prior};
+use super::{memory, needs, prior};
 use crate::error::Error;
-use crate::file::{Checkpoint, CheckpointInfo, Provenance};
+use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
 use crate::spec::RunSpec;
 
 /// A run ready to begin: specification checked, data read, task opened.
@@ -111,6 +111,8 @@ impl Session {
         warnings.extend(spec.lambda.unused_by(solver));
         warnings.extend(spec.solver.config.notes(problem.blocks(), spec.stop.passes));
         needs::check(&spec.solver, &*problem)?;
+        memory::check(&spec.solver, &*problem)?;
+        check_fits(&Provenance::new(&*problem, spec.to_tree()))?;
         let regularizer = prior::regularizer(&mut spec, &*problem, lambda)?;
         if regularizer.metric().has_kernel() && !spec.solver.config.takes_kernels() {
             return Err(Error::input(BuildError::Kernel { name: spec.solver.entry.name }.to_string()));

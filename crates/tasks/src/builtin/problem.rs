@@ -65,6 +65,15 @@ where
     T::Label: Send + Sync,
     T::Scratch: Send,
 {
+    /// The hinge of one example by slow code, without its 1/n.
+    fn plain_hinge(&self, block: usize, w: &[f64]) -> Result<f64, String> {
+        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
+        match self.task.has_hinge(x, truth) {
+            true => Ok(self.task.reference_hinge(x, truth, w)),
+            false => Err("it has a label that the model does not know, so nothing can be verified".into()),
+        }
+    }
+
     /// Decodes every example on its thread, judges truth and answer there, and hands over the findings in order.
     fn decode_all<F: Send>(
         &self,
@@ -202,7 +211,7 @@ where
         let mut hinges = vec![0.0; self.blocks()];
         let mut workers = vec![(); threads.clamp(1, self.blocks())];
         let fill = |_: &mut (), block: usize, hinge: &mut f64| {
-            *hinge = self.task.reference_hinge(&self.examples.inputs[block], &self.examples.labels[block], w);
+            *hinge = self.plain_hinge(block, w)?;
             Ok(())
         };
         divide(&mut workers, &mut hinges, fill)
@@ -212,8 +221,8 @@ where
         Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
-        let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Ok(self.task.reference_hinge(x, truth, w) / self.blocks() as f64)
+        let hinge = self.plain_hinge(block, w).map_err(|reason| OracleError { block, reason })?;
+        Ok(hinge / self.blocks() as f64)
     }
     fn reference_roundoff(&self) -> f64 {
         self.task.reference_roundoff()

@@ -101,11 +101,16 @@ impl LabelledRows {
         };
         let mut warnings = Vec::new();
         let vocabulary = match vocabulary {
-            Some(vocabulary) => vocabulary.read()?,
+            Some(vocabulary) => known_vocabulary(vocabulary, options)?,
             None => learn(rows, options, &mut warnings)?,
         };
-        let names: Vec<i64> = vocabulary.labels.iter().filter_map(|label| label.parse().ok()).collect();
-        let number = |label: &i64| names.binary_search(label).map_or(UNSEEN, |position| position as u32);
+        // Names that are no numbers are of classes that Python has numbered.
+        let value = |(place, label): (usize, &String)| label.parse::<i64>().ok().map(|value| (value, place as u32));
+        let mut values: Vec<(i64, u32)> = vocabulary.labels.iter().enumerate().filter_map(value).collect();
+        values.sort_unstable();
+        let number = |label: &i64| {
+            values.binary_search_by_key(label, |&(value, _)| value).map_or(UNSEEN, |place| values[place].1)
+        };
         let labels: Vec<u32> = rows.labels.iter().map(number).collect();
         warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
         warnings.extend(unseen_features(rows.rows.columns(), vocabulary.features, options.bias));
@@ -125,6 +130,29 @@ impl LabelledRows {
             self.vocabulary.labels.push((if only == -1 { 1 } else { only + 1 }).to_string());
         }
     }
+}
+
+/// The vocabulary of a model, held to what holds of one that was learned.
+fn known_vocabulary(vocabulary: &Vocabulary, options: RowOptions) -> Result<RowVocabulary, OpenError> {
+    let vocabulary: RowVocabulary = vocabulary.read()?;
+    let labels = &vocabulary.labels;
+    let values: Option<Vec<i64>> = labels.iter().map(|label| label.parse().ok()).collect();
+    // By value; or by name, where the names of classes are texts that look like numbers.
+    if !(values.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) || is_ascending(labels) || unnumbered(labels)) {
+        return Err(OpenError::new("the labels of the model are not in ascending order"));
+    }
+    check_dim(vocabulary.features, if options.weights_per_label { labels.len() } else { labels.len().min(1) })?;
+    Ok(vocabulary)
+}
+
+/// Whether names ascend, none coming twice.
+fn is_ascending(names: &[String]) -> bool {
+    names.is_sorted_by(|a, b| a < b)
+}
+
+/// Whether a label is no whole number: its order is that of the program that named the labels.
+fn unnumbered(labels: &[String]) -> bool {
+    labels.iter().any(|label| label.parse::<i64>().is_err())
 }
 
 /// The vocabulary of training data.

@@ -161,12 +161,15 @@ fn known_vocabulary(options: &SequenceOptions<'_>, vocabulary: &Vocabulary) -> R
     let vocabulary: SequenceVocabulary = vocabulary.read()?;
     let named = vocabulary.dictionary.as_ref().map_or(0, |names| names.len() + usize::from(options.bias));
     let sound = !vocabulary.labels.is_empty()
+        && vocabulary.labels == sorted(vocabulary.labels.iter().cloned())
         && vocabulary.features >= usize::from(options.bias)
         && vocabulary.dictionary.is_some() != vocabulary.template.is_empty()
         && (vocabulary.dictionary.is_none() || named == vocabulary.features);
-    sound
-        .then_some(vocabulary)
-        .ok_or_else(|| OpenError::new("the labels, templates and features of the model do not fit together"))
+    if !sound {
+        return Err(OpenError::new("the labels, templates and features of the model do not fit together"));
+    }
+    check_size(&vocabulary.labels, vocabulary.features)?;
+    Ok(vocabulary)
 }
 
 /// Refuses dimensions for which w would not fit, pairs of labels included, and names that a header cannot hold.

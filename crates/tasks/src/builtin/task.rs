@@ -7,6 +7,7 @@ use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
 use multiplane_core::task::Task;
 
+use crate::builtin::pairwise::UNLABELLED;
 use crate::data::SparseRows;
 use crate::metrics::Measure;
 use crate::problem::TaskVocabulary;
@@ -54,6 +55,15 @@ pub trait BuiltinTask: Task {
     /// Whether anything is known of the truth; what is not is left out of all that is measured.
     fn is_known(&self, _truth: &Self::Label) -> bool {
         true
+    }
+
+    /// Whether a truth is made of labels that the task has, and so has a hinge; in training all are.
+    fn has_hinge(&self, x: &Self::Input, truth: &Self::Label) -> bool {
+        let own = |(k, &label): (usize, &u32)| {
+            let count = self.label_count(x, k);
+            count == 0 || label == UNLABELLED || (label as usize) < count
+        };
+        self.variables(truth).is_none_or(|labels| labels.iter().enumerate().all(own))
     }
 
     /// Whether two labellings of one input compete: their scores are sums over the same variables.

@@ -154,6 +154,13 @@ impl SolverConfig for BlockFrankWolfe {
         self.gap_step != GapStep::Batch // its step moves all blocks at once, by linear weights
     }
 
+    fn copies(&self) -> usize {
+        7 + match self.averaging {
+            Averaging::None => 0,
+            _ => 2,
+        }
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         self.solver(blocks, dim, regularizer)
     }

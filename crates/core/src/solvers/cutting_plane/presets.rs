@@ -26,6 +26,10 @@ impl SolverConfig for OneSlack {
         // DOP1's gains are of linear weights.
         self.solutions.planes() == 1 || self.solutions.combine() != Combine::Dop1
     }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(OneSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -38,6 +42,10 @@ impl SolverConfig for NSlack {
     fn takes_kernels(&self) -> bool {
         true
     }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
+    }
+
     fn build(&self, blocks: usize, dim: usize, regularizer: Regularizer) -> BoxedSolver {
         Box::new(NSlackSolver::new(*self, blocks, dim, regularizer))
     }
@@ -49,6 +57,9 @@ impl SolverConfig for SampledCuts {
     }
     fn takes_kernels(&self) -> bool {
         true
+    }
+    fn copies(&self) -> usize {
+        10 // sums over all examples are as long as w
     }
     fn notes(&self, blocks: usize, _passes: Option<f64>) -> Vec<String> {
         size_note("solver.size", self.size, blocks).into_iter().collect()

@@ -8,6 +8,9 @@ use std::path::Path;
 
 const LINE_LIMIT: usize = 16 << 20;
 
+/// Most blank lines that compressed data may have in a row: no honest file has millions, and a small one could hold billions.
+const MOST_BLANK: u64 = 1 << 22;
+
 /// The lines of a file, one at a time, out of one buffer.
 pub struct Lines {
     source: Source,
@@ -16,6 +19,9 @@ pub struct Lines {
     count: u64,
     /// Whether the last of them had its end.
     ended: bool,
+    /// Blank lines since the last one with content.
+    blank: u64,
+    most_blank: u64,
 }
 
 impl Lines {
@@ -37,13 +43,14 @@ impl Lines {
 
     /// Reads the lines of an open file.
     pub fn of(source: Source) -> Self {
-        Lines { source, buffer: Vec::new(), count: 0, ended: true }
+        Lines { source, buffer: Vec::new(), count: 0, ended: true, blank: 0, most_blank: MOST_BLANK }
     }
 
     /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
     ///
     /// # Errors
-    /// A line over 16 MiB, text that is not UTF-8, damaged or cut-off or wildly expanding gzip data.
+    /// A line over 16 MiB, text that is not UTF-8, gzip data that are damaged, cut off, wildly expanding, or blank for millions of
+    /// lines.
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>, DataError> {
         self.buffer.clear();
         self.source.line(LINE_LIMIT as u64 + 2, &mut self.buffer, self.count)?;
@@ -58,7 +65,19 @@ impl Lines {
             }
         }
         self.count += 1;
+        self.check_blank()?;
         self.line().map(Some)
+    }
+
+    /// Refuses compressed data that goes on and on without content: a gigabyte of line ends would take long to refuse.
+    fn check_blank(&mut self) -> Result<(), DataError> {
+        let is_blank = self.buffer.iter().all(u8::is_ascii_whitespace);
+        self.blank = if is_blank { self.blank + 1 } else { 0 };
+        if self.blank <= self.most_blank || !self.source.is_gzip() {
+            return Ok(());
+        }
+        let message = format!("found more than {} blank lines in a row, expected data", self.most_blank);
+        Err(DataError::at(self.source.path(), self.count, 1, message))
     }
 
     fn line(&self) -> Result<Line<'_>, DataError> {

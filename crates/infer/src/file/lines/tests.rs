@@ -77,6 +77,22 @@ fn limits_hold() {
     assert_eq!(all(bomb).unwrap_err().to_string(), message);
 }
 
+/// Compressed data without content are refused long before all of it is read; content in between begins the count anew, and
+/// plain files may hold what they like.
+#[test]
+fn blank_lines_without_end_are_refused() {
+    let text = [b"\n".repeat(9), b"x\n".to_vec(), b" \t\r\n".repeat(10), b"y\n".to_vec(), b"\n".repeat(10)].concat();
+    let limited = |bytes: &[u8], most_blank: u64| {
+        let mut lines = Lines::from_bytes("f", bytes).unwrap();
+        lines.most_blank = most_blank;
+        all(lines)
+    };
+    assert_eq!(limited(&gzip(&text), 10).unwrap().len(), 31);
+    let error = limited(&gzip(&text), 9).unwrap_err().to_string();
+    assert_eq!(error, "f:20:1: found more than 9 blank lines in a row, expected data");
+    assert_eq!(limited(&text, 9).unwrap().len(), 31);
+}
+
 /// Returns the bytes as one gzip member.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();

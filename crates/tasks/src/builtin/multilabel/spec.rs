@@ -116,6 +116,7 @@ pub fn open(
         Some(vocabulary) => vocabulary.read()?,
         None => learn(sets, spec.bias)?,
     };
+    check_dim(vocabulary.features, vocabulary.labels.len())?;
     let labels = vocabulary.labels.len();
     let (known, unseen) = numbered(sets, &vocabulary.labels);
     if vocabulary_given.is_none() && spec.pairwise == PairwiseSpec::Tree {
@@ -150,7 +151,6 @@ fn learn(sets: &LabelSets, bias: bool) -> Result<MultilabelVocabulary, OpenError
         return Err(OpenError::new("no row has a label: there is nothing to learn"));
     }
     let features = sets.rows.columns() + usize::from(bias);
-    check_dim(features, labels.len())?;
     Ok(MultilabelVocabulary { labels, features, ..MultilabelVocabulary::default() })
 }
 

@@ -162,8 +162,36 @@ fn shaped(trees: &Trees, rows: Vec<SparseRows>, known: &[String]) -> Result<(Vec
 /// The vocabulary of a model, if its parts fit together.
 fn known_vocabulary(vocabulary: &Vocabulary) -> Result<TreeVocabulary, OpenError> {
     let vocabulary: TreeVocabulary = vocabulary.read()?;
-    let sound = !vocabulary.labels.is_empty() && !vocabulary.types.is_empty();
-    sound.then_some(vocabulary).ok_or_else(|| OpenError::new("the model has no labels or no types of edges"))
+    let sound = !vocabulary.labels.is_empty()
+        && !vocabulary.types.is_empty()
+        && vocabulary.labels == sorted(vocabulary.labels.iter().cloned())
+        && vocabulary.types.is_sorted_by(|a, b| a < b);
+    if !sound {
+        return Err(OpenError::new("the model has no labels or no types of edges, or they are not in ascending order"));
+    }
+    check_size(&vocabulary.labels, &vocabulary.types, vocabulary.features)?;
+    Ok(vocabulary)
+}
+
+/// Refuses dimensions for which w would not fit, pairs of labels included, and names that are no names.
+fn check_size(labels: &[String], types: &[String], features: usize) -> Result<(), OpenError> {
+    check_dim(features, labels.len())?;
+    let count = labels.len();
+    let pairs = count.checked_mul(count).and_then(|pairs| pairs.checked_mul(types.len()));
+    if pairs.and_then(|pairs| pairs.checked_add(count * features)).is_none_or(|dim| dim > MAX_DIM) {
+        return Err(OpenError::new(format!(
+            "{count} labels and {} types of edges need more weights for pairs than {} GiB hold",
+            types.len(),
+            MAX_DIM / (1 << 27)
+        )));
+    }
+    let bytes: usize = labels.iter().chain(types).map(String::len).sum();
+    if bytes > MAX_LABEL_BYTES {
+        return Err(OpenError::new(format!(
+            "the names of labels and types have {bytes} bytes, expected at most {MAX_LABEL_BYTES}"
+        )));
+    }
+    Ok(())
 }
 
 /// The vocabulary of training data, in which every node has a label.
@@ -190,22 +218,7 @@ fn learn(trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
     let dictionary = trees.is_named().then(|| dictionary(trees)).transpose()?;
     let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
     let features = columns + usize::from(bias);
-    check_dim(features, labels.len())?;
-    let count = labels.len();
-    let pairs = types.len().checked_mul(count * count);
-    if pairs.and_then(|pairs| pairs.checked_add(count * features)).is_none_or(|dim| dim > MAX_DIM) {
-        return Err(OpenError::new(format!(
-            "{count} labels and {} types of edges need more weights for pairs than {} GiB hold",
-            types.len(),
-            MAX_DIM / (1 << 27)
-        )));
-    }
-    let bytes: usize = labels.iter().chain(&types).map(String::len).sum();
-    if bytes > MAX_LABEL_BYTES {
-        return Err(OpenError::new(format!(
-            "the names of labels and types have {bytes} bytes, expected at most {MAX_LABEL_BYTES}"
-        )));
-    }
+    check_size(&labels, &types, features)?;
     Ok(TreeVocabulary { labels, types, features, dictionary, ..TreeVocabulary::default() })
 }
 
@@ -236,6 +249,9 @@ pub(super) fn rows(
     used: bool,
 ) -> Result<Reading<SparseRows, Vec<u32>, TreeVocabulary>, OpenError> {
     let features = vocabulary.features;
+    if vocabulary.dictionary.as_ref().is_some_and(|names| names.len() + usize::from(bias) != features) {
+        return Err(OpenError::new("the names and the number of the features of the model do not fit together"));
+    }
     let of_tree = |rows: &SparseRows, tree: usize| cut_rows(rows, trees.range(tree), features, bias);
     let (inputs, warning) = match &vocabulary.dictionary {
         None if trees.is_named() => {

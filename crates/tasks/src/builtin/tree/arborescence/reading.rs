@@ -47,7 +47,11 @@ pub(super) fn read(
         return Err(fault(trees, tree, &TreeFault::tree(message)));
     }
     let known = match vocabulary {
-        Some(vocabulary) => vocabulary.read()?,
+        Some(vocabulary) => {
+            let known: TreeVocabulary = vocabulary.read()?;
+            check_size(spec, known.features)?;
+            known
+        }
         None => learn(spec, trees, bias)?,
     };
     let rows = rows(trees, bias, known, vocabulary.is_some())?;
@@ -62,11 +66,8 @@ pub(super) fn read(
     Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
 }
 
-/// The vocabulary of training data: features alone.
-fn learn(spec: &ArborescenceSpec, trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
-    let dictionary = trees.is_named().then(|| dictionary(trees)).transpose()?;
-    let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
-    let features = columns + usize::from(bias);
+/// Refuses dimensions for which w would not fit.
+fn check_size(spec: &ArborescenceSpec, features: usize) -> Result<(), OpenError> {
     check_dim(features, 1)?;
     let weights = ArborescenceTask::weights(features, spec.distances.len());
     if weights.is_none_or(|weights| weights > MAX_DIM) {
@@ -75,5 +76,14 @@ fn learn(spec: &ArborescenceSpec, trees: &Trees, bias: bool) -> Result<TreeVocab
              rare ones, as names of words that come once"
         )));
     }
+    Ok(())
+}
+
+/// The vocabulary of training data: features alone.
+fn learn(spec: &ArborescenceSpec, trees: &Trees, bias: bool) -> Result<TreeVocabulary, OpenError> {
+    let dictionary = trees.is_named().then(|| dictionary(trees)).transpose()?;
+    let columns = dictionary.as_ref().map_or(trees.rows.columns(), |names| names.len());
+    let features = columns + usize::from(bias);
+    check_size(spec, features)?;
     Ok(TreeVocabulary { features, dictionary, ..TreeVocabulary::default() })
 }
