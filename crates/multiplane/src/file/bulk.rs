@@ -4,8 +4,19 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::container::{self, CHECKSUM};
 use crate::error::Error;
+
+/// Largest header accepted, and written: ours are a few kilobytes, as long fields stand in tensors.
+pub(super) const MAX_HEADER: u64 = 1 << 20;
+
+/// What the header has beside our JSON: its tensors' names and places.
+const OF_HEADER: usize = 1 << 14;
+
+/// Field of our JSON that holds the checksum; it comes first.
+pub(super) const CHECKSUM: &str = "checksum";
+
+/// Digits of a checksum.
+pub(super) const DIGITS: usize = 64;
 
 /// How the names of such tensors begin; the field's name follows.
 const PREFIX: &str = "info.";
@@ -15,6 +26,11 @@ const MAX_FIELD: usize = 1 << 15;
 
 /// Most bytes of JSON that all fields of a file together may have.
 pub(super) const MAX_INFO: usize = 1 << 28;
+
+/// Returns what stands in the place of the checksum while it is taken.
+pub(super) fn zero_checksum() -> String {
+    "0".repeat(DIGITS)
+}
 
 /// Our JSON on its way into a file: what stands in the header, and the names and bytes of tensors beside it.
 pub(super) struct Bulk {
@@ -73,6 +89,18 @@ pub(super) fn gather<'a>(info: &mut Value, tensors: impl Iterator<Item = (&'a st
     Ok(())
 }
 
+/// Refuses JSON that is too long for a header, where it stands as a string.
+pub(super) fn check_header(json: &str) -> Result<(), String> {
+    let (found, most) = (Value::from(json).to_string().len(), MAX_HEADER as usize - OF_HEADER);
+    match found <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "what it says of itself takes {found} bytes of its header, expected at most {most} of the {MAX_HEADER} that a \
+             header may have"
+        )),
+    }
+}
+
 /// Refuses what no file could hold: for before the training.
 ///
 /// # Errors
@@ -85,10 +113,10 @@ pub(crate) fn check_fits(info: &impl Serialize) -> Result<(), Error> {
         #[serde(flatten)]
         info: &'a T,
     }
-    let checksum = container::zero_checksum();
+    let checksum = zero_checksum();
     let refuse = |reason: String| Error::input(format!("the model could not be saved: {reason}"));
     let bulk = Bulk::of(&Probe { checksum: &checksum, info }).map_err(refuse)?;
-    container::check_header(&bulk.json).map_err(refuse)
+    check_header(&bulk.json).map_err(refuse)
 }
 
 #[cfg(test)]
@@ -107,7 +135,7 @@ mod tests {
     fn info(labels: usize, own: Value) -> Info {
         let own = own.as_object().unwrap().clone();
         let labels = (0..labels).map(|k| if k == 0 { "0".repeat(64) } else { format!("\u{1}{k}") }).collect();
-        Info { checksum: container::zero_checksum(), labels, own }
+        Info { checksum: zero_checksum(), labels, own }
     }
 
     /// Short fields stay where they were, long ones leave, and the checksum comes first in any case.

@@ -13,35 +13,19 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::bulk::{self, Bulk};
+pub(super) use super::bulk::zero_checksum;
+use super::bulk::{self, Bulk, CHECKSUM, DIGITS, MAX_HEADER, check_header};
 use super::dictionary::{self, Parts, SupportParts};
 use crate::error::Error;
 
 /// Key of our JSON in the container's metadata.
 const METADATA_KEY: &str = "multiplane";
 
-/// Largest header accepted, and written: ours are a few kilobytes, as long fields stand in tensors.
-const MAX_HEADER: u64 = 1 << 20;
-
-/// What the header has beside our JSON: its tensors' names and places.
-const OF_HEADER: usize = 1 << 14;
-
 /// Largest file that is read or written: 64 GiB.
 const MAX_BYTES: u64 = 1 << 36;
 
-/// Field of our JSON that holds the checksum; it comes first.
-pub(super) const CHECKSUM: &str = "checksum";
-
-/// Digits of a checksum.
-const DIGITS: usize = 64;
-
 /// A tensor of numbers to be written: its name, shape and content.
 pub(super) type Tensor<'a> = (&'a str, Vec<usize>, &'a [f64]);
-
-/// Returns what stands in the place of the checksum while it is taken.
-pub(super) fn zero_checksum() -> String {
-    "0".repeat(DIGITS)
-}
 
 /// Says that the file is not what it should be.
 pub(super) fn broken(error: &dyn Display) -> String {
@@ -114,18 +98,6 @@ pub(super) fn head(info: &impl Serialize, payloads: &[(&str, &[u8])]) -> Result<
     bulk.payloads().for_each(|(_, payload)| bytes.extend_from_slice(payload));
     stamp(&mut bytes, &payloads.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>())?;
     Ok(bytes)
-}
-
-/// Refuses JSON that is too long for a header, where it stands as a string.
-pub(super) fn check_header(json: &str) -> Result<(), String> {
-    let (found, most) = (Value::from(json).to_string().len(), MAX_HEADER as usize - OF_HEADER);
-    match found <= most {
-        true => Ok(()),
-        false => Err(format!(
-            "what it says of itself takes {found} bytes of its header, expected at most {most} of the {MAX_HEADER} that a \
-             header may have"
-        )),
-    }
 }
 
 /// Puts the checksum over `bytes` and what follows them in the place of the zeros.
