@@ -1,17 +1,52 @@
 //! Arrays of any kind that Python has for numbers, read as rows of index-value pairs or as plain vectors.
 //!
-//! Arrays of the right type are read in any order and stride; other types are converted once by NumPy.
+//! Arrays of the right type are read in any order and stride; other types, and numbers of the other byte order, are
+//! converted once by NumPy. What is no plain number, or is masked, is refused by name.
 
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
+/// First letters of a buffer's format that say: the other byte order.
+const FOREIGN: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
+
+/// Kinds of NumPy's types that are no plain numbers, though it converts them: complex numbers, dates, spans of time.
+const ODD_KINDS: &str = "cMm";
+
+/// The numbers of an object as they are, where they have this type and the machine's byte order, and none is masked.
+pub(crate) fn native<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Option<PyBuffer<T>>> {
+    // The binding's own check takes numbers of the other order for the machine's.
+    let is_native =
+        |buffer: &PyBuffer<T>| !buffer.format().to_bytes().first().is_some_and(|order| FOREIGN.contains(order));
+    let found = PyBuffer::<T>::get(object).ok().filter(is_native);
+    if found.is_some() {
+        refuse_odd(object)?;
+    }
+    Ok(found)
+}
+
 /// An array of numbers of one type, as it is or converted.
 pub(crate) fn array<T: Element>(object: &Bound<'_, PyAny>, dtype: &str) -> PyResult<PyBuffer<T>> {
-    match PyBuffer::<T>::get(object) {
-        Ok(buffer) => Ok(buffer),
-        Err(_) => PyBuffer::<T>::get(&object.py().import("numpy")?.call_method1("asarray", (object, dtype))?),
+    if let Some(buffer) = native(object)? {
+        return Ok(buffer);
+    }
+    refuse_odd(object)?;
+    PyBuffer::<T>::get(&object.py().import("numpy")?.call_method1("asarray", (object, dtype))?)
+}
+
+/// Refuses arrays that NumPy would convert, but that are no plain numbers.
+pub(crate) fn refuse_odd(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(dtype) = object.getattr("dtype") else { return Ok(()) };
+    let kind = dtype.getattr("kind").and_then(|kind| kind.extract::<String>());
+    if kind.is_ok_and(|kind| ODD_KINDS.contains(&kind)) {
+        return Err(value_error(format!("found an array of {dtype}, expected real numbers")));
+    }
+    match object.hasattr("mask")? {
+        true if object.get_type().name()?.to_string() == "MaskedArray" => {
+            Err(value_error("found a masked array: fill it, or leave out what is masked"))
+        }
+        _ => Ok(()), // of pandas, `mask` is a method
     }
 }
 

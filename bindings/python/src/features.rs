@@ -6,7 +6,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::arrays::{array, numbers};
+use crate::arrays::{array, native, numbers, refuse_odd};
 use crate::errors::value_error;
 
 /// Adds the entries of `vector`, of length `dim`, to `out`, each checked. For the forms that it may have see [`raw`].
@@ -32,7 +32,7 @@ pub(crate) fn raw(vector: &Bound<'_, PyAny>, dim: usize) -> PyResult<RawFeatures
     {
         return pairs(&pair.get_item(0)?, &pair.get_item(1)?);
     }
-    if let Ok(buffer) = PyBuffer::<f64>::get(vector) {
+    if let Some(buffer) = native::<f64>(vector)? {
         return dense(vector.py(), &buffer, dim);
     }
     if let Ok(table) = vector.cast::<PyDict>() {
@@ -52,6 +52,7 @@ pub(crate) fn raw(vector: &Bound<'_, PyAny>, dim: usize) -> PyResult<RawFeatures
         });
         return Ok(RawFeatures::Pairs(entries.collect::<PyResult<_>>()?));
     }
+    refuse_odd(vector)?;
     let buffer = array::<f64>(vector, "float64").map_err(|_| {
         value_error(format!(
             "found a {}: expected a vector of length {dim}, (indices, values), a dict or a sparse row",
@@ -75,7 +76,7 @@ fn dense(py: Python<'_>, buffer: &PyBuffer<f64>, dim: usize) -> PyResult<RawFeat
 
 /// Whole numbers; floats are refused rather than cut.
 fn indices(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    if let Ok(buffer) = PyBuffer::<i64>::get(object) {
+    if let Some(buffer) = native::<i64>(object)? {
         return buffer.to_vec(object.py());
     }
     let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;

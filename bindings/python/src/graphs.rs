@@ -6,16 +6,16 @@ use multiplane::dataset::Dataset as Parsed;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
-use crate::arrays::{array, numbers};
+use crate::arrays::{array, native, numbers};
 use crate::dataset::Dataset;
 use crate::errors::{guarded, value_error};
 
 /// A matrix of 32 or 64 bits a number, with its width as it came.
 pub(crate) fn matrix(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let py = object.py();
-    let (shape, reals) = match PyBuffer::<f32>::get(object) {
-        Ok(buffer) => (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?)),
-        Err(_) => {
+    let (shape, reals) = match native::<f32>(object)? {
+        Some(buffer) => (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?)),
+        None => {
             let buffer: PyBuffer<f64> = array(object, "float64")?;
             (buffer.shape().to_vec(), Reals::from(buffer.to_vec(py)?))
         }

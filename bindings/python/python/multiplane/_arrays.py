@@ -23,7 +23,11 @@ def kind(item: Any) -> str:
 
 def numbers(x: Any, what: str) -> NDArray[Any]:
     """An array of any shape; numbers of 32 bits stay as they are, others become 64."""
+    if np.ma.isMaskedArray(x):
+        raise ValueError(f"{what}: found a masked array: fill it, or leave out what is masked")
     found = np.asarray(x)
+    if found.dtype.kind in "cMm":
+        raise ValueError(f"{what}: found an array of {found.dtype}, expected real numbers")
     if found.dtype == np.float32:
         return found
     try:

@@ -20,9 +20,13 @@ def rows(x: Any, estimator: Any, reset: bool) -> Any:
         found = found.astype(np.float64) if found.dtype != np.float64 else found
         values = found.data
     else:
+        if np.ma.isMaskedArray(x):
+            raise ValueError("X: found a masked array: fill it, or leave out what is masked")
         found = np.asarray(x)
         if np.iscomplexobj(found):
             raise ValueError(f"Complex data not supported\n{found}\n")
+        if found.dtype.kind in "mM":
+            raise ValueError(f"X: found an array of {found.dtype}, expected real numbers")
         if found.ndim == 0:
             raise ValueError(f"Expected 2D array, got scalar array instead:\narray={found}.")
         if found.ndim == 1:
