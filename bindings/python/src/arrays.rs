@@ -43,7 +43,7 @@ pub(crate) fn refuse_odd(object: &Bound<'_, PyAny>) -> PyResult<()> {
         return Err(value_error(format!("found an array of {dtype}, expected real numbers")));
     }
     match object.hasattr("mask")? {
-        true if object.get_type().name()?.to_string() == "MaskedArray" => {
+        true if object.get_type().name()? == "MaskedArray" => {
             Err(value_error("found a masked array: fill it, or leave out what is masked"))
         }
         _ => Ok(()), // of pandas, `mask` is a method
