@@ -48,7 +48,7 @@ pub enum LossError {
         /// Labels.
         labels: usize,
     },
-    /// The costs take more than [`MAX_COSTS`] numbers.
+    /// The costs take more than 2^27 numbers, 1 GiB.
     #[error(
         "{labels} labels with so many different class weights need {:.1} GiB of costs, expected at most {} GiB: the 0-1 loss \
          with equal weights needs none",
