@@ -110,7 +110,7 @@ impl Target {
         let options = [format!("trace={}", call.name), format!("inject={}:{fault}:when={}", call.name, call.number)];
         let (ran, log) = traced(field, &["-e", &options[0], "-e", &options[1]], &self.command);
         assert!(log.contains("INJECTED") || log.contains("SIGKILL"), "{context}: the call was not reached: {log}");
-        let found = field.assert_whole(&self.job, &self.reference, &context);
+        let found = field.assert_whole(&self.job, &self.reference, &self.start, &context);
         assert!(found.is_some() || !self.start.contains_key("c"), "{context}: the checkpoint is lost");
         for word in ["panicked", "internal error"] {
             assert!(!ran.stderr.contains(word), "{context}: {}", ran.stderr);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::common::Running;
-use crate::field::{Field, Reference};
+use crate::field::{Field, Files, Reference};
 use crate::runs::{ALWAYS, Job, jobs};
 use crate::{Chance, Failures, setting};
 
@@ -69,7 +69,7 @@ fn trial(field: &Field, job: &Job, reference: &Reference, number: u64, most: u64
             return killed;
         }
         killed += 1;
-        let found = field.assert_whole(job, reference, &format!("{context}, kill {killed}"));
+        let found = field.assert_whole(job, reference, &Files::new(), &format!("{context}, kill {killed}"));
         let command = if found.is_some() { job.again(*chance.one_of(&[1, 3])) } else { first.clone() };
         newest = found != Some(false);
         running = Running::start(&mut field.scratch.command(&command));

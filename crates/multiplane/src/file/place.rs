@@ -57,8 +57,8 @@ fn is_pipe(_path: &Path) -> bool {
     false
 }
 
-/// Whether the process that wrote a temporary file is gone. This process's own number is that of one before it: whoever
-/// sweeps holds the lock, and writes nothing yet.
+/// Whether the process that wrote a temporary file is gone. This process's own number may be that of one before it: what
+/// it writes itself is locked.
 pub(super) fn is_gone(process: u32) -> bool {
     process == std::process::id() || !is_running(process)
 }
