@@ -121,12 +121,16 @@ impl Field {
     }
 }
 
-/// What a run reported, without what depends on time, threads or what was done before.
+/// What a run reported, without what depends on time or threads, and what is counted of the process at hand:
+/// values of kernels, calls of the margin oracle.
 fn report(ran: &Ran) -> Map<String, Value> {
     let mut report = object(ran.stdout.trim_end());
     report.retain(|key, _| {
-        let varies = ["threads", "model", "snapshots", "checkpoints", "rows_per_second"].contains(&key.as_str());
-        !varies && !key.ends_with("seconds") && !key.starts_with("kernel_")
+        let varies = ["threads", "model", "snapshots", "checkpoints", "rows_per_second", "margin_calls"];
+        let beginnings = ["kernel_", "slack_"];
+        !varies.contains(&key.as_str())
+            && !key.ends_with("seconds")
+            && !beginnings.iter().any(|beginning| key.starts_with(beginning))
     });
     report
 }
