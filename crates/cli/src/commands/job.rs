@@ -8,7 +8,7 @@ use multiplane::observe::JsonLines;
 use multiplane::tasks::TASKS;
 use multiplane::{
     Checkpoint, Checkpointer, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec,
-    StopSpec, check_writable, lock_path, previous_checkpoint,
+    StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Faults of the system at the k-th call of a kind, by `strace`: every such call of a run can be hit, those that write the
 //! model among them. Where `strace` is not installed, or may not trace, the test says so and passes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use crate::common::{BINARY, Ran, run};
 use crate::field::{Field, Files, OLD, Reference};
 use crate::runs::{ALWAYS, Job, jobs};
-use crate::{Chance, Failures, setting};
+use crate::{Chance, Failures, setting, spread};
 
-/// The calls that change files, and the one that creates them.
-const CALLS: &str = "write,fsync,fdatasync,rename,renameat,renameat2,openat,ftruncate,close,fchmod,flock";
+/// The calls that change files, and those that find and create them. Not `unlink`: a file that cannot be removed stays.
+const CALLS: &str = "write,fsync,fdatasync,rename,renameat,renameat2,openat,ftruncate,close,fchmod,flock,getdents64";
 
 /// A fault and what is said of it; a kill says nothing.
 const FAULTS: [(&str, &str); 4] = [
@@ -142,15 +142,14 @@ fn faults_lose_nothing() {
     let wanted = setting("MULTIPLANE_FAULTS", 12) as usize;
     let field = Field::new();
     let jobs = jobs(&field.scratch);
-    let each = wanted.div_ceil(jobs.len()).max(4);
-    let many = wanted.div_ceil(each).min(jobs.len());
-    let first = (Chance::of(0).share() * jobs.len() as f64) as usize;
+    let each = (wanted / jobs.len()).max(4);
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    let (mut tried, mut failures) = (0, Failures::default());
-    for number in 0..many {
+    let (mut tried, mut failures, mut seen) = (0, Failures::default(), BTreeSet::new());
+    for number in 0..wanted.div_ceil(each) {
         let mut chance = Chance::of(number as u64);
-        let target = Target::new(&field, &jobs[(first + number * jobs.len() / many) % jobs.len()], &mut chance);
+        let target = Target::new(&field, &jobs[spread(number, wanted / each, jobs.len())], &mut chance);
         let ends = target.calls.len() - target.last;
+        seen.insert(target.job.to_string());
         for i in 0..each.min(wanted - tried) {
             // Every other one hits the end of the run, where calls and faults come up one after the other over the jobs.
             let turn = (number * each + i) / 2;
@@ -168,6 +167,6 @@ fn faults_lose_nothing() {
     for ((call, fault), count) in &counts {
         eprintln!("{count:4} times  {fault} at {call}");
     }
-    eprintln!("{tried} faults in runs of {many} jobs, {} failures", failures.0);
+    eprintln!("{tried} faults in runs of {} jobs, {} failures", seen.len(), failures.0);
     assert_eq!(failures.0, 0, "of {tried} faults");
 }

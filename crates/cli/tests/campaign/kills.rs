@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::Running;
 use crate::field::{Field, Files, Reference};
 use crate::runs::{ALWAYS, Job, jobs};
-use crate::{Chance, Failures, setting};
+use crate::{Chance, Failures, setting, spread};
 
 /// Most kills of one run.
 const MOST: u64 = 5;
@@ -17,17 +17,14 @@ fn killed_runs_end_the_same() {
     let wanted = setting("MULTIPLANE_KILLS", 12);
     let field = Field::new();
     let jobs = jobs(&field.scratch);
-    let each = (wanted as usize).div_ceil(jobs.len()).max(3) as u64;
-    let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let each = (wanted as usize / jobs.len()).max(3) as u64;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let (mut killed, mut trials, mut failures) = (0, 0, Failures::default());
-    // Jobs by chance, each until it has its share: where few kills are wanted only a few of them come up.
-    let first = (Chance::of(0).share() * jobs.len() as f64) as usize;
-    let stride = if wanted < jobs.len() as u64 { jobs.len() / (wanted.div_ceil(each) as usize).max(1) } else { 1 };
     for number in 0.. {
         if killed >= wanted {
             break;
         }
-        let job = &jobs[(first + number * stride + number / jobs.len()) % jobs.len()];
+        let job = &jobs[spread(number, wanted as usize / each as usize, jobs.len())];
         let reference = field.reference(job);
         let mut of_job = 0;
         for _ in 0..8 * each {
@@ -39,11 +36,10 @@ fn killed_runs_end_the_same() {
             let more = failures.of(|| trial(&field, job, &reference, trials, most)).unwrap_or(1);
             (of_job, killed) = (of_job + more, killed + more);
         }
-        let count = counts.entry(job.to_string()).or_default();
-        *count = (count.0 + of_job, count.1 + 1);
+        *counts.entry(job.to_string()).or_default() += of_job;
         assert!(number < 10 * jobs.len(), "runs end before they can be killed");
     }
-    for (job, (kills, _)) in &counts {
+    for (job, kills) in &counts {
         eprintln!("{kills:4} kills  {job}");
     }
     eprintln!("{killed} kills of {} jobs in {trials} runs, {} failures", counts.len(), failures.0);

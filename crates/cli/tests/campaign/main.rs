@@ -44,6 +44,13 @@ impl Chance {
     }
 }
 
+/// The job of the visit `number`, of which there are so many: all in turn from a place by chance, or a few from everywhere.
+fn spread(number: usize, visits: usize, jobs: usize) -> usize {
+    let first = (Chance::of(0).share() * jobs as f64) as usize;
+    let place = if visits < jobs { number * jobs / visits.max(1) } else { number };
+    (first + place) % jobs
+}
+
 /// Counts trials that fail and goes on: a campaign is to tell of all that it finds. The panic says what it was.
 #[derive(Default)]
 struct Failures(usize);

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
+use super::place::{check_special, directory_of, is_gone, is_locked, is_special, leads_to, names_in};
 
 /// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's mode
 /// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
@@ -92,34 +92,6 @@ pub(crate) fn sweep(path: &Path) {
             let _ = fs::remove_file(path); // what stays does no harm
         }
     }
-}
-
-/// The names in a directory, as far as it can be read. The standard library's list panics where it cannot be closed.
-#[cfg(unix)]
-fn names_in(directory: &Path) -> Vec<OsString> {
-    use nix::{dir::Dir, fcntl::OFlag, sys::stat::Mode};
-    use std::os::unix::ffi::OsStrExt;
-    let list = Dir::open(directory, OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty());
-    let entries = list.into_iter().flatten().flatten();
-    entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect()
-}
-
-#[cfg(not(unix))]
-fn names_in(directory: &Path) -> Vec<OsString> {
-    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
-}
-
-/// Whether a writer holds the lock of its temporary file.
-#[cfg(unix)]
-fn is_locked(path: &Path) -> bool {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()); // a pipe would be waited for
-    is_file && File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
-}
-
-/// Whether a writer holds the lock of its temporary file: locks keep readers away here, so there is none.
-#[cfg(not(unix))]
-fn is_locked(_path: &Path) -> bool {
-    false
 }
 
 /// The process that the rest of a temporary file's name speaks of; `None` of names that are none.
