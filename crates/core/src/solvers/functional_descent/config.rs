@@ -26,11 +26,39 @@ pub struct FunctionalDescent {
     pub schedule: Schedule,
     /// A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
     pub accuracy: f64,
+    /// What solves a step.
+    pub inner: InnerSolver,
     /// What the answer is: the last w_t or an average of them, which takes out what single samples do.
     pub averaging: AnswerAverage,
     /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
     /// Merging is for models: `task.kernel_budget`.
     pub budget: SupportBudget,
+}
+
+/// What solves the problem of a step, a regularised problem of its examples alone with w_t as the prior mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum InnerSolver {
+    /// 1-slack cutting planes, a plane for each pass over the examples. Calls of a pass are made at the same weights, on all
+    /// threads.
+    #[default]
+    OneSlack,
+    /// Blocks with planes kept, one for each example: a pass of calls moves the weights after each, on one thread.
+    MpBcfw(MpBcfw),
+}
+
+/// Parameters of block solves of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MpBcfw {
+    /// Passes over the planes kept after each pass of calls, at most; fewer where little is left to gain.
+    pub passes: u32,
+}
+
+impl Default for MpBcfw {
+    fn default() -> Self {
+        MpBcfw { passes: 10 }
+    }
 }
 
 /// What becomes of residual margins.
@@ -148,6 +176,7 @@ impl FunctionalDescent {
             margins: Margins::Capped,
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
+            inner: InnerSolver::default(),
             averaging: AnswerAverage::Polynomial(Polynomial::default()),
             budget: SupportBudget::None,
         }
@@ -164,6 +193,9 @@ impl FunctionalDescent {
         self.schedule.check().map_err(|error| error.under("schedule"))?;
         self.averaging.validate().map_err(|error| error.under("averaging"))?;
         self.budget.validate().map_err(|error| error.under("budget"))?;
+        if let InnerSolver::MpBcfw(MpBcfw { passes }) = self.inner {
+            require(passes >= 1, "inner.passes", passes, "must be at least 1")?;
+        }
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
     }
