@@ -115,9 +115,13 @@ fn threads_change_no_bit() {
 fn samples_are_asked_by_all() {
     let problem = words();
     let oracle = || problem.oracle().unwrap();
-    for solver in ["sfd1", "sfd2", "pegasos", "pegasos-avg"] {
+    let inner = ("inner", json!({"name": "mp-bcfw"}));
+    for (solver, change) in
+        [("sfd1", None), ("sfd2", None), ("pegasos", None), ("pegasos-avg", None), ("sfd1", Some(inner))]
+    {
         let mut parameters = (find(solver).unwrap().preset)();
         parameters["size"] = 7.into();
+        change.into_iter().for_each(|(name, value)| parameters[name] = value);
         for stop in [Stop { passes: Some(5.0), ..Stop::default() }, Stop { calls: Some(94), ..Stop::default() }] {
             let go = |threads: usize| {
                 let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));

@@ -57,7 +57,7 @@ pub struct MpBcfw {
 
 impl Default for MpBcfw {
     fn default() -> Self {
-        MpBcfw { passes: 10 }
+        MpBcfw { passes: 100 }
     }
 }
 
