@@ -19,7 +19,7 @@ use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Numbers of workers; 1 is a crew of the asking thread alone.
 const COUNTS: [usize; 4] = [1, 2, 3, 7];
@@ -115,7 +115,7 @@ fn threads_change_no_bit() {
 fn samples_are_asked_by_all() {
     let problem = words();
     let oracle = || problem.oracle().unwrap();
-    let inner = ("inner", json!({"name": "mp-bcfw"}));
+    let inner = ("inner", json!({"name": "one-slack"}));
     for (solver, change) in
         [("sfd1", None), ("sfd2", None), ("pegasos", None), ("pegasos-avg", None), ("sfd1", Some(inner))]
     {

@@ -118,7 +118,7 @@ fn solvers() -> [(&'static str, Value); 7] {
         ("pegasos-avg", json!({"size": 0.2})),
         ("sfd1", json!({"size": 4.0})),
         ("sfd2", json!({"size": 0.3})),
-        ("sfd2", json!({"size": 0.3, "inner": {"name": "mp-bcfw"}})),
+        ("sfd2", json!({"size": 0.3, "inner": {"name": "one-slack"}})),
     ]
 }
 

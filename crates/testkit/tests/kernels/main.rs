@@ -32,7 +32,7 @@ fn without_dual() -> [(&'static str, Value); 8] {
         ("sfd1", json!({"margins": "exact", "accuracy": 1e-12})),
         ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0})),
         ("sfd2", json!({"margins": "exact", "accuracy": 1e-12})),
-        ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0, "inner": {"name": "mp-bcfw"}})),
+        ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0, "inner": {"name": "one-slack"}})),
     ]
 }
 

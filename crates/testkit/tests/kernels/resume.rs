@@ -29,7 +29,7 @@ fn kernels_resume_to_the_bit() {
         ("n-slack", none.clone()),
         ("sampled-cuts", json!({"size": 4.0})),
         ("sfd1", json!({"size": 3.0})),
-        ("sfd1", json!({"size": 3.0, "accuracy": 1e-6, "inner": {"name": "mp-bcfw"}})),
+        ("sfd1", json!({"size": 3.0, "accuracy": 1e-6, "inner": {"name": "one-slack"}})),
         ("sfd1", json!({"size": 3.0, "sampling": {"name": "active", "candidates": 2}})),
         ("lasvm", none.clone()),
         ("lasvm", json!({"candidates": 3, "reprocess": 2})),

@@ -36,15 +36,21 @@ pub struct FunctionalDescent {
 }
 
 /// What solves the problem of a step, a regularised problem of its examples alone with w_t as the prior mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum InnerSolver {
     /// 1-slack cutting planes, a plane for each pass over the examples. Calls of a pass are made at the same weights, on all
     /// threads.
-    #[default]
     OneSlack,
-    /// Blocks with planes kept, one for each example: a pass of calls moves the weights after each, on one thread.
+    /// Blocks with planes kept, one for each example. Of a step's passes of calls only the first and the last are made at
+    /// the same weights; the others move them after each call, on one thread.
     MpBcfw(MpBcfw),
+}
+
+impl Default for InnerSolver {
+    fn default() -> Self {
+        InnerSolver::MpBcfw(MpBcfw::default())
+    }
 }
 
 /// Parameters of block solves of a step.
@@ -167,8 +173,8 @@ impl Default for FunctionalDescent {
 }
 
 impl FunctionalDescent {
-    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k. With `margins=clamped` and `averaging=none` it is the thesis'
-    /// own.
+    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k. With `margins=clamped`, `inner=one-slack` and
+    /// `averaging=none` it is the thesis' own.
     pub fn sfd1() -> Self {
         FunctionalDescent {
             size: 0.01,
