@@ -11,6 +11,9 @@ use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 /// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
 const LARGEST: f64 = 1e100;
 
+/// The planes kept of a step are solved to this share of the gap that its last pass met.
+pub(super) const MASTER: f64 = 0.1;
+
 /// Parameters of stochastic functional descent. `lambda` is none of them: nothing but lambda_t regularises.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -109,7 +109,8 @@ impl FunctionalDescentSolver {
     /// Asks about the next example of the sample.
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
         // Where weights move in between, nothing can be asked ahead.
-        let blocks = if self.inner.stands() { &self.sample[self.asked..] } else { &self.sample[self.asked..=self.asked] };
+        let blocks =
+            if self.inner.stands() { &self.sample[self.asked..] } else { &self.sample[self.asked..=self.asked] };
         let from = self.regularizer.metric().weights(&self.weights);
         let question = Question { blocks, at: self.inner.weights(), from };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;

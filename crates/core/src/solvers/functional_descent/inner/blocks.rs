@@ -7,8 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::config::MpBcfw;
-use super::MASTER;
+use super::super::config::{MASTER, MpBcfw};
 use crate::average::{Averaging, UpdateKind};
 use crate::dual::{BlockDual, BlockVisit, Solve, StepRule};
 use crate::hull::HullState;

@@ -9,7 +9,7 @@ mod sums;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::InnerSolver;
+use super::config::{InnerSolver, MASTER};
 use super::margins::Answer;
 use crate::context::Ctx;
 use crate::dual::BlockDual;
@@ -22,9 +22,6 @@ use crate::solver::Descent;
 use crate::state::{StateError, ensure};
 use blocks::Blocks;
 use sums::Sums;
-
-/// The planes kept are solved to this share of the gap that the last pass met.
-const MASTER: f64 = 0.1;
 
 /// Passes of a step at most: what is not solved then is left.
 const MOST_PASSES: u32 = 1000;
@@ -66,7 +63,9 @@ impl Inner {
         let share = blocks as f64 / size as f64;
         let model = match solver {
             InnerSolver::OneSlack => Model::Sums(Box::new(Sums::new(dim, regularizer, share))),
-            InnerSolver::MpBcfw(config) => Model::Blocks(Box::new(Blocks::new(config, blocks, dim, regularizer, share))),
+            InnerSolver::MpBcfw(config) => {
+                Model::Blocks(Box::new(Blocks::new(config, blocks, dim, regularizer, share)))
+            }
         };
         Inner { model, share, passes: 0, hinge: 0.0, margin: 0.0, found: Descent::default() }
     }
