@@ -42,7 +42,7 @@ impl Dataset {
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        Ok(Dataset { data: Parsed::new(Classified { rows, labels }) })
+        Ok(Dataset { data: Parsed::new(Classified { rows, labels, ..Classified::default() }) })
     }
 
     /// Rows `x` (dense or sparse, `[n, features]`) with an indicator matrix `y` (`[n, labels]`, also dense or sparse), whose

@@ -261,8 +261,11 @@ pub(crate) struct PredictArgs {
     /// labelling with another label there scores; divided by tabs, the last by spaces
     #[arg(long)]
     pub(crate) confidence: bool,
-    /// Write one JSON object: the task, and the predictions as a list of texts; with --top or --confidence one per example
-    /// and line
+    /// Write the lines of the data with a column more, the prediction; blank lines between sentences stay
+    #[arg(long, conflicts_with_all = ["top", "confidence", "json"])]
+    pub(crate) columns: bool,
+    /// Write one JSON object per example and line: its number (from 0), prediction, truth and loss (null where there is none),
+    /// and the prediction's score
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -39,13 +39,18 @@ fn commands(character: char) -> bool {
 
 /// Writes to standard output, to a terminal escaped. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
+    print_on(text).map(|_| ())
+}
+
+/// The same; returns whether somebody still reads.
+pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
     let mut out = io::stdout().lock();
     let text = if out.is_terminal() { escaped(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Error::failed(format!("standard output could not be written: {error}")))
         }
-        _ => Ok(()),
+        written => Ok(written.is_ok()),
     }
 }
 

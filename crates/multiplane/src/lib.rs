@@ -49,9 +49,9 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, KernelCost, PrimalClaim, RunOptions, Session, Setting, SlackCost, Summary, Verdict,
-    Verified, WarmState, model_format, needs_data, read_data, read_prior, read_task_data, threads_for,
-    unlabelled_warning, verify, weights_sha256, with_mishaps,
+    CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, RunOptions, Session, Setting, SlackCost,
+    Summary, Verdict, Verified, WarmState, model_format, model_rules, needs_data, read_data, read_prior,
+    read_task_data, threads_for, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,

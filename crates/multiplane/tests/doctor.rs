@@ -266,7 +266,7 @@ fn sound_patients_have_no_finding() {
 
 fn random_rows(seed: u64, classes: u64) -> Dataset {
     let mut rng = Rng::new(seed, 9);
-    let mut data = Classified { rows: SparseRows::new(0), labels: Vec::new() };
+    let mut data = Classified { rows: SparseRows::new(0), ..Classified::default() };
     for _ in 0..12 {
         let indices: Vec<u32> = (0..6).filter(|_| rng.below(3) > 0).collect();
         let values: Vec<f64> = indices.iter().map(|_| 4.0 * rng.unit() - 2.0).collect();

@@ -161,7 +161,7 @@ fn samples(model: &Model, test: &Words) -> Result<Vec<Sample>, Error> {
     Ok(chosen
         .map(|word| Sample {
             pixels: test.range(word).map(|letter| image(test, letter)).collect(),
-            truth: predictions[word].truth.clone(),
+            truth: predictions[word].truth.clone().unwrap_or_default(),
             predicted: predictions[word].text.clone(),
         })
         .collect())

@@ -12,6 +12,7 @@ mod on_data;
 mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
+mod predicted;
 mod several;
 mod stranger;
 pub(crate) mod stream;

@@ -2,13 +2,17 @@
 
 use std::path::Path;
 
+use multiplane::dataset::Dataset;
 use multiplane::entry::TaskEntry;
-use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, model_format};
+use multiplane::{DataSpec, Error, Model, ModelFile, PathModel, Problem, is_special, model_format, model_rules};
 use serde_json::{Map, Value};
 
 use crate::args::OnData;
 use crate::terminal;
 use crate::tree::apply_sets;
+
+/// Parameters of data that can be said beside a model.
+const OF_DATA: [&str; 4] = ["folds", "format", "label_column", "separator"];
 
 /// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
@@ -21,9 +25,19 @@ pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
 /// Loads the model and opens the data in its way; of a path or grid the model at `--lambda`. With `own_folds` the
 /// folds that it was trained on are used where `--set data.folds` says nothing.
 pub(crate) fn open(on: &OnData, own_folds: bool) -> Result<(Model, Box<dyn Problem>), Error> {
-    let model = choose(on, ModelFile::load(&on.model)?)?;
+    let model = open_model(on)?;
     let problem = open_data(on, &model, own_folds)?;
     Ok((model, problem))
+}
+
+/// Loads the model alone; of a path or grid the one at `--lambda`.
+pub(crate) fn open_model(on: &OnData) -> Result<Model, Error> {
+    choose(on, ModelFile::load(&on.model)?)
+}
+
+/// Whether the data is a stream, which cannot be read twice and may be endless.
+pub(crate) fn is_stream(on: &OnData) -> bool {
+    on.data.as_deref().is_some_and(|path| path == Path::new("-") || is_special(path))
 }
 
 /// A path or grid and data opened in its way.
@@ -114,7 +128,8 @@ fn shown(on: &OnData) -> String {
     on.data.as_ref().map_or_else(|| "the program's data".into(), |path| path.display().to_string())
 }
 
-fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+/// What is said of the data, and how the task is run here.
+pub(crate) fn said_of(on: &OnData, model: &Model) -> Result<(DataSpec, Map<String, Value>), Error> {
     let mut tree = Map::new();
     apply_sets(&mut tree, &on.set)?;
     let data = match tree.remove("data") {
@@ -126,22 +141,46 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     if let Some(key) = tree.keys().next() {
         return Err(only_data(key));
     }
-    if let Some(key) = data.keys().find(|key| !["folds", "format"].contains(&key.as_str())) {
-        return Err(Error::input(multiplane::unknown_name("parameter of data:", key, ["folds", "format"])));
+    if let Some(key) = data.keys().find(|key| !OF_DATA.contains(&key.as_str())) {
+        return Err(Error::input(multiplane::unknown_name("parameter of data:", key, OF_DATA)));
     }
-    let DataSpec { format, folds, .. } = DataSpec::from_table(&data)?;
-    let format = on.format.as_deref().map(multiplane::format_by_name).transpose()?.or(format);
+    let mut spec = DataSpec::from_table(&data)?;
+    if let Some(name) = &on.format {
+        spec.format = Some(multiplane::format_by_name(name)?);
+    }
+    Ok((spec, local))
+}
+
+fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Problem>, Error> {
+    let (spec, local) = said_of(on, model)?;
+    let rules = model_rules(model, &spec);
+    let DataSpec { format, folds, .. } = spec;
     let entry = multiplane::find_task(&model.info.provenance.task)?;
     need_data(entry, on.data.as_deref())?;
     let format = match (format, &on.data) {
         (None, Some(path)) => model_format(model, path)?,
         (format, _) => format,
     };
-    let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref())?;
+    let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref(), &rules)?;
     if own_folds && folds.is_none() {
         data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);
     }
-    let problem = model.open_with(data, &local).map_err(|error| match error {
+    let problem = open_with(on, model, data, &local)?;
+    for warning in problem.warnings() {
+        terminal::complain(&format!("warning: {warning}"));
+    }
+    Ok(problem)
+}
+
+/// Opens data that was read in the model's way.
+pub(crate) fn open_with(
+    on: &OnData,
+    model: &Model,
+    data: Dataset,
+    local: &Map<String, Value>,
+) -> Result<Box<dyn Problem>, Error> {
+    let entry = multiplane::find_task(&model.info.provenance.task)?;
+    model.open_with(data, local).map_err(|error| match error {
         // What is missing is no fault of model and data.
         Error::Input(reason) if entry.local.contains(&"command") && !local.contains_key("command") => {
             Error::Input(reason)
@@ -151,9 +190,5 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
             Error::input(format!("model {model} and data {data} do not match: {reason}"))
         }
         failed => failed,
-    })?;
-    for warning in problem.warnings() {
-        terminal::complain(&format!("warning: {warning}"));
-    }
-    Ok(problem)
+    })
 }

@@ -160,8 +160,13 @@ fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
 fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
-    let data =
-        read_task_data(spec.task_entry()?, spec.data.path.as_deref(), spec.data.format, spec.data.folds.as_deref())?;
+    let data = read_task_data(
+        spec.task_entry()?,
+        spec.data.path.as_deref(),
+        spec.data.format,
+        spec.data.folds.as_deref(),
+        &spec.data.rules(),
+    )?;
     if data.get::<Opaque>().is_some() {
         return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
     }

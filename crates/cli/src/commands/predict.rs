@@ -1,16 +1,16 @@
 //! `multiplane predict`.
 
-use std::fmt::Write;
+use std::collections::BTreeSet;
 
-use multiplane::{Error, check_writable, durable_write, threads_for};
-use serde_json::json;
+use multiplane::dataset::Dataset;
+use multiplane::{Error, Incoming, Model, Problem, check_writable, durable_write, model_rules, threads_for};
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{open, threads, told};
+use crate::commands::on_data::{is_stream, open, open_model, open_with, said_of, threads, told};
 use crate::commands::outputs::refuse_overwriting;
-use crate::commands::several;
-use crate::terminal::print;
+use crate::commands::predicted::{Appender, Writer};
+use crate::terminal::{complain, print, print_on};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     refuse_overwriting([Some(&args.on.model), args.on.data.as_ref()].into_iter().flatten(), &args.out)?;
@@ -19,29 +19,97 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
             .map_err(|error| Error::input(format!("{}: cannot be written: {error}", path.display())))?;
     }
     let threads = threads(&args.on)?;
-    let asked = several::Asked::of(args)?;
+    let mut writer = Writer::of(args)?;
+    if is_stream(&args.on) && open_model(&args.on)?.info.provenance.task != "external" {
+        return predict_stream(args, writer, threads);
+    }
     let (model, problem) = open(&args.on, false)?;
-    if let Some(asked) = &asked {
-        asked.refuse_others(&model)?;
-    }
+    writer.check(&model)?;
     let threads = threads_for(threads, &*problem)?;
-    let (mut text, mut predictions) = (String::new(), Vec::new());
     let w = problem.from_file_layout(&model.w);
-    let predicted = match &asked {
-        None => problem.predict(&w, threads, &mut |prediction| match args.json {
-            true => predictions.push(prediction.text),
-            false => writeln!(text, "{}", prediction.text).unwrap_or_default(), // a String takes anything
-        }),
-        Some(asked) => asked.write(&*problem, &w, threads, &mut text),
-    };
-    told(&*problem, predicted.map_err(Error::from))?;
-    if args.json && asked.is_none() {
-        text = format!("{}\n", json!({ "task": problem.task(), "n": predictions.len(), "predictions": predictions }));
+    let mut text = String::new();
+    if args.columns {
+        Appender::of_file(args, &model)?.append_file(&*problem, &w, threads, &mut text)?;
+    } else {
+        told(&*problem, writer.write(&*problem, &w, threads, &mut text))?;
     }
-    match &args.out {
-        None => print(&text)?,
-        Some(path) => durable_write(path, text.as_bytes())
-            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?,
-    }
+    finish(args, &text)?;
     Ok(Done::Finished)
+}
+
+/// Writes all that there is.
+fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
+    match &args.out {
+        None => print(text),
+        Some(path) => durable_write(path, text.as_bytes())
+            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display()))),
+    }
+}
+
+/// Predicts what arrives as it arrives.
+fn predict_stream(args: &PredictArgs, mut writer: Writer, threads: usize) -> Result<Done, Error> {
+    let model = open_model(&args.on)?;
+    writer.check(&model)?;
+    let (spec, local) = said_of(&args.on, &model)?;
+    if spec.folds.is_some() {
+        return Err(Error::input("data.folds: a stream has no folds (files in the format letter have)"));
+    }
+    let Some(path) = &args.on.data else { return Err(Error::input("no data given: --data PATH")) };
+    let rules = model_rules(&model, &spec);
+    let mut incoming = Incoming::open(&model, path, spec.format, rules.clone(), args.columns)?;
+    let mut appender = args.columns.then(|| Appender::new(incoming.format(), &rules)).transpose()?;
+    let (mut text, mut warned, mut weights, mut begun) = (String::new(), BTreeSet::new(), None, 0);
+    loop {
+        let Some(data) = next(&mut incoming, args, &mut text, begun)? else { break };
+        let problem = open_with(&args.on, &model, data, &local)?;
+        warn_once(&*problem, &mut warned, begun);
+        begun += problem.blocks();
+        let threads = threads_for(threads, &*problem)?;
+        let w = weights_for(&*problem, &model, &mut weights);
+        match &mut appender {
+            Some(appender) => appender.append(&incoming.take_text(), &*problem, w, threads, &mut text)?,
+            None => told(&*problem, writer.write(&*problem, w, threads, &mut text))?,
+        }
+        if args.out.is_none() {
+            if !print_on(&text)? {
+                return Ok(Done::Finished); // nobody reads any more
+            }
+            text.clear();
+        }
+    }
+    if appender.is_some() {
+        text.push_str(&incoming.take_text()); // blank lines at the end
+    }
+    finish(args, &text)?;
+    Ok(Done::Finished)
+}
+
+/// Waits for examples. What was predicted before a fault is not lost where it goes to a file.
+fn next(incoming: &mut Incoming, args: &PredictArgs, text: &mut str, begun: usize) -> Result<Option<Dataset>, Error> {
+    match incoming.next() {
+        Ok(None) if begun == 0 => Err(Error::input("the stream ended before the first example")),
+        Err(fault) => {
+            finish(args, text)?;
+            Err(fault)
+        }
+        found => found,
+    }
+}
+
+/// The weights in the layout of the problem; they are the same for all windows, unless they depend on the data.
+fn weights_for<'a>(problem: &dyn Problem, model: &Model, kept: &'a mut Option<Vec<f64>>) -> &'a [f64] {
+    if problem.by_number().is_some() {
+        *kept = None;
+    }
+    kept.get_or_insert_with(|| problem.from_file_layout(&model.w))
+}
+
+/// Tells what a user should know of examples, once of each kind: the numbers in it are those of the first of them.
+fn warn_once(problem: &dyn Problem, warned: &mut BTreeSet<String>, begun: usize) {
+    for warning in problem.warnings() {
+        if warned.insert(warning.replace(|c: char| c.is_ascii_digit(), "")) {
+            let (first, last) = (begun, begun + problem.blocks() - 1);
+            complain(&format!("warning: examples {first} to {last}: {warning} (of later ones this is not told)"));
+        }
+    }
 }

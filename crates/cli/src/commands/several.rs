@@ -48,17 +48,17 @@ impl Asked {
         multiplane::tasks::need_several(&model.info.provenance.task, what).map_err(Error::input)
     }
 
-    /// Writes what was asked for of all examples, numbered from 0 as in messages.
+    /// Writes what was asked for of all examples, numbered from `first`.
     pub(crate) fn write(
         &self,
         problem: &dyn Problem,
         w: &[f64],
-        threads: usize,
+        (threads, first): (usize, usize),
         text: &mut String,
     ) -> Result<(), OracleError> {
         match self.what {
-            What::Top(count) => write_top(problem, w, (count, threads), self.json, text),
-            What::Confidence => write_confidence(problem, w, threads, self.json, text),
+            What::Top(count) => write_top(problem, w, (count, threads, first), self.json, text),
+            What::Confidence => write_confidence(problem, w, (threads, first), self.json, text),
         }
     }
 }
@@ -66,11 +66,11 @@ impl Asked {
 fn write_top(
     problem: &dyn Problem,
     w: &[f64],
-    (count, threads): (usize, usize),
+    (count, threads, first): (usize, usize, usize),
     as_json: bool,
     text: &mut String,
 ) -> Result<(), OracleError> {
-    let (mut example, mut unproven) = (0, 0);
+    let (mut example, mut unproven) = (first, 0);
     problem.predict_top(w, count, threads, &mut |found| {
         let number = example;
         example += 1;
@@ -89,7 +89,8 @@ fn write_top(
     })?;
     if unproven > 0 {
         complain(&format!(
-            "warning: the lists of {unproven} of {example} examples are not proven to be the best: their decoder is approximate"
+            "warning: the lists of {unproven} of {} examples are not proven to be the best: their decoder is approximate",
+            example - first
         ));
     }
     Ok(())
@@ -98,11 +99,11 @@ fn write_top(
 fn write_confidence(
     problem: &dyn Problem,
     w: &[f64],
-    threads: usize,
+    (threads, first): (usize, usize),
     as_json: bool,
     text: &mut String,
 ) -> Result<(), OracleError> {
-    let mut example = 0;
+    let mut example = first;
     problem.predict_margins(w, threads, &mut |found| {
         let number = example;
         example += 1;

@@ -39,7 +39,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     if test.is_none() && stream.test_every != StreamSpec::default().test_every {
         return Err(Error::input("stream.test_every: there are no test data to look at (--test)"));
     }
-    let test = test.map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None)).transpose()?;
+    let test = test
+        .map(|path| read_task_data(spec.task_entry()?, Some(path), spec.data.format, None, &spec.data.rules()))
+        .transpose()?;
     let mut learner = Learner::new(spec, stream)?;
     let feed = Feed::open(learner.spec(), learner.stream())?;
     let end = follow_stream(&mut learner, feed, test, options(args, every)?)?;

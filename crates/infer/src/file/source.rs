@@ -94,6 +94,11 @@ impl Source {
         self.gzip
     }
 
+    /// Returns the bytes that have arrived and were not consumed.
+    pub(super) fn arrived(&self) -> &[u8] {
+        self.reader.buffer()
+    }
+
     /// Appends the next line with its end, or `limit` bytes of it, and returns how many bytes that were.
     pub(super) fn line(&mut self, limit: u64, line: &mut Vec<u8>, after: u64) -> Result<usize, DataError> {
         let read = (&mut self.reader).take(limit).read_until(b'\n', line);

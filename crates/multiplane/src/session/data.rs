@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use multiplane_tasks::data::{self, Format, conll, guess, hmm, letter};
+use multiplane_tasks::data::{self, Format, ReadRules, conll, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
 use crate::error::Error;
 use crate::file::{Model, Provenance};
-use crate::spec::find_task;
+use crate::spec::{DataSpec, find_task};
 
 /// Reads a data set and selects its folds.
 ///
@@ -16,7 +16,11 @@ use crate::spec::find_task;
 ///
 /// [`Error::Input`] where the file cannot be read, or has no such folds.
 pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> Result<Dataset, Error> {
-    let data = data::read(path, format)?;
+    read_by(path, format, folds, &ReadRules::default())
+}
+
+fn read_by(path: &Path, format: Option<Format>, folds: Option<&[u32]>, rules: &ReadRules) -> Result<Dataset, Error> {
+    let data = data::read_with(path, format, rules)?;
     match folds {
         Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
         None => Ok(data),
@@ -38,13 +42,14 @@ pub fn read_task_data(
     path: Option<&Path>,
     format: Option<Format>,
     folds: Option<&[u32]>,
+    rules: &ReadRules,
 ) -> Result<Dataset, Error> {
     let only = match task.formats {
         [only] => Some(*only),
         _ => None,
     };
     match (path, task.without_data) {
-        (Some(path), _) => read_data(path, format.or(only), folds),
+        (Some(path), _) => read_by(path, format.or(only), folds, rules),
         (None, Some(make)) => Ok(make()),
         (None, None) => Err(Error::input("no data given")),
     }
@@ -57,9 +62,13 @@ pub fn read_task_data(
 ///
 /// For a model of an unknown task.
 pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error> {
+    format_for(model, if path.is_file() { guess(path).ok() } else { None })
+}
+
+/// The same by what the content says.
+pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Option<Format>, Error> {
     let Provenance { task, vocabulary, .. } = &model.info.provenance;
     let readable = find_task(task)?.formats;
-    let guessed = if path.is_file() { guess(path).ok() } else { None };
     let is_readable = |format: &Format| readable.contains(format);
     if guessed.as_ref().is_some_and(is_readable) {
         return Ok(guessed);
@@ -73,4 +82,18 @@ pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error>
         _ => return Ok(guessed), // what it holds is told best by the task that does not read it
     };
     Ok(Some(known).filter(is_readable))
+}
+
+/// What readers are told of data that a model is used on: labels may be missing, and what the model knows of columns and
+/// labels tells where they are.
+pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
+    let Provenance { vocabulary, spec: run, .. } = &model.info.provenance;
+    let bias = usize::from(run["task"]["bias"] == true);
+    ReadRules {
+        unlabelled: true,
+        features: vocabulary.features.checked_sub(bias).filter(|&features| features > 0),
+        names: vocabulary.dictionary.clone(),
+        named_labels: vocabulary.labels.iter().any(|label| label.parse::<i64>().is_err()),
+        ..spec.rules()
+    }
 }

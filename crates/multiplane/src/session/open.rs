@@ -42,7 +42,7 @@ impl Session {
         let stopwatch = Stopwatch::start();
         let entry = spec.task_entry()?;
         let read = |path, folds| {
-            let data = read_task_data(entry, path, spec.data.format, folds);
+            let data = read_task_data(entry, path, spec.data.format, folds, &spec.data.rules());
             data.map_err(|error| with_serial_hint(&spec, error))
         };
         let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref())?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane_core::parameter;
-use multiplane_tasks::data::{self, FORMATS, Format};
+use multiplane_tasks::data::{self, FORMATS, Format, LabelColumn, ReadRules};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,6 +29,16 @@ pub struct DataSpec {
     #[serde(deserialize_with = "text::folds")]
     #[schemars(with = "Value")]
     pub folds: Option<Vec<u32>>,
+    /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first line
+    /// where not given.
+    #[serde(serialize_with = "write_separator", deserialize_with = "read_separator")]
+    #[schemars(with = "Option<String>")]
+    pub separator: Option<char>,
+    /// The column of a table (csv) that is the label: a name of its header, or a number from 1 (from -1 counted from the
+    /// last); the last where not given.
+    #[serde(deserialize_with = "read_column")]
+    #[schemars(with = "Value")]
+    pub label_column: Option<String>,
 }
 
 impl DataSpec {
@@ -41,6 +51,40 @@ impl DataSpec {
         let mut tree = Map::new();
         overlay(&mut tree, &Value::Object(table.clone()), &params_of::<DataSpec>(), "data").map_err(Error::Input)?;
         Ok(parameter::read(&Value::Object(tree)).map_err(|error| error.under("data"))?)
+    }
+}
+
+impl DataSpec {
+    /// Returns what readers are told of the files.
+    pub fn rules(&self) -> ReadRules {
+        let label_column = self.label_column.clone().map(LabelColumn);
+        ReadRules { separator: self.separator, label_column, ..ReadRules::default() }
+    }
+}
+
+fn write_separator<S: Serializer>(separator: &Option<char>, to: S) -> Result<S::Ok, S::Error> {
+    separator.map(|separator| if separator == '\t' { "tab".to_owned() } else { separator.to_string() }).serialize(to)
+}
+
+fn read_separator<'de, D: Deserializer<'de>>(from: D) -> Result<Option<char>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let mut characters = text.chars();
+    match (text.as_str(), characters.next(), characters.next()) {
+        ("tab" | "\t" | "\\t", ..) => Ok(Some('\t')),
+        (_, Some(one), None) if one == ' ' || one.is_ascii_punctuation() && !matches!(one, '"' | '+' | '-' | '.') => {
+            Ok(Some(one))
+        }
+        _ => Err(D::Error::custom("must be `tab`, a blank, or a mark such as , ; | that is no part of numbers")),
+    }
+}
+
+/// A name, or a number, which may stand without quotation marks.
+fn read_column<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    match Value::deserialize(from)? {
+        Value::Null => Ok(None),
+        Value::String(name) => Ok(Some(name)),
+        Value::Number(number) if number.is_i64() && number != 0.into() => Ok(Some(number.to_string())),
+        _ => Err(D::Error::custom("must be the name of a column, or its number, from 1 or from -1 backwards")),
     }
 }
 

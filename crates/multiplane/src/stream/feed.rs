@@ -63,7 +63,12 @@ impl Feed {
             let able = streamed(spec)?.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
             return Err(Error::input(format!("format {} cannot be read as a stream; these can: {able}", format.name)));
         };
-        let rules = StreamRules { labels: stream.labels.clone(), features: stream.features, whole_lines: !is_file };
+        let rules = StreamRules {
+            labels: stream.labels.clone(),
+            features: stream.features,
+            whole_lines: !is_file,
+            ..StreamRules::default()
+        };
         let most = stream.window;
         let (to, from) = sync_channel(WAITING);
         let read = move || match lines(&path, is_input) {

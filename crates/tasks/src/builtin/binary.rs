@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
@@ -217,6 +218,14 @@ impl ScoreMagnitudes<Binary> for Binary {
 
 impl BuiltinTask for Binary {
     type Vocabulary = RowVocabulary;
+
+    fn is_known(&self, truth: &u32) -> bool {
+        *truth != UNLABELLED
+    }
+
+    fn has_hinge(&self, _: &SparseRows, truth: &u32) -> bool {
+        (*truth as usize) < 2
+    }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::magnitudes::sizes;
 use crate::builtin::neighbours::one_changed;
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
@@ -240,6 +241,14 @@ impl ScoreMagnitudes<Multiclass> for Multiclass {
 
 impl BuiltinTask for Multiclass {
     type Vocabulary = RowVocabulary;
+
+    fn is_known(&self, truth: &u32) -> bool {
+        *truth != UNLABELLED
+    }
+
+    fn has_hinge(&self, _: &SparseRows, truth: &u32) -> bool {
+        (*truth as usize) < self.classes
+    }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))

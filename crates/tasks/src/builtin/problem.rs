@@ -4,19 +4,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use multiplane_core::divide::divide;
-use multiplane_core::example::{Examples, Workspace};
+use multiplane_core::example::{Example, Examples, Workspace};
 use multiplane_core::oracle::{BoxedOracle, OracleError};
+use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 use multiplane_core::task_oracle::TaskOracle;
 
 use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
-use crate::metrics::{Evaluation, Measure};
+use crate::metrics::{Counts, Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
-    FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TopPrediction, Vocabulary,
-    decode_all,
+    FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TaskVocabulary, TopPrediction,
+    Vocabulary, decode_all,
 };
 use crate::reference::careful_sum;
 
@@ -74,22 +75,24 @@ where
         }
     }
 
-    /// Decodes every example on its thread, judges truth and answer there, and hands over the findings in order.
+    /// Decodes every example on its thread, judges the answer there (with room for features), and hands over the findings in
+    /// order.
     fn decode_all<F: Send>(
         &self,
         w: &[f64],
         threads: usize,
-        judge: impl Fn(&T::Label, &T::Label) -> F + Sync,
+        judge: impl Fn(Example<'_, T::Input, T::Label>, &T::Label, &mut Plane) -> F + Sync,
         each: impl FnMut(F),
     ) -> Result<(), OracleError> {
         let n = self.examples.labels.len();
-        let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone());
+        let worker = |_| (T::Scratch::default(), self.examples.labels[0].clone(), Plane::new());
         let mut workers: Vec<_> = (0..threads.clamp(1, n)).map(worker).collect();
-        let decode = |(scratch, answer): &mut (T::Scratch, T::Label), examples: Range<usize>, found: &mut Vec<F>| {
+        let decode = |worker: &mut (T::Scratch, T::Label, Plane), examples: Range<usize>, found: &mut Vec<F>| {
+            let (scratch, answer, features) = worker;
             for example in examples.map(|example| self.examples.get(example)) {
                 let work = Workspace { scratch: &mut *scratch, memory: &mut T::Memory::default() };
                 self.task.decode(example.plain(), w, work, answer)?;
-                found.push(judge(example.truth, answer));
+                found.push(judge(example, answer, features));
             }
             Ok(())
         };
@@ -124,7 +127,7 @@ where
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         let inputs = &self.examples.inputs;
-        self.task.rows(inputs.first()?).filter(|_| self.vocabulary.dictionary.is_none())?;
+        self.task.rows(inputs.first()?).filter(|_| self.own.has_numbers())?;
         let of_example = |x| {
             let rows = self.task.rows(x).into_iter();
             rows.flat_map(|rows| (0..rows.len()).flat_map(|i| rows.row(i).iter()))
@@ -147,20 +150,24 @@ where
         self.task.from_file_layout(w)
     }
     fn predict(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(Prediction)) -> Result<(), OracleError> {
-        let judge = |truth: &T::Label, answer: &T::Label| {
+        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, features: &mut Plane| {
+            let (truth, is_known) = (example.truth, self.task.is_known(example.truth));
             let (wrong, variables) = self.task.errors(truth, answer);
             Prediction {
                 text: self.task.show(answer, &self.own),
-                truth: self.task.show(truth, &self.own),
-                loss: self.task.loss(truth, answer),
-                wrong,
+                truth: is_known.then(|| self.task.show(truth, &self.own)),
+                loss: is_known.then(|| self.task.loss(truth, answer)),
+                score: Some(self.task.score(example.input, answer, w, features).0),
+                wrong: if is_known { wrong } else { 0 },
                 variables,
             }
         };
         self.decode_all(w, threads, judge, each)
     }
     fn predict_numbers(&self, w: &[f64], threads: usize, each: &mut dyn FnMut(&[u32])) -> Result<(), OracleError> {
-        let numbers = |_: &T::Label, answer: &T::Label| self.task.variables(answer).map(<[u32]>::to_vec);
+        let numbers = |_: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
+            self.task.variables(answer).map(<[u32]>::to_vec)
+        };
         let mut without = None;
         let mut count = 0;
         self.decode_all(w, threads, numbers, |numbers| {
@@ -191,11 +198,18 @@ where
         self.margins(w, threads, each)
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
-        let judge = |truth: &T::Label, answer: &T::Label| Judged {
-            known: self.task.is_known(truth),
-            loss: self.task.loss(truth, answer),
-            errors: self.task.errors(truth, answer),
-            counts: self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
+        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
+            let (truth, known) = (example.truth, self.task.is_known(example.truth));
+            let count = |measure: &Box<dyn Measure<T::Label>>| match known {
+                true => measure.count(truth, answer),
+                false => Counts::default(),
+            };
+            Judged {
+                known,
+                loss: self.task.loss(truth, answer),
+                errors: self.task.errors(truth, answer),
+                counts: self.measures.iter().map(count).collect(),
+            }
         };
         let mut tally = Tally::default();
         self.decode_all(w, threads, judge, |judged| tally.add(judged))?;

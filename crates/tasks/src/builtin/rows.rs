@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::builtin::kernelized::KernelVocabulary;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
-use crate::data::{Classified, SparseRows};
+use crate::data::{Classified, SparseRows, Strings};
 use crate::dataset::Dataset;
 use crate::kernel::Kernel;
 use crate::losses::UNSEEN;
@@ -17,10 +18,13 @@ use crate::problem::{FeatureScale, OpenError, TaskVocabulary, Vocabulary, check_
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RowVocabulary {
-    /// Names of the labels, whole numbers in ascending order.
+    /// Names of the labels: whole numbers in ascending order, or other names in alphabetical order.
     pub labels: Vec<String>,
     /// Features of a row, a bias feature included.
     pub features: usize,
+    /// Names of the features, where the data has them.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
     /// What the features were divided by, where they were.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
@@ -33,6 +37,18 @@ pub struct RowVocabulary {
 }
 
 impl TaskVocabulary for RowVocabulary {
+    fn dictionary(&self) -> Option<&Arc<Strings>> {
+        self.dictionary.as_ref()
+    }
+
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
+        self.dictionary = dictionary;
+    }
+
     fn scale(&self) -> Option<&FeatureScale> {
         self.scale.as_ref()
     }
@@ -99,17 +115,26 @@ impl LabelledRows {
         let Some(rows) = data.get::<Classified>() else {
             return Err(OpenError::new(format!("task `{task}` reads libsvm or csv, found {}", data.describe())));
         };
-        let mut warnings = Vec::new();
+        let (mut warnings, is_known) = (Vec::new(), vocabulary.is_some());
         let vocabulary = match vocabulary {
             Some(vocabulary) => known_vocabulary(vocabulary, options)?,
             None => learn(rows, options, &mut warnings)?,
         };
-        // Names that are no numbers are of classes that Python has numbered.
+        // Names that are no numbers are of classes with names.
         let value = |(place, label): (usize, &String)| label.parse::<i64>().ok().map(|value| (value, place as u32));
         let mut values: Vec<(i64, u32)> = vocabulary.labels.iter().enumerate().filter_map(value).collect();
         values.sort_unstable();
-        let number = |label: &i64| {
-            values.binary_search_by_key(label, |&(value, _)| value).map_or(UNSEEN, |place| values[place].1)
+        let of_name: Vec<u32> = {
+            let mut index = Strings::new();
+            vocabulary.labels.iter().for_each(|label| {
+                index.intern(label);
+            });
+            rows.names.iter().map(|name| index.find(name).unwrap_or(UNSEEN)).collect()
+        };
+        let number = |label: &i64| match *label {
+            Classified::NO_LABEL if is_known => UNLABELLED,
+            label if !of_name.is_empty() => of_name[label as usize],
+            label => values.binary_search_by_key(&label, |&(value, _)| value).map_or(UNSEEN, |place| values[place].1),
         };
         let labels: Vec<u32> = rows.labels.iter().map(number).collect();
         warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
@@ -141,6 +166,10 @@ fn known_vocabulary(vocabulary: &Vocabulary, options: RowOptions) -> Result<RowV
     if !(values.is_some_and(|values| values.is_sorted_by(|a, b| a < b)) || is_ascending(labels) || unnumbered(labels)) {
         return Err(OpenError::new("the labels of the model are not in ascending order"));
     }
+    let named = vocabulary.dictionary.as_ref().map(|names| names.len() + usize::from(options.bias));
+    if named.is_some_and(|named| named != vocabulary.features) {
+        return Err(OpenError::new("the names of the model's features are not as many as these"));
+    }
     check_dim(vocabulary.features, if options.weights_per_label { labels.len() } else { labels.len().min(1) })?;
     Ok(vocabulary)
 }
@@ -161,9 +190,12 @@ fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> 
     labels.sort_unstable();
     labels.dedup();
     if labels.len() == 1 {
-        warnings.push(format!("all examples have the label {}: there is nothing to learn", labels[0]));
+        let only = rows.name_of(labels[0]);
+        warnings.push(format!("all examples have the label {only}: there is nothing to learn"));
     }
     let features = rows.rows.columns() + usize::from(options.bias);
     check_dim(features, if options.weights_per_label { labels.len() } else { 1 })?;
-    Ok(RowVocabulary { labels: labels.iter().map(i64::to_string).collect(), features, ..RowVocabulary::default() })
+    let names = labels.iter().map(|&label| rows.name_of(label)).collect();
+    let dictionary = rows.features.clone().filter(|names| names.len() == rows.rows.columns());
+    Ok(RowVocabulary { labels: names, features, dictionary, ..RowVocabulary::default() })
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::builtin::kernelized::KernelVocabulary;
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
 use crate::dataset::Dataset;
@@ -26,6 +27,9 @@ pub struct SequenceVocabulary {
     pub labels: Vec<String>,
     /// Features of a position, a bias feature included.
     pub features: usize,
+    /// Columns of the text, the label's among them; 0 where features are not made of text, or a model does not say.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub columns: usize,
     /// How features are made of text, where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
@@ -44,6 +48,11 @@ pub struct SequenceVocabulary {
     /// The rows that the kernel compares others with.
     #[serde(skip)]
     pub support: Option<Arc<SparseRows>>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl TaskVocabulary for SequenceVocabulary {
@@ -219,7 +228,7 @@ pub(super) fn numbers(names: &[String], known: &[String]) -> (Vec<u32>, Vec<Stri
     (names.iter().map(number).collect(), unseen)
 }
 
-/// Puts sequences together; `labels` are numbers of `names`.
+/// Puts sequences together; `labels` are numbers of `names`, or [`UNLABELLED`].
 fn sequences(
     inputs: Vec<SparseRows>,
     labels: Vec<Vec<u32>>,
@@ -229,8 +238,10 @@ fn sequences(
 ) -> Sequences {
     let (numbers, unseen) = numbers(names, &vocabulary.labels);
     let mut labels = labels;
-    labels.iter_mut().flatten().for_each(|label| *label = numbers[*label as usize]);
-    let count = labels.iter().flatten().filter(|label| **label as usize >= vocabulary.labels.len()).count();
+    let given = |label: &&mut u32| **label != UNLABELLED;
+    labels.iter_mut().flatten().filter(given).for_each(|label| *label = numbers[*label as usize]);
+    let known = vocabulary.labels.len();
+    let count = labels.iter().flatten().filter(|&&label| label != UNLABELLED && label as usize >= known).count();
     let warnings = unseen_labels(count, "token").into_iter().chain(about_features).collect();
     vocabulary.unseen = unseen;
     Reading { inputs, labels, vocabulary, fingerprint: String::new(), warnings }
@@ -293,12 +304,17 @@ fn text(
     data: &Columns,
     vocabulary: Option<SequenceVocabulary>,
 ) -> Result<Sequences, OpenError> {
-    let label_column = data.width() - 1;
+    let unlabelled = vocabulary.as_ref().is_some_and(|known| lacks_labels(known, data));
+    let width = data.width() + usize::from(unlabelled);
+    let label_column = width - 1;
     let mut name_of = vec![u32::MAX; data.strings().len()]; // of a string, among the labels
     let mut names = Vec::new();
     let mut labels = Vec::with_capacity(data.len());
     for sentence in 0..data.len() {
         let tokens = data.range(sentence).map(|token| {
+            if unlabelled {
+                return UNLABELLED;
+            }
             let name = &mut name_of[data.cell(token, label_column) as usize];
             if *name == u32::MAX {
                 *name = names.len() as u32;
@@ -309,9 +325,9 @@ fn text(
         labels.push(tokens.collect());
     }
     let (template, vocabulary, fresh) = match vocabulary {
-        Some(vocabulary) => (Template::of(&vocabulary.template, data.width())?, vocabulary, false),
+        Some(vocabulary) => (Template::of(&vocabulary.template, width)?, vocabulary, false),
         None => {
-            let template = Template::new(options.template, data.width())?;
+            let template = Template::new(options.template, width)?;
             (template.clone(), learn(options, data, &template, sorted(names.iter().cloned()))?, true)
         }
     };
@@ -327,6 +343,16 @@ fn text(
         format!("{unknown} {noun} {seen}: ignored")
     });
     Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
+}
+
+/// Whether text lacks the column of the labels: it has one column fewer than that of training or, of a model that does not
+/// say how many that were, fewer than its templates need beside a label.
+fn lacks_labels(known: &SequenceVocabulary, data: &Columns) -> bool {
+    let fits = |width: usize| Template::of(&known.template, width).is_ok();
+    match known.columns {
+        0 => !fits(data.width()) && fits(data.width() + 1),
+        columns => data.width() + 1 == columns,
+    }
 }
 
 /// The vocabulary of training text.
@@ -347,5 +373,6 @@ fn learn(
         )));
     }
     let (template, dictionary) = (template.names(), Some(Arc::new(dictionary)));
-    Ok(SequenceVocabulary { template, dictionary, ..SequenceVocabulary::new(labels, features) })
+    let columns = data.width();
+    Ok(SequenceVocabulary { columns, template, dictionary, ..SequenceVocabulary::new(labels, features) })
 }

@@ -1,25 +1,45 @@
-//! Rows of numbers with one integer label each: what LIBSVM text and tables of numbers hold.
+//! Rows of numbers with one label each: what LIBSVM text and tables of numbers hold.
+
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::rows::SparseRows;
+use super::strings::Strings;
 use crate::dataset::{Data, Dataset};
 
-/// Rows with one integer label each.
+/// Rows with one label each.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Classified {
     /// The feature vectors.
     pub rows: SparseRows,
-    /// The label of each row, as it stands in the file.
+    /// The label of each row, as it stands in the file, or its place in `names`; [`NO_LABEL`](Classified::NO_LABEL) of a row
+    /// without one.
     pub labels: Vec<i64>,
+    /// Names of the labels in alphabetical order, where these are no integers.
+    pub names: Vec<String>,
+    /// Names of the columns, where the file has them.
+    pub features: Option<Arc<Strings>>,
 }
 
 impl Classified {
+    /// Stands for the label of a row that has none.
+    pub const NO_LABEL: i64 = i64::MIN;
+
+    /// Returns the name of a label.
+    pub fn name_of(&self, label: i64) -> String {
+        match usize::try_from(label).ok().and_then(|place| self.names.get(place)) {
+            Some(name) => name.clone(),
+            None => label.to_string(),
+        }
+    }
+
     /// Returns these rows, in this order; each must exist.
     pub fn subset(&self, examples: &[usize]) -> Classified {
         let mut rows = SparseRows::new(self.rows.columns());
         rows.append(&self.rows, examples.iter().copied());
-        Classified { rows, labels: examples.iter().map(|&example| self.labels[example]).collect() }
+        let labels = examples.iter().map(|&example| self.labels[example]).collect();
+        Classified { rows, labels, names: self.names.clone(), features: self.features.clone() }
     }
 }
 
@@ -33,6 +53,7 @@ impl Data for Classified {
     fn describe(&self) -> &'static str {
         "labelled rows (libsvm or csv)"
     }
+    /// Names are no part of it: classes with names are numbered as arrays of them are.
     fn hash_into(&self, sha: &mut Sha256) {
         sha.update(b"classified");
         sha.update((self.labels.len() as u64).to_le_bytes());

@@ -4,7 +4,8 @@
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
 use super::columns::Columns;
-use super::format::{FirstLine, FormatEntry};
+use super::format::{Appended, FirstLine, FormatEntry, StreamRules, Windows};
+use super::rules::ReadRules;
 use super::text::{Line, Lines, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -17,6 +18,9 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
     "columns of text, one token per line, the label in the last; a blank line ends a sentence",
     |path| read(path).map(Dataset::new),
 )
+.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
+.streamed(|lines, rules| Box::new(Sentences::new(lines, rules)))
+.appended(Appended::Tokens)
 .named(&["conll", "iob"])
 .known_by(20, ends_in_chunk_tag);
 
@@ -58,7 +62,12 @@ pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Columns, DataError> {
+pub(super) fn parse(lines: Lines) -> Result<Columns, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
+    let least = least_columns(rules);
     let mut data: Option<(Columns, u64)> = None; // and the line that set the number of columns
     while let Some(line) = lines.next_line()? {
         let found = words_of(line.text).count();
@@ -72,7 +81,7 @@ pub(super) fn parse(mut lines: Lines) -> Result<Columns, DataError> {
             Some(data) => data,
             None => data.insert((Columns::new(found), line.number)),
         };
-        check_columns(&line, found, data.width(), *setter)?;
+        check_columns(&line, found, (data.width(), *setter), least)?;
         data.push_token(words_of(line.text).map(|(_, cell)| cell));
     }
     match data {
@@ -84,9 +93,20 @@ pub(super) fn parse(mut lines: Lines) -> Result<Columns, DataError> {
     }
 }
 
-fn check_columns(line: &Line<'_>, found: usize, expected: usize, setter: u64) -> Result<(), DataError> {
+/// Columns that a line has at least: without labels one.
+fn least_columns(rules: &ReadRules) -> usize {
+    if rules.unlabelled { 1 } else { 2 }
+}
+
+/// Refuses a line of fewer columns than `least`, or of others than `expected`, which that line set.
+fn check_columns(
+    line: &Line<'_>,
+    found: usize,
+    (expected, setter): (usize, u64),
+    least: usize,
+) -> Result<(), DataError> {
     let end = line.text.trim_ascii_end().len();
-    if found < 2 {
+    if found < least {
         return Err(line.error(end, "found 1 column, expected at least 2: the label is the last"));
     }
     if found != expected {
@@ -94,6 +114,89 @@ fn check_columns(line: &Line<'_>, found: usize, expected: usize, setter: u64) ->
         return Err(line.error(at, format!("found {found} columns, expected {expected} as on line {setter}")));
     }
     Ok(())
+}
+
+/// Sentences in windows; a window ends early where it holds many tokens.
+struct Sentences {
+    lines: Lines,
+    rules: StreamRules,
+    /// The number of columns, and the line that set it.
+    shape: Option<(usize, u64)>,
+    /// What is to be told once the sentences before it have been handed out.
+    fault: Option<DataError>,
+    over: bool,
+}
+
+/// A window ends after the sentence that reaches so many tokens.
+const MOST_TOKENS: usize = 1 << 18;
+
+impl Sentences {
+    fn new(mut lines: Lines, rules: StreamRules) -> Self {
+        if rules.keep_text {
+            lines.keep();
+        }
+        Sentences { lines, rules, shape: None, fault: None, over: false }
+    }
+
+    /// Reads the next sentence; `false` at the end of the stream.
+    fn push(&mut self, data: &mut Option<Columns>) -> Result<bool, DataError> {
+        let least = least_columns(&self.rules.reading);
+        let before = data.as_ref().map_or(0, Columns::tokens);
+        loop {
+            let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
+            let Some(line) = line else { return Ok(false) };
+            let found = words_of(line.text).count();
+            if found == 0 {
+                match data.as_ref().map_or(0, Columns::tokens) > before {
+                    true => return Ok(true),
+                    false => continue,
+                }
+            }
+            let shape = *self.shape.get_or_insert((found, line.number));
+            check_columns(&line, found, shape, least)?;
+            let data = data.get_or_insert_with(|| Columns::new(found));
+            data.push_token(words_of(line.text).map(|(_, cell)| cell));
+        }
+    }
+}
+
+impl Windows for Sentences {
+    fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
+        if let Some(fault) = self.fault.take() {
+            self.over = true;
+            return Err(fault);
+        }
+        let mut data: Option<Columns> = None;
+        while !self.over && data.as_ref().is_none_or(|data| data.len() < most && data.tokens() < MOST_TOKENS) {
+            if self.rules.prompt && data.is_some() && !self.lines.has_arrived() {
+                break;
+            }
+            match self.push(&mut data) {
+                Ok(more) => self.over = !more,
+                Err(fault) => {
+                    // The sentence in hand is not whole.
+                    match data.as_ref().is_some_and(|data| !data.is_empty()) {
+                        true => self.fault = Some(fault),
+                        false => {
+                            self.over = true;
+                            return Err(fault);
+                        }
+                    }
+                    let whole: Vec<usize> = (0..data.as_ref().map_or(0, Columns::len)).collect();
+                    data = data.map(|data| data.subset(&whole));
+                    break;
+                }
+            }
+            if let Some(data) = &mut data {
+                data.end_sentence();
+            }
+        }
+        Ok(data.map(Dataset::new))
+    }
+
+    fn take_text(&mut self) -> String {
+        self.lines.take_kept()
+    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,36 @@
-//! Comma-separated numbers with the label, an integer, in the last column.
+//! Tables of numbers with a label in one column, the last unless told otherwise: divided by commas, tabs or semicolons.
 //!
-//! A first line of which no field is a number is taken for a header and left out: one with a number in it is a row,
-//! and a fault in it is told. There is no quoting, as there are only numbers.
+//! The label is an integer or a name. A first line of which no field is a number names the columns: one with a number in it
+//! is a row, and a fault in it is told. Fields may stand in quotation marks.
 
 use super::classified::Classified;
-use super::format::{FirstLine, FormatEntry};
+use super::format::{Appended, FirstLine, FormatEntry};
+use super::row_labels::{RowLabel, RowLabels};
 use super::row_windows::{Label, ReadRow, RowWindows};
 use super::rows::SparseRows;
-use super::text::{Line, Lines, label};
+use super::rules::ReadRules;
+use super::strings::Strings;
+use super::table_head::{Field, Head, called, fields, is_header, separator_of};
+use super::text::{Line, Lines};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The format as users name it.
-pub const FORMAT: FormatEntry =
-    FormatEntry::new("csv", "numbers separated by commas, the label in the last column", |path| {
-        read(path).map(Dataset::new)
-    })
-    .streamed(|lines, rules| Box::new(RowWindows::new(lines, rules, Table::default())))
-    .named(&["csv"])
-    .known_by(50, has_comma);
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "csv",
+    "numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column",
+    |path| read(path).map(Dataset::new),
+)
+.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
+.streamed(|lines, rules| {
+    let table = Table::new(&rules.reading);
+    Box::new(RowWindows::new(lines, rules, table))
+})
+.appended(Appended::Rows)
+.named(&["csv", "tsv"])
+.known_by(50, has_comma);
 
 fn has_comma(line: &FirstLine<'_>) -> bool {
     line.text.contains(',')
@@ -36,22 +47,42 @@ pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
-    let (mut data, mut table) = (Classified::default(), Table::default());
+/// Whether a table that begins with this line has names of columns there.
+pub fn begins_with_names(line: &str, rules: &ReadRules) -> bool {
+    let separator = rules.separator.unwrap_or_else(|| separator_of(line));
+    let lines = Lines::from_bytes("", line.as_bytes());
+    lines.is_ok_and(|mut lines| match lines.next_line() {
+        Ok(Some(line)) => fields(&line, separator).is_ok_and(|fields| is_header(&fields)),
+        _ => false,
+    })
+}
+
+/// What divides the columns of a table that begins with this line, where nothing else is said.
+pub fn separator(line: &str) -> char {
+    separator_of(line)
+}
+
+pub(super) fn parse(lines: Lines) -> Result<Classified, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataError> {
+    let (mut rows, mut labels, mut table) = (SparseRows::new(0), RowLabels::default(), Table::new(rules));
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        let Some((_, label)) = table.read(&line, &mut indices, &mut values)? else { continue };
-        if data.labels.is_empty() {
-            data.rows = SparseRows::new(table.columns());
+        let Some((at, label)) = table.read(&line, &mut indices, &mut values)? else { continue };
+        if labels.is_empty() {
+            rows = SparseRows::new(table.columns());
         }
-        data.labels.push(label);
-        data.rows.push(&indices, &values);
+        labels.push(&line, at, label)?;
+        rows.push(&indices, &values);
     }
-    if !data.labels.is_empty() {
-        return Ok(data);
+    if !labels.is_empty() {
+        let (labels, names) = labels.finish();
+        return Ok(Classified { rows, labels, names, features: table.names() });
     }
-    let expected = "rows of numbers separated by commas";
-    Err(match table.header {
+    let expected = "rows of numbers and a label";
+    Err(match table.head {
         None => lines.nothing(expected),
         Some(_) => {
             let message = format!("found a header and nothing else, expected {expected}");
@@ -61,12 +92,19 @@ pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
 }
 
 /// What is known of a table line by line.
-#[derive(Default)]
 struct Table {
-    /// Whether there is a header, once that is known.
-    header: Option<bool>,
-    /// Fields per line, and the line that set it.
-    shape: Option<(usize, u64)>,
+    rules: ReadRules,
+    separator: char,
+    /// What the first line says, once there was one.
+    head: Option<Head>,
+    /// Entries of a row whose columns stand in another order than the features.
+    entries: Vec<(u32, f64)>,
+}
+
+impl Table {
+    fn new(rules: &ReadRules) -> Self {
+        Table { rules: rules.clone(), separator: ',', head: None, entries: Vec::new() }
+    }
 }
 
 impl ReadRow for Table {
@@ -74,65 +112,83 @@ impl ReadRow for Table {
         if line.text.trim().is_empty() {
             return Ok(None);
         }
-        if self.header.is_none() {
-            self.header = Some(is_header(line.text));
-            if self.header == Some(true) {
+        let is_first = self.head.is_none();
+        if is_first {
+            self.separator = self.rules.separator.unwrap_or_else(|| separator_of(line.text));
+        }
+        let fields = fields(line, self.separator)?;
+        if is_first {
+            let header = is_header(&fields);
+            self.head = Some(Head::new(line, &fields, header, self.separator, &self.rules)?);
+            if header {
                 return Ok(None);
             }
         }
-        let features = check_fields(line, &mut self.shape)? - 1;
+        let Some(head) = &self.head else { return Ok(None) };
+        check_width(line, fields.len(), head, self.separator)?;
         indices.clear();
         values.clear();
-        row(line, features, indices, values).map(Some)
+        if let Some(order) = &head.order {
+            self.entries.clear();
+            let label = row(line, &fields, head, &self.rules, |column, value| {
+                self.entries.push((order[column], value));
+            })?;
+            self.entries.sort_unstable_by_key(|(index, _)| *index);
+            indices.extend(self.entries.iter().map(|(index, _)| *index));
+            values.extend(self.entries.iter().map(|(_, value)| *value));
+            return Ok(Some(label));
+        }
+        let label = head.label.unwrap_or(usize::MAX);
+        row(line, &fields, head, &self.rules, |column, value| {
+            indices.push((column - usize::from(column > label)) as u32); // fits: a line has at most 2^24 fields
+            values.push(value);
+        })
+        .map(Some)
     }
 
     fn columns(&self) -> usize {
-        self.shape.map_or(0, |(fields, _)| fields - 1)
+        self.head.as_ref().map_or(0, |head| head.width - usize::from(head.label.is_some()))
+    }
+
+    fn names(&self) -> Option<Arc<Strings>> {
+        self.head.as_ref()?.names.clone()
     }
 }
 
-fn is_header(text: &str) -> bool {
-    text.split(',').all(|field| field.trim().parse::<f64>().is_err())
-}
-
-/// The number of fields of a line: that of the first row, which sets it, and at least two.
-fn check_fields(line: &Line<'_>, shape: &mut Option<(usize, u64)>) -> Result<usize, DataError> {
-    let found = line.text.split(',').count();
-    let (expected, setter) = *shape.get_or_insert((found, line.number));
-    let rule = if found < 2 {
-        "at least two columns, separated by commas".to_owned()
-    } else if found != expected {
-        format!("{expected} as on line {setter}")
-    } else {
-        return Ok(found);
-    };
+/// Refuses lines of another width than the first.
+fn check_width(line: &Line<'_>, found: usize, head: &Head, separator: char) -> Result<(), DataError> {
+    if found == head.width {
+        return Ok(());
+    }
     let columns = if found == 1 { "column" } else { "columns" };
-    let message = format!("found {found} {columns}, expected {rule}");
+    let (expected, setter, divided) = (head.width, head.setter, called(separator));
+    let message = format!("found {found} {columns}, expected {expected} as on line {setter}, separated by {divided}");
     Err(line.error(line.text.len(), message))
 }
 
-/// Fills in the nonzero features of a line and answers its label, with the byte where that begins.
+/// Hands over the nonzero features of a line and answers its label, with the byte where that begins.
 fn row(
     line: &Line<'_>,
-    features: usize,
-    indices: &mut Vec<u32>,
-    values: &mut Vec<f64>,
-) -> Result<(usize, i64), DataError> {
-    let mut start = 0;
-    for (column, field) in line.text.split(',').enumerate() {
-        let inner = field.trim_ascii();
-        let at = start + field.len() - field.trim_ascii_start().len();
-        if column == features {
-            return label(line, at, inner).map(|label| (at, label));
+    fields: &[Field<'_>],
+    head: &Head,
+    rules: &ReadRules,
+    mut each: impl FnMut(usize, f64),
+) -> Result<(usize, RowLabel), DataError> {
+    let mut label = (0, RowLabel::Missing);
+    for (column, field) in fields.iter().enumerate() {
+        if Some(column) == head.label {
+            label.0 = field.at;
+            if !(field.text.is_empty() && rules.unlabelled) {
+                label.1 = RowLabel::read(line, field.at, &field.text, rules.named_labels || field.quoted)?;
+            }
+            continue;
         }
-        let value = line.finite(at, inner, "value")?;
+        let value = line.finite(field.at, &field.text, "value")?;
         if value != 0.0 {
-            indices.push(column as u32); // fits: a line has at most 2^24 fields
-            values.push(value);
+            each(column, value);
         }
-        start += field.len() + 1;
     }
-    unreachable!("the fields were counted")
+    Ok(label)
 }
 
 #[cfg(test)]

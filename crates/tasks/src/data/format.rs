@@ -5,10 +5,14 @@ use std::path::Path;
 
 use multiplane_infer::file::{DataError, Lines};
 
+use super::rules::ReadRules;
 use crate::dataset::Dataset;
 
 /// Reads a file, plain or gzip.
 pub type ReadFile = fn(&Path) -> Result<Dataset, DataError>;
+
+/// Reads a file, plain or gzip, by what is said of it.
+pub type ReadByRules = fn(&Path, &ReadRules) -> Result<Dataset, DataError>;
 
 /// Begins to read a stream in windows.
 pub type ReadWindows = fn(Lines, StreamRules) -> Box<dyn Windows>;
@@ -22,6 +26,12 @@ pub struct StreamRules {
     pub features: Option<u32>,
     /// Whether the last line needs its end, as it does where a stream may break off.
     pub whole_lines: bool,
+    /// Whether a window ends where nothing more of the stream has arrived yet.
+    pub prompt: bool,
+    /// Whether the lines read are kept, for [`Windows::take_text`].
+    pub keep_text: bool,
+    /// What a reader of a file is told.
+    pub reading: ReadRules,
 }
 
 /// A stream that is read in windows: so many examples at a time, in their order.
@@ -33,10 +43,22 @@ pub trait Windows {
     ///
     /// The stream cannot be read, or a line breaks a rule; the place is told.
     fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError>;
+
+    /// Returns the lines that were read since it was last asked, with their ends, where the rules say that they are kept.
+    fn take_text(&mut self) -> String;
 }
 
 /// Whether a file that begins with this line is one of the format.
 pub type Rule = fn(&FirstLine<'_>) -> bool;
+
+/// How predictions are appended to the lines of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// A column to the line of each token.
+    Tokens,
+    /// A column to each row of a table.
+    Rows,
+}
 
 /// A format of data files with a reader of its own.
 pub struct FormatEntry {
@@ -46,6 +68,10 @@ pub struct FormatEntry {
     pub description: &'static str,
     /// Reads a file.
     pub read: ReadFile,
+    /// Reads a file by what is said of it, where that makes a difference.
+    pub by_rules: Option<ReadByRules>,
+    /// How predictions are appended to its lines, where they can be.
+    pub appended: Option<Appended>,
     /// Reads a stream in windows, where the format can be read so.
     pub windows: Option<ReadWindows>,
     /// Endings of the names that such files have (`csv`), or whole names (`letter.data`).
@@ -70,12 +96,34 @@ pub struct FirstLine<'a> {
 impl FormatEntry {
     /// Makes a format that is never guessed.
     pub const fn new(name: &'static str, description: &'static str, read: ReadFile) -> Self {
-        FormatEntry { name, description, read, windows: None, names: &[], rule: None, tensor: None }
+        FormatEntry {
+            name,
+            description,
+            read,
+            by_rules: None,
+            appended: None,
+            windows: None,
+            names: &[],
+            rule: None,
+            tensor: None,
+        }
     }
 
     /// Says how a stream of the format is read in windows.
     pub const fn streamed(mut self, windows: ReadWindows) -> Self {
         self.windows = Some(windows);
+        self
+    }
+
+    /// Says how predictions are appended to its lines.
+    pub const fn appended(mut self, appended: Appended) -> Self {
+        self.appended = Some(appended);
+        self
+    }
+
+    /// Says how a file is read by what is said of it.
+    pub const fn by_rules(mut self, read: ReadByRules) -> Self {
+        self.by_rules = Some(read);
         self
     }
 
@@ -102,6 +150,11 @@ impl FormatEntry {
     /// Returns the tensor by which a container of the format is known.
     pub(super) fn tensor(&self) -> Option<&'static str> {
         self.tensor
+    }
+
+    /// Whether the format is one of tables, whose columns users may speak of.
+    pub(super) fn is_table(&self) -> bool {
+        self.name == super::csv::FORMAT.name
     }
 
     /// Returns the rank of the rule that knows the format, where there is one.

@@ -6,6 +6,7 @@ use std::path::Path;
 use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
+use super::rules::ReadRules;
 use super::text::Lines;
 use super::{conll, container, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque, trees};
 use crate::dataset::Dataset;
@@ -43,6 +44,35 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
         None => guess(path)?,
     };
     (format.read)(path)
+}
+
+/// Reads `path` by what is said of it, in the format given or guessed.
+///
+/// # Errors
+///
+/// As of [`read`], and where something is said that the format does not know.
+pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Result<Dataset, DataError> {
+    if *rules == ReadRules::default() {
+        return read(path, format);
+    }
+    let format = match format {
+        Some(format) => format,
+        None if is_stream(path) => return read(path, None),
+        None => guess(path)?,
+    };
+    match (format.by_rules, rules.of_tables().filter(|_| !format.is_table())) {
+        (_, Some(name)) => {
+            Err(DataError::file(path, format!("{name} is for tables (csv), found format {}", format.name)))
+        }
+        (Some(read), None) => read(path, rules),
+        (None, None) => (format.read)(path),
+    }
+}
+
+/// Tells the format of a stream by how it begins: lines of which the last one may be the first that is neither blank nor a
+/// comment. `None` where that says nothing.
+pub fn guess_line(name: &Path, head: &[u8]) -> Option<Format> {
+    classify(Lines::from_bytes(name, head).ok()?).ok()
 }
 
 /// Whether `path` can be read only once.

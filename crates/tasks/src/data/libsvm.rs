@@ -5,9 +5,11 @@
 
 use super::classified::Classified;
 use super::format::{FirstLine, FormatEntry};
-use super::row_windows::RowWindows;
+use super::row_labels::{RowLabel, RowLabels};
+use super::row_windows::{Label, RowWindows};
 use super::rows::MAX_FEATURES;
-use super::text::{self, Line, Lines, push_number, words_of};
+use super::rules::ReadRules;
+use super::text::{Line, Lines, push_number, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
@@ -18,7 +20,12 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("libsvm", "rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)", |path| {
         read(path).map(Dataset::new)
     })
-    .streamed(|lines, rules| Box::new(RowWindows::new(lines, rules, row)))
+    .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
+    .streamed(|lines, rules| {
+        let own = rules.reading.clone();
+        let read = move |line: &Line<'_>, indices: &mut _, values: &mut _| row(line, indices, values, &own);
+        Box::new(RowWindows::new(lines, rules, read))
+    })
     .named(&["libsvm", "svm", "svmlight"])
     .known_by(40, is_row);
 
@@ -59,7 +66,7 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     let mut line = String::new();
     for (i, label) in data.labels.iter().enumerate() {
         line.clear();
-        line.push_str(&label.to_string());
+        line.push_str(&data.name_of(*label));
         for (index, value) in rows.row(i).iter() {
             line.push_str(&format!(" {}:", u64::from(index) + 1));
             push_number(&mut line, value);
@@ -73,29 +80,42 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Classified, DataError> {
-    let mut data = Classified::default();
+pub(super) fn parse(lines: Lines) -> Result<Classified, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Classified, DataError> {
+    let (mut data, mut labels) = (Classified::default(), RowLabels::default());
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
-        if let Some((_, label)) = row(&line, &mut indices, &mut values)? {
+        if let Some((at, label)) = row(&line, &mut indices, &mut values, rules)? {
             data.rows.push(&indices, &values);
-            data.labels.push(label);
+            labels.push(&line, at, label)?;
         }
     }
-    if data.labels.is_empty() {
+    if labels.is_empty() {
         return Err(lines.nothing("rows of `label index:value ...`"));
     }
+    (data.labels, data.names) = labels.finish();
     Ok(data)
 }
 
 /// Reads columns and values of a line, and returns its label with the byte where that begins; `None` for a line without
-/// content.
-fn row(line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>) -> Result<Option<(usize, i64)>, DataError> {
+/// content. Where labels may be missing, a row may begin with its first feature.
+fn row(line: &Line<'_>, indices: &mut Vec<u32>, values: &mut Vec<f64>, rules: &ReadRules) -> Label {
     indices.clear();
     values.clear();
     let mut tokens = words_of(content(line)?);
-    let Some((at, label)) = tokens.next() else { return Ok(None) };
-    let label = text::label(line, at, label)?;
+    let begins = tokens.clone();
+    let Some((at, word)) = tokens.next() else { return Ok(None) };
+    let label = match word.contains([':', ',']) {
+        true if rules.unlabelled && !word.contains(',') => {
+            tokens = begins;
+            RowLabel::Missing
+        }
+        true => return Err(line.bad(at, word, "label", "an integer or a name without colon and comma")),
+        false => RowLabel::read(line, at, word, rules.named_labels)?,
+    };
     for (at, token) in tokens {
         if let Some((index, value)) = feature(line, at, token, indices.last().copied())? {
             indices.push(index);

@@ -1,10 +1,14 @@
 //! A stream of labelled rows, one per line, in windows. Memory is one window: its rows, or fewer where they are long.
 
+use std::sync::Arc;
+
 use multiplane_core::linalg;
 use multiplane_infer::file::DataError;
 
 use super::classified::Classified;
 use super::format::{StreamRules, Windows};
+use super::row_labels::{RowLabel, RowLabels};
+use super::strings::Strings;
 use super::text::{Line, Lines};
 use crate::dataset::Dataset;
 
@@ -12,7 +16,7 @@ use crate::dataset::Dataset;
 const MOST_ENTRIES: usize = 1 << 20;
 
 /// The label of a row with the byte where it begins; `None` of a line without a row.
-pub(super) type Label = Result<Option<(usize, i64)>, DataError>;
+pub(super) type Label = Result<Option<(usize, RowLabel)>, DataError>;
 
 /// What is said of a row that [`is_too_long`].
 pub const TOO_LONG: &str =
@@ -31,6 +35,11 @@ pub(super) trait ReadRow {
     /// Returns how many columns every row has, of a format that tells.
     fn columns(&self) -> usize {
         0
+    }
+
+    /// Returns the names of the columns, of a format that tells.
+    fn names(&self) -> Option<Arc<Strings>> {
+        None
     }
 }
 
@@ -55,7 +64,10 @@ pub(super) struct RowWindows<R> {
 }
 
 impl<R: ReadRow> RowWindows<R> {
-    pub(super) fn new(lines: Lines, mut rules: StreamRules, read: R) -> Self {
+    pub(super) fn new(mut lines: Lines, mut rules: StreamRules, read: R) -> Self {
+        if rules.keep_text {
+            lines.keep();
+        }
         if let Some(labels) = &mut rules.labels {
             labels.sort_unstable();
         }
@@ -64,15 +76,25 @@ impl<R: ReadRow> RowWindows<R> {
     }
 
     /// Appends the next row; `false` at the end.
-    fn push(&mut self, data: &mut Classified) -> Result<bool, DataError> {
+    fn push(&mut self, data: &mut Classified, named: &mut RowLabels) -> Result<bool, DataError> {
         loop {
             let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
             let Some(line) = line else { return Ok(false) };
             let Some((at, label)) = self.read.read(&line, &mut self.indices, &mut self.values)? else { continue };
-            if let Some(labels) = &self.rules.labels
-                && labels.binary_search(&label).is_err()
-            {
-                return Err(unknown_label(&line, at, label, labels, self.declared));
+            if !self.rules.reading.unlabelled {
+                // Those who learn from a stream must know the labels before they see them.
+                let number = match &label {
+                    RowLabel::Number(number) => *number,
+                    RowLabel::Name(name) => {
+                        return Err(line.bad(at, name, "label", "an integer: streams have no names"));
+                    }
+                    RowLabel::Missing => return Err(line.bad(at, "", "label", "an integer")),
+                };
+                if let Some(labels) = &self.rules.labels
+                    && labels.binary_search(&number).is_err()
+                {
+                    return Err(unknown_label(&line, at, number, labels, self.declared));
+                }
             }
             if is_too_long(&self.values) {
                 return Err(line.error(at, TOO_LONG));
@@ -88,9 +110,9 @@ impl<R: ReadRow> RowWindows<R> {
                 let message = format!("found index {}, expected at most {most} (stream.features)", u64::from(last) + 1);
                 return Err(line.error(line.text.len(), message));
             }
+            named.push(&line, at, label)?;
             data.rows.widen(columns);
             data.rows.push(&self.indices, &self.values);
-            data.labels.push(label);
             return Ok(true);
         }
     }
@@ -102,11 +124,14 @@ impl<R: ReadRow> Windows for RowWindows<R> {
             self.over = true;
             return Err(fault);
         }
-        let mut data = Classified::default();
-        while !self.over && data.labels.len() < most && data.rows.nonzeros() < MOST_ENTRIES {
-            match self.push(&mut data) {
+        let (mut data, mut labels) = (Classified::default(), RowLabels::default());
+        while !self.over && labels.len() < most && data.rows.nonzeros() < MOST_ENTRIES {
+            if self.rules.prompt && !labels.is_empty() && !self.lines.has_arrived() {
+                break;
+            }
+            match self.push(&mut data, &mut labels) {
                 Ok(more) => self.over = !more,
-                Err(fault) if data.labels.is_empty() => {
+                Err(fault) if labels.is_empty() => {
                     self.over = true;
                     return Err(fault);
                 }
@@ -116,16 +141,22 @@ impl<R: ReadRow> Windows for RowWindows<R> {
                 }
             }
         }
-        if data.labels.is_empty() {
+        if labels.is_empty() {
             return Ok(None);
         }
-        if self.rules.labels.is_none() {
+        (data.labels, data.names) = labels.finish();
+        data.features = self.read.names();
+        if self.rules.labels.is_none() && !self.rules.reading.unlabelled {
             let mut labels = data.labels.clone();
             labels.sort_unstable();
             labels.dedup();
             self.rules.labels = Some(labels);
         }
         Ok(Some(Dataset::new(data)))
+    }
+
+    fn take_text(&mut self) -> String {
+        self.lines.take_kept()
     }
 }
 
@@ -198,7 +229,7 @@ mod tests {
         let label = "f:3:1: found label 2, expected one of -1, 1 (the labels of the first window; stream.labels=... \
                      declares all)";
         assert_eq!(lengths(b"1 1:1\n-1 1:1\n2 1:1\n", StreamRules::default(), 2), (vec![2], Some(label.into())));
-        let two = StreamRules { labels: Some(vec![2, 1]), features: Some(3), whole_lines: false };
+        let two = StreamRules { labels: Some(vec![2, 1]), features: Some(3), ..StreamRules::default() };
         let label = "f:2:2: found label 3, expected one of 1, 2 (stream.labels)";
         assert_eq!(lengths(b"1 1:1\n 3 1:1\n", two.clone(), 9), (vec![1], Some(label.into())));
         let feature = "f:2:6: found index 4, expected at most 3 (stream.features)";

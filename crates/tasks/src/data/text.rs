@@ -5,7 +5,7 @@ pub use multiplane_infer::file::{Line, Lines, push_number};
 use multiplane_infer::file::DataError;
 
 /// Returns the words of a line with the byte where each begins.
-pub fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &text.as_bytes()[at..];

@@ -173,8 +173,8 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
             let label = answer.label.as_ref().ok_or("no answer")?;
             let (wrong, variables) = worker.errors(example, label, answer.loss)?;
             let truth = worker.truth(example)?;
-            let (text, truth) = (worker.show(label)?, worker.show(&truth)?);
-            Ok(Prediction { text, truth, loss: answer.loss, wrong, variables })
+            let (text, truth) = (worker.show(label)?, Some(worker.show(&truth)?));
+            Ok(Prediction { text, truth, loss: Some(answer.loss), score: None, wrong, variables })
         };
         self.decode_all(w, false, threads, judge, each)
     }

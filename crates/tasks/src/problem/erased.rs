@@ -24,11 +24,13 @@ use crate::reference::careful_sum;
 pub struct Prediction {
     /// The predicted labelling as text, one line.
     pub text: String,
-    /// The true labelling as text; a label that training never saw shows as `?`.
-    pub truth: String,
-    /// The task loss.
-    pub loss: f64,
-    /// Variables predicted wrongly.
+    /// The true labelling as text; a label that training never saw shows as `?`. `None` where nothing is known of it.
+    pub truth: Option<String>,
+    /// The task loss, where there is a truth.
+    pub loss: Option<f64>,
+    /// `<w, phi(x, y)>` of the prediction, with what is added that has no weights; `None` where only a program knows.
+    pub score: Option<f64>,
+    /// Variables predicted wrongly; 0 without a truth.
     pub wrong: usize,
     /// Variables in all.
     pub variables: usize,

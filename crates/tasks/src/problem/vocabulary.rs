@@ -44,6 +44,11 @@ pub trait TaskVocabulary: Clone + Serialize + DeserializeOwned + Send + Sync + '
         None
     }
 
+    /// Whether features are numbers of the data, whatever they are called, and not made of text.
+    fn has_numbers(&self) -> bool {
+        self.dictionary().is_none()
+    }
+
     /// Takes the names of the features that a model holds.
     fn set_dictionary(&mut self, _dictionary: Option<Arc<Strings>>) {}
 

@@ -50,5 +50,5 @@ pub fn synthetic_scenes(n: usize, seed: u64) -> LabelSets {
 /// Returns the letters of words one by one, as a multi-class problem with labels 1 to 26.
 pub fn single_letters(words: &Words) -> Classified {
     let labels = words.letters.iter().map(|&letter| i64::from(letter) + 1).collect();
-    Classified { rows: words.pixels.clone(), labels }
+    Classified { rows: words.pixels.clone(), labels, ..Classified::default() }
 }

@@ -51,7 +51,7 @@ fn points_at_other_lambdas_are_those_of_linear_weights() {
 /// 40 rows of three classes that overlap.
 fn data(seed: u64) -> Dataset {
     let mut rng = Rng::new(seed, 3);
-    let mut data = Classified { rows: SparseRows::new(4), labels: Vec::new() };
+    let mut data = Classified { rows: SparseRows::new(4), ..Classified::default() };
     for _ in 0..40 {
         let label = rng.below(3);
         let row: Vec<f64> = (0..4).map(|k| rng.unit() + f64::from(u8::from(k == label))).collect();

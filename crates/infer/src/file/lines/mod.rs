@@ -22,6 +22,8 @@ pub struct Lines {
     /// Blank lines since the last one with content.
     blank: u64,
     most_blank: u64,
+    /// Lines handed out, where they are kept.
+    kept: Option<String>,
 }
 
 impl Lines {
@@ -43,7 +45,7 @@ impl Lines {
 
     /// Reads the lines of an open file.
     pub fn of(source: Source) -> Self {
-        Lines { source, buffer: Vec::new(), count: 0, ended: true, blank: 0, most_blank: MOST_BLANK }
+        Lines { source, buffer: Vec::new(), count: 0, ended: true, blank: 0, most_blank: MOST_BLANK, kept: None }
     }
 
     /// Reads the next line without its end (`\n` or `\r\n`), or `None` at the end of the file.
@@ -66,7 +68,27 @@ impl Lines {
         }
         self.count += 1;
         self.check_blank()?;
+        if let Some(mut kept) = self.kept.take() {
+            kept.push_str(self.line()?.text);
+            kept.push('\n');
+            self.kept = Some(kept);
+        }
         self.line().map(Some)
+    }
+
+    /// Keeps the lines that are handed out from now on.
+    pub fn keep(&mut self) {
+        self.kept = Some(String::new());
+    }
+
+    /// Returns the lines kept so far, each with `\n` at its end, and forgets them.
+    pub fn take_kept(&mut self) -> String {
+        self.kept.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Whether the whole next line has arrived, so that reading it does not wait for anybody.
+    pub fn has_arrived(&self) -> bool {
+        self.source.arrived().contains(&b'\n')
     }
 
     /// Refuses compressed data that goes on and on without content: a gigabyte of line ends would take long to refuse.

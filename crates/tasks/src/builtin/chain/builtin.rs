@@ -6,6 +6,7 @@ use multiplane_core::rng::Rng;
 
 use crate::builtin::chain::layout::Chain;
 use crate::builtin::neighbours::one_changed;
+use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::sequences::SequenceVocabulary;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
@@ -17,6 +18,15 @@ impl BuiltinTask for Chain {
 
     fn errors(&self, truth: &Vec<u32>, y: &Vec<u32>) -> (usize, usize) {
         (truth.iter().zip(y).filter(|(t, y)| t != y).count(), truth.len())
+    }
+
+    /// A sequence has all its labels or none.
+    fn is_known(&self, truth: &Vec<u32>) -> bool {
+        !truth.contains(&UNLABELLED)
+    }
+
+    fn has_hinge(&self, _: &SparseRows, truth: &Vec<u32>) -> bool {
+        truth.iter().all(|&label| (label as usize) < self.labels)
     }
 
     fn rows<'a>(&self, x: &'a SparseRows) -> Option<&'a SparseRows> {

@@ -290,7 +290,7 @@ fn data_are_opened() {
     problem
         .predict(&[0.0; 14], 1, &mut |found| shown.push((found.truth, found.text, found.wrong, found.variables)))
         .unwrap();
-    assert_eq!(shown, [("9,?,?".into(), String::new(), 3, 5), ("2".into(), String::new(), 1, 3)]);
+    assert_eq!(shown, [(Some("9,?,?".into()), String::new(), 3, 5), (Some("2".into()), String::new(), 1, 3)]);
     assert_eq!(problem.weight_blocks(), [("unary", 0..6), ("pair", 6..14)]);
     let edges = json!({"pairwise": {"name": "edges", "edges": [[2, 0]]}});
     assert_eq!(opened(edges, train(), None).unwrap().0, 6 + 4);

@@ -274,5 +274,5 @@ fn synthetic_sentences_are_read() {
     assert_eq!((other.dim(), other.unlabelled(), other.warnings().len()), (problem.dim(), 1, 1));
     let mut shown = Vec::new();
     other.predict(&vec![0.0; other.dim()], 1, &mut |found| shown.push((found.text, found.truth))).unwrap();
-    assert!(["[null,0]", "[1,null]"].contains(&&shown[0].0[..]) && shown[0].1 == "[null,null]", "{shown:?}");
+    assert!(["[null,0]", "[1,null]"].contains(&&shown[0].0[..]) && shown[0].1.is_none(), "{shown:?}");
 }

@@ -1,0 +1,38 @@
+//! What a reader is told beside the file: parameters of users, and what the model knows that the data is for.
+
+use std::sync::Arc;
+
+use super::strings::Strings;
+
+/// What a reader is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadRules {
+    /// What divides the columns of a table (`data.separator`); told by its first line where not given.
+    pub separator: Option<char>,
+    /// Which column of a table is the label (`data.label_column`); the last where not given.
+    pub label_column: Option<LabelColumn>,
+    /// Whether examples may lack labels, as they may where a model is used.
+    pub unlabelled: bool,
+    /// Features of a row, where a model says.
+    pub features: Option<usize>,
+    /// Names of the features, where a model has them.
+    pub names: Option<Arc<Strings>>,
+    /// Whether labels are names even where they are integers, as those of a model that knows names.
+    pub named_labels: bool,
+}
+
+impl ReadRules {
+    /// Whether users said something that only readers of tables heed: its name.
+    pub(super) fn of_tables(&self) -> Option<&'static str> {
+        match (self.separator, &self.label_column) {
+            (Some(_), _) => Some("data.separator"),
+            (None, Some(_)) => Some("data.label_column"),
+            (None, None) => None,
+        }
+    }
+}
+
+/// A column of a table, as users name it: by a name of the header, or by its number, from 1, or from -1 for the last one
+/// backwards. What is a name of the header is that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelColumn(pub String);

@@ -1,0 +1,223 @@
+//! What the first lines of a table say: what divides its columns, their names, which is the label, and which feature each
+//! of the others is.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use multiplane_infer::file::{DataError, quote};
+
+use super::rules::ReadRules;
+use super::strings::Strings;
+use super::text::Line;
+
+/// What divides columns where nothing is said, in the order in which it is looked for.
+const SEPARATORS: [char; 3] = ['\t', ';', ','];
+
+/// A field of a line.
+pub(super) struct Field<'a> {
+    /// The byte where its text begins, a quotation mark before it included.
+    pub(super) at: usize,
+    pub(super) text: Cow<'a, str>,
+    pub(super) quoted: bool,
+}
+
+/// What is known of the columns of a table.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// Fields per line, and the line that set it.
+    pub(super) width: usize,
+    pub(super) setter: u64,
+    /// The column of the label; `None` where there is none.
+    pub(super) label: Option<usize>,
+    /// Names of the features, by their numbers.
+    pub(super) names: Option<Arc<Strings>>,
+    /// The feature that each column is, where they do not simply follow each other.
+    pub(super) order: Option<Vec<u32>>,
+}
+
+/// What divides the columns of a table that begins with this line: the first of tab, `;` and comma that is there outside of
+/// quotation marks.
+pub(super) fn separator_of(text: &str) -> char {
+    let mut inside = false;
+    let outside = |c: &char| {
+        inside ^= *c == '"';
+        !inside
+    };
+    let seen: Vec<char> = text.chars().filter(outside).filter(|c| SEPARATORS.contains(c)).collect();
+    SEPARATORS.into_iter().find(|separator| seen.contains(separator)).unwrap_or(',')
+}
+
+/// What a separator is called.
+pub(super) fn called(separator: char) -> String {
+    match separator {
+        ',' => "commas".into(),
+        '\t' => "tabs".into(),
+        ';' => "semicolons".into(),
+        other => format!("`{other}`"),
+    }
+}
+
+/// Divides a line; blanks around fields go, and a field that begins with a quotation mark ends at the next one that is not
+/// doubled (RFC 4180, but that a field ends with its line).
+pub(super) fn fields<'a>(line: &Line<'a>, separator: char) -> Result<Vec<Field<'a>>, DataError> {
+    let text = line.text;
+    let blank = |c: char| c != separator && (c == ' ' || c == '\t');
+    let (mut found, mut start) = (Vec::new(), 0);
+    loop {
+        let rest = &text[start..];
+        let at = start + (rest.len() - rest.trim_start_matches(blank).len());
+        if !text[at..].starts_with('"') {
+            let end = text[at..].find(separator).map_or(text.len(), |length| at + length);
+            found.push(Field { at, text: text[at..end].trim_end_matches(blank).into(), quoted: false });
+            start = end;
+        } else {
+            let (inner, end) = quoted(line, at)?;
+            found.push(Field { at, text: inner, quoted: true });
+            let after = &text[end..];
+            start = end + (after.len() - after.trim_start_matches(blank).len());
+            if !text[start..].is_empty() && !text[start..].starts_with(separator) {
+                let rule = format!("the end of the line or what divides columns ({})", called(separator));
+                return Err(
+                    line.error(start, format!("found {} after a quoted field, expected {rule}", quote(&text[start..])))
+                );
+            }
+        }
+        if start >= text.len() {
+            return Ok(found);
+        }
+        start += separator.len_utf8();
+    }
+}
+
+/// The text of a field that begins with a quotation mark at byte `at`, and the byte after its end.
+fn quoted<'a>(line: &Line<'a>, at: usize) -> Result<(Cow<'a, str>, usize), DataError> {
+    let text = line.text;
+    let (mut inner, mut start) = (Cow::Borrowed(""), at + 1);
+    loop {
+        let Some(length) = text[start..].find('"') else {
+            return Err(
+                line.error(at, "found a quotation mark and none that ends the field, expected it on the same line")
+            );
+        };
+        let piece = &text[start..start + length];
+        inner = if inner.is_empty() { Cow::Borrowed(piece) } else { inner + piece };
+        start += length + 1;
+        if !text[start..].starts_with('"') {
+            return Ok((inner, start));
+        }
+        inner = inner + "\"";
+        start += 1;
+    }
+}
+
+/// Whether a line names the columns: no field is a number.
+pub(super) fn is_header(fields: &[Field<'_>]) -> bool {
+    fields.iter().all(|field| field.text.parse::<f64>().is_err())
+}
+
+impl Head {
+    /// Finds out about a table that begins with this line; `header` says whether it names the columns.
+    pub(super) fn new(
+        line: &Line<'_>,
+        fields: &[Field<'_>],
+        header: bool,
+        separator: char,
+        rules: &ReadRules,
+    ) -> Result<Head, DataError> {
+        let width = fields.len();
+        let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
+        let label = label_column(line, names.as_deref(), width, rules)?;
+        if width < 1 + usize::from(label.is_some()) {
+            let message = format!("found 1 column, expected at least two columns, separated by {}", called(separator));
+            return Err(line.error(line.text.len(), message));
+        }
+        let mut head = Head { width, setter: line.number, label, names: None, order: None };
+        let Some(names) = names else { return Ok(head) };
+        let columns = || (0..width).filter(|&column| Some(column) != label);
+        if let Some(known) = &rules.names {
+            head.order = Some(order(line, fields, label, known)?);
+            head.names = Some(known.clone());
+            return Ok(head);
+        }
+        let mut own = Strings::new();
+        columns().for_each(|column| {
+            own.intern(names[column]);
+        });
+        let distinct = own.len() == columns().count(); // names that come twice name nothing
+        head.names = distinct.then(|| Arc::new(own));
+        Ok(head)
+    }
+}
+
+/// The column of the label, from 0; `None` where there is none.
+fn label_column(
+    line: &Line<'_>,
+    names: Option<&[&str]>,
+    width: usize,
+    rules: &ReadRules,
+) -> Result<Option<usize>, DataError> {
+    // As many columns as the model has features: the label is not there.
+    let lacks = rules.unlabelled && rules.features == Some(width);
+    let Some(asked) = &rules.label_column else {
+        if let (Some(names), Some(known)) = (names, &rules.names) {
+            let mut strangers = (0..width).filter(|&column| known.find(names[column]).is_none());
+            if let (Some(only), None) = (strangers.next(), strangers.next()) {
+                return Ok(Some(only));
+            }
+        }
+        return Ok(if lacks { None } else { Some(width - 1) });
+    };
+    let asked = asked.0.as_str();
+    if let Some(column) = names.and_then(|names| names.iter().position(|name| *name == asked)) {
+        return Ok(Some(column));
+    }
+    if lacks {
+        return Ok(None);
+    }
+    let column = match asked.parse::<i64>() {
+        Ok(number) if number > 0 => usize::try_from(number - 1).ok(),
+        Ok(number) if number < 0 => {
+            usize::try_from(number.unsigned_abs()).ok().and_then(|back| width.checked_sub(back))
+        }
+        _ => None,
+    };
+    match column.filter(|&column| column < width) {
+        Some(column) => Ok(Some(column)),
+        None => {
+            let named = names.map_or(String::new(), |names| {
+                let some: Vec<String> = names.iter().take(20).map(|name| quote(name)).collect();
+                format!("{}{}, or ", some.join(", "), if names.len() > 20 { ", ..." } else { "" })
+            });
+            let rule = format!("{named}a number from 1 to {width} (from -1 counted from the last)");
+            Err(line.error(0, format!("found no column {} (data.label_column), expected {rule}", quote(asked))))
+        }
+    }
+}
+
+/// The number that the model has for the feature of each column, by its name.
+fn order(line: &Line<'_>, fields: &[Field<'_>], label: Option<usize>, known: &Strings) -> Result<Vec<u32>, DataError> {
+    let mut order = vec![u32::MAX; fields.len()];
+    let mut seen = vec![false; known.len()];
+    for (column, field) in fields.iter().enumerate().filter(|(column, _)| Some(*column) != label) {
+        match known.find(&field.text) {
+            Some(number) if !seen[number as usize] => {
+                seen[number as usize] = true;
+                order[column] = number;
+            }
+            Some(_) => return Err(line.bad(field.at, &field.text, "column", "each column of the model once")),
+            None => {
+                let some: Vec<String> = known.iter().take(20).map(quote).collect();
+                let more = if known.len() > 20 { ", ..." } else { "" };
+                let rule = format!("a column that the model was trained on ({}{more})", some.join(", "));
+                return Err(line.bad(field.at, &field.text, "column", &rule));
+            }
+        }
+    }
+    match seen.iter().position(|seen| !seen) {
+        None => Ok(order),
+        Some(missing) => {
+            let name = quote(known.get(missing as u32));
+            Err(line.error(line.text.len(), format!("found no column {name}, which the model was trained on")))
+        }
+    }
+}
