@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use multiplane_tasks::data::{self, Format, ReadRules, conll, guess, hmm, letter};
+use multiplane_tasks::data::{self, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
@@ -76,7 +76,10 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Optio
     let is_letter = |label: &String| matches!(label.as_bytes(), [b'a'..=b'z']);
     let known: Format = match readable {
         [only] => only,
-        _ if vocabulary.dictionary.is_some() => &conll::FORMAT, // features with names are made of text
+        _ if vocabulary.dictionary.is_some() && readable.contains(&&csv::FORMAT) => &csv::FORMAT, // columns with names
+        // Features with names are made of text by templates, or attributes.
+        _ if vocabulary.own.contains_key("template") => &conll::FORMAT,
+        _ if vocabulary.dictionary.is_some() => &crfsuite::FORMAT,
         _ if !vocabulary.labels.iter().all(is_letter) => &hmm::FORMAT,
         _ if guessed.is_none() => &letter::FORMAT,
         _ => return Ok(guessed), // what it holds is told best by the task that does not read it

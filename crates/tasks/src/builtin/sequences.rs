@@ -136,32 +136,71 @@ impl Sequences {
     ) -> Result<Self, OpenError> {
         let known = vocabulary.map(|vocabulary| known_vocabulary(options, vocabulary)).transpose()?;
         let found = data.describe();
-        if data.get::<Columns>().is_some() {
-            if known.as_ref().is_some_and(|known| known.dictionary.is_none()) {
-                return Err(OpenError::new(format!("the model was trained on letters or tagged rows, found {found}")));
-            }
-        } else {
-            let of_text = if options.template.is_some() { "task.template" } else { "task.min_count" };
-            if options.template.is_some() || options.min_count != 1 {
-                return Err(OpenError::new(format!("{of_text} is for columns of text (conll), found {found}")));
-            }
-            if known.as_ref().is_some_and(|known| known.dictionary.is_some()) {
-                return Err(OpenError::new(format!("the model was trained on columns of text (conll), found {found}")));
-            }
+        let kind = Made::of_data(data);
+        if kind != Made::Text && options.template.is_some() {
+            return Err(OpenError::new(format!("task.template is for columns of text (conll), found {found}")));
+        }
+        if kind == Made::Numbers && options.min_count != 1 {
+            return Err(OpenError::new(format!(
+                "task.min_count is for columns of text (conll) or attributes, found {found}"
+            )));
+        }
+        if let Some(trained) = known.as_ref().map(Made::of_model).filter(|trained| *trained != kind) {
+            let trained = trained.describe();
+            return Err(OpenError::new(format!("the model was trained on {trained}, found {found}")));
         }
         let mut sequences = if let Some(words) = data.get::<Words>() {
             letters(options, words, known)?
+        } else if let Some((tagged, names)) =
+            data.get::<Tagged>().and_then(|data| Some((data, data.attributes.as_ref()?)))
+        {
+            attributes(options, tagged, names, known)?
         } else if let Some(tagged) = data.get::<Tagged>() {
             tagged_rows(options, tagged, known)?
         } else if let Some(columns) = data.get::<Columns>() {
             text(options, columns, known)?
         } else {
             return Err(OpenError::new(format!(
-                "task `{task}` reads letter (letter.data), conll or hmm, found {found}"
+                "task `{task}` reads letter (letter.data), conll, hmm or crfsuite, found {found}"
             )));
         };
         sequences.fingerprint = data.fingerprint();
         Ok(sequences)
+    }
+}
+
+/// What features are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    Numbers,
+    Text,
+    Attributes,
+}
+
+impl Made {
+    fn of_data(data: &Dataset) -> Made {
+        let named = data.get::<Tagged>().is_some_and(|data| data.attributes.is_some());
+        match (data.get::<Columns>().is_some(), named) {
+            (true, _) => Made::Text,
+            (_, true) => Made::Attributes,
+            _ => Made::Numbers,
+        }
+    }
+
+    fn of_model(known: &SequenceVocabulary) -> Made {
+        match (&known.dictionary, known.template.is_empty()) {
+            (None, _) => Made::Numbers,
+            (Some(_), false) => Made::Text,
+            (Some(_), true) => Made::Attributes,
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Made::Numbers => "letters or tagged rows",
+            Made::Text => "columns of text (conll)",
+            Made::Attributes => "attributes (crfsuite)",
+        }
     }
 }
 
@@ -172,7 +211,7 @@ fn known_vocabulary(options: &SequenceOptions<'_>, vocabulary: &Vocabulary) -> R
     let sound = !vocabulary.labels.is_empty()
         && vocabulary.labels == sorted(vocabulary.labels.iter().cloned())
         && vocabulary.features >= usize::from(options.bias)
-        && vocabulary.dictionary.is_some() != vocabulary.template.is_empty()
+        && (vocabulary.dictionary.is_some() || vocabulary.template.is_empty())
         && (vocabulary.dictionary.is_none() || named == vocabulary.features);
     if !sound {
         return Err(OpenError::new("the labels, templates and features of the model do not fit together"));
@@ -294,8 +333,73 @@ fn tagged_rows(
     let features = vocabulary.features;
     let warning = unseen_features(data.rows.columns(), features, options.bias);
     let inputs = (0..data.len()).map(|i| cut_rows(&data.rows, data.range(i), features, options.bias)).collect();
-    let labels = (0..data.len()).map(|i| data.tags[data.range(i)].to_vec()).collect();
-    Ok(sequences(inputs, labels, &names, vocabulary, warning))
+    Ok(sequences(inputs, tags(data), &names, vocabulary, warning))
+}
+
+/// The tags of all sequences, by number.
+fn tags(data: &Tagged) -> Vec<Vec<u32>> {
+    let number = |&tag: &u32| if tag == Tagged::NO_TAG { UNLABELLED } else { tag };
+    (0..data.len()).map(|i| data.tags[data.range(i)].iter().map(number).collect()).collect()
+}
+
+/// Rows of attributes by way of the dictionary.
+fn attributes(
+    options: &SequenceOptions<'_>,
+    data: &Tagged,
+    names: &Strings,
+    vocabulary: Option<SequenceVocabulary>,
+) -> Result<Sequences, OpenError> {
+    let labels: Vec<String> = data.names.iter().map(str::to_owned).collect();
+    let fresh = vocabulary.is_none();
+    let vocabulary = match vocabulary {
+        Some(vocabulary) => vocabulary,
+        None => {
+            require(options.min_count > 0, "min_count", options.min_count, "must be at least 1")?;
+            let mut counts = vec![0u32; names.len()];
+            let entries = (0..data.rows.len()).flat_map(|token| data.rows.row(token).indices);
+            entries.for_each(|&attribute| counts[attribute as usize] = counts[attribute as usize].saturating_add(1));
+            let mut dictionary = Strings::new();
+            for (name, _) in names.iter().zip(&counts).filter(|(_, count)| **count >= options.min_count) {
+                dictionary.intern(name);
+            }
+            let labels = sorted(labels.iter().cloned());
+            with_dictionary(dictionary, labels, options, SequenceVocabulary::default())?
+        }
+    };
+    let dictionary = vocabulary.dictionary.clone().unwrap_or_default();
+    let places: Vec<Option<u32>> = names.iter().map(|name| dictionary.find(name)).collect();
+    let mut inputs = Vec::with_capacity(data.len());
+    let mut row = Vec::new();
+    for sequence in 0..data.len() {
+        let mut rows = SparseRows::new(vocabulary.features);
+        for token in data.range(sequence) {
+            row.clear();
+            let known = data.rows.row(token).iter().filter_map(|(k, value)| Some((places[k as usize]?, value)));
+            row.extend(known);
+            row.sort_unstable_by_key(|(place, _)| *place);
+            row.extend(options.bias.then_some((dictionary.len() as u32, 1.0)));
+            let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().copied().unzip();
+            rows.push(&indices, &values);
+        }
+        inputs.push(rows);
+    }
+    let unknown = places.iter().filter(|place| place.is_none()).count();
+    let warning = unknown_features(if fresh { 0 } else { unknown }, options);
+    Ok(sequences(inputs, tags(data), &labels, vocabulary, warning))
+}
+
+/// The warning about features with names that the model lacks.
+fn unknown_features(unknown: usize, options: &SequenceOptions<'_>) -> Option<String> {
+    let noun = match unknown {
+        0 => return None,
+        1 => "feature was",
+        _ => "features were",
+    };
+    let seen = match options.min_count {
+        1 => "never seen in training".to_owned(),
+        count => format!("seen in training fewer than {count} times or never"),
+    };
+    Some(format!("{unknown} {noun} {seen}: ignored"))
 }
 
 /// Text by way of templates and the dictionary.
@@ -333,15 +437,7 @@ fn text(
     };
     let dictionary = vocabulary.dictionary.clone().unwrap_or_default();
     let features = look_up(&template, data, &dictionary, options.bias);
-    let warning = (features.unknown > 0 && !fresh).then(|| {
-        let unknown = features.unknown;
-        let noun = if unknown == 1 { "feature was" } else { "features were" };
-        let seen = match options.min_count {
-            1 => "never seen in training".to_owned(),
-            count => format!("seen in training fewer than {count} times or never"),
-        };
-        format!("{unknown} {noun} {seen}: ignored")
-    });
+    let warning = unknown_features(if fresh { 0 } else { features.unknown }, options);
     Ok(sequences(features.sentences, labels, &names, vocabulary, warning))
 }
 
@@ -364,6 +460,18 @@ fn learn(
 ) -> Result<SequenceVocabulary, OpenError> {
     require(options.min_count > 0, "min_count", options.min_count, "must be at least 1")?;
     let dictionary = build(template, data, options.min_count);
+    let made =
+        SequenceVocabulary { columns: data.width(), template: template.names(), ..SequenceVocabulary::default() };
+    with_dictionary(dictionary, labels, options, made)
+}
+
+/// A vocabulary with names of features.
+fn with_dictionary(
+    dictionary: Strings,
+    labels: Vec<String>,
+    options: &SequenceOptions<'_>,
+    made: SequenceVocabulary,
+) -> Result<SequenceVocabulary, OpenError> {
     let features = dictionary.len() + usize::from(options.bias);
     check_size(&labels, features)?;
     let bytes = dictionary.bytes().len() + 8 * dictionary.len();
@@ -372,7 +480,5 @@ fn learn(
             "the names of the features take {bytes} bytes, expected at most {MAX_DICTIONARY_BYTES}: use fewer templates or a higher task.min_count"
         )));
     }
-    let (template, dictionary) = (template.names(), Some(Arc::new(dictionary)));
-    let columns = data.width();
-    Ok(SequenceVocabulary { columns, template, dictionary, ..SequenceVocabulary::new(labels, features) })
+    Ok(SequenceVocabulary { labels, features, dictionary: Some(Arc::new(dictionary)), ..made })
 }

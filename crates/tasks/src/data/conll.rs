@@ -4,8 +4,9 @@
 //! Every line of a file has the same number of columns, at least two. Every distinct string is stored once.
 
 use super::columns::Columns;
-use super::format::{Appended, FirstLine, FormatEntry, StreamRules, Windows};
+use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
+use super::sequence_windows::{ReadSequences, SequenceWindows, parse_sequences};
 use super::text::{Line, Lines, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -19,7 +20,10 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
     |path| read(path).map(Dataset::new),
 )
 .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
-.streamed(|lines, rules| Box::new(Sentences::new(lines, rules)))
+.streamed(|lines, rules| {
+    let rows = Rows::new(&rules.reading);
+    Box::new(SequenceWindows::new(lines, rules, rows))
+})
 .appended(Appended::Tokens)
 .named(&["conll", "iob"])
 .known_by(20, ends_in_chunk_tag);
@@ -66,30 +70,52 @@ pub(super) fn parse(lines: Lines) -> Result<Columns, DataError> {
     parse_with(lines, &ReadRules::default())
 }
 
-fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
-    let least = least_columns(rules);
-    let mut data: Option<(Columns, u64)> = None; // and the line that set the number of columns
-    while let Some(line) = lines.next_line()? {
+fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Columns, DataError> {
+    parse_sequences(lines, Rows::new(rules), "lines of columns, the label in the last")
+}
+
+/// What is known of a file line by line.
+struct Rows {
+    /// Columns that there are at least.
+    least: usize,
+    /// The number of columns, and the line that set it.
+    shape: Option<(usize, u64)>,
+}
+
+impl Rows {
+    fn new(rules: &ReadRules) -> Self {
+        Rows { least: least_columns(rules), shape: None }
+    }
+}
+
+impl ReadSequences for Rows {
+    type Of = Columns;
+
+    fn begin(&self) -> Columns {
+        Columns::new(self.shape.map_or(0, |(width, _)| width))
+    }
+
+    fn is_token(&mut self, line: &Line<'_>) -> Result<bool, DataError> {
         let found = words_of(line.text).count();
         if found == 0 {
-            if let Some((data, _)) = &mut data {
-                data.end_sentence();
-            }
-            continue;
+            return Ok(false);
         }
-        let (data, setter) = match &mut data {
-            Some(data) => data,
-            None => data.insert((Columns::new(found), line.number)),
-        };
-        check_columns(&line, found, (data.width(), *setter), least)?;
-        data.push_token(words_of(line.text).map(|(_, cell)| cell));
+        let shape = *self.shape.get_or_insert((found, line.number));
+        check_columns(line, found, shape, self.least)?;
+        Ok(true)
     }
-    match data {
-        Some((mut data, _)) => {
-            data.end_sentence();
-            Ok(data)
-        }
-        None => Err(lines.nothing("lines of columns, the label in the last")),
+
+    fn push(&mut self, line: &Line<'_>, data: &mut Columns) -> Result<(), DataError> {
+        data.push_token(words_of(line.text).map(|(_, cell)| cell));
+        Ok(())
+    }
+
+    fn end(&mut self, data: &mut Columns) {
+        data.end_sentence();
+    }
+
+    fn tokens(data: &Columns) -> usize {
+        data.tokens()
     }
 }
 
@@ -114,89 +140,6 @@ fn check_columns(
         return Err(line.error(at, format!("found {found} columns, expected {expected} as on line {setter}")));
     }
     Ok(())
-}
-
-/// Sentences in windows; a window ends early where it holds many tokens.
-struct Sentences {
-    lines: Lines,
-    rules: StreamRules,
-    /// The number of columns, and the line that set it.
-    shape: Option<(usize, u64)>,
-    /// What is to be told once the sentences before it have been handed out.
-    fault: Option<DataError>,
-    over: bool,
-}
-
-/// A window ends after the sentence that reaches so many tokens.
-const MOST_TOKENS: usize = 1 << 18;
-
-impl Sentences {
-    fn new(mut lines: Lines, rules: StreamRules) -> Self {
-        if rules.keep_text {
-            lines.keep();
-        }
-        Sentences { lines, rules, shape: None, fault: None, over: false }
-    }
-
-    /// Reads the next sentence; `false` at the end of the stream.
-    fn push(&mut self, data: &mut Option<Columns>) -> Result<bool, DataError> {
-        let least = least_columns(&self.rules.reading);
-        let before = data.as_ref().map_or(0, Columns::tokens);
-        loop {
-            let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
-            let Some(line) = line else { return Ok(false) };
-            let found = words_of(line.text).count();
-            if found == 0 {
-                match data.as_ref().map_or(0, Columns::tokens) > before {
-                    true => return Ok(true),
-                    false => continue,
-                }
-            }
-            let shape = *self.shape.get_or_insert((found, line.number));
-            check_columns(&line, found, shape, least)?;
-            let data = data.get_or_insert_with(|| Columns::new(found));
-            data.push_token(words_of(line.text).map(|(_, cell)| cell));
-        }
-    }
-}
-
-impl Windows for Sentences {
-    fn next(&mut self, most: usize) -> Result<Option<Dataset>, DataError> {
-        if let Some(fault) = self.fault.take() {
-            self.over = true;
-            return Err(fault);
-        }
-        let mut data: Option<Columns> = None;
-        while !self.over && data.as_ref().is_none_or(|data| data.len() < most && data.tokens() < MOST_TOKENS) {
-            if self.rules.prompt && data.is_some() && !self.lines.has_arrived() {
-                break;
-            }
-            match self.push(&mut data) {
-                Ok(more) => self.over = !more,
-                Err(fault) => {
-                    // The sentence in hand is not whole.
-                    match data.as_ref().is_some_and(|data| !data.is_empty()) {
-                        true => self.fault = Some(fault),
-                        false => {
-                            self.over = true;
-                            return Err(fault);
-                        }
-                    }
-                    let whole: Vec<usize> = (0..data.as_ref().map_or(0, Columns::len)).collect();
-                    data = data.map(|data| data.subset(&whole));
-                    break;
-                }
-            }
-            if let Some(data) = &mut data {
-                data.end_sentence();
-            }
-        }
-        Ok(data.map(Dataset::new))
-    }
-
-    fn take_text(&mut self) -> String {
-        self.lines.take_kept()
-    }
 }
 
 #[cfg(test)]

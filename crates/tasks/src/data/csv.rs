@@ -194,6 +194,7 @@ fn row(
 #[cfg(test)]
 mod tests {
     use super::super::format::StreamRules;
+    use super::super::rules::LabelColumn;
     use super::super::text::assert_errors;
     use super::*;
 
@@ -205,6 +206,73 @@ mod tests {
             assert_eq!(data.labels, [3, -7]);
             assert_eq!((data.rows.columns(), data.rows.nonzeros()), (3, 2));
             assert_eq!(data.rows.row(0).iter().collect::<Vec<_>>(), [(0, 0.5), (1, 1.0)]);
+        }
+    }
+
+    fn ruled(text: &str, rules: ReadRules) -> Result<Classified, String> {
+        parse_with(Lines::from_bytes("f", text.as_bytes()).unwrap(), &rules).map_err(|error| error.to_string())
+    }
+
+    fn column(name: &str) -> ReadRules {
+        ReadRules { label_column: Some(LabelColumn(name.into())), ..ReadRules::default() }
+    }
+
+    /// Tabs, semicolons and commas, quoted or not, and a label in any column: the same table. Names are kept, and labels are
+    /// numbered in alphabetical order.
+    #[test]
+    fn tables_as_people_have_them() {
+        let plain = parse(Lines::from_bytes("f", b"a,b,kind\n1,0,x\n0,2,\"c, d\"\n0,0,x\n").unwrap()).unwrap();
+        assert_eq!((&plain.labels[..], &plain.names[..]), (&[1, 0, 1][..], &["c, d".to_owned(), "x".to_owned()][..]));
+        assert_eq!(plain.features.as_ref().unwrap().iter().collect::<Vec<_>>(), ["a", "b"]);
+        for text in
+            ["a\tb\tkind\n1\t0\tx\n0\t2\tc, d\n0\t0\tx\n", "\"a\" ;b; kind\n\"1\";0;x\r\n0; 2 ;\"c, d\"\n\n0;0;\"x\""]
+        {
+            assert_eq!(parse(Lines::from_bytes("f", text.as_bytes()).unwrap()), Ok(plain.clone()), "{text}");
+        }
+        let second = "a,kind,b\n1,x,0\n0,\"c, d\",2\n0,x,0\n";
+        for name in ["kind", "2", "-2"] {
+            assert_eq!(ruled(second, column(name)), Ok(plain.clone()), "{name}");
+        }
+        let quotes = parse(Lines::from_bytes("f", b"1,\"a \"\"b\"\"\"\n").unwrap()).unwrap();
+        assert_eq!(quotes.names, ["a \"b\""]);
+        let bar = ReadRules { separator: Some('|'), ..ReadRules::default() };
+        assert_eq!(ruled("1|2|3\n", bar).unwrap().rows.columns(), 2);
+        let twice = parse(Lines::from_bytes("f", b"a,a,kind\n1,0,x\n").unwrap()).unwrap();
+        assert_eq!(twice.features, None, "names that come twice name nothing");
+    }
+
+    /// Where a model knows its features, their number or names tell whether there is a label, and names may come in any order.
+    #[test]
+    fn models_tell_the_label() {
+        let mut names = Strings::new();
+        names.intern("a");
+        names.intern("b");
+        let known =
+            ReadRules { unlabelled: true, features: Some(2), names: Some(Arc::new(names)), ..ReadRules::default() };
+        let rows = |text: &str| {
+            let data = ruled(text, known.clone()).unwrap();
+            let row = |i: usize| data.rows.row(i).iter().collect::<Vec<_>>();
+            ((0..data.rows.len()).map(row).collect::<Vec<_>>(), data.labels)
+        };
+        let none = Classified::NO_LABEL;
+        assert_eq!(rows("3,4\n"), (vec![vec![(0, 3.0), (1, 4.0)]], vec![none]));
+        assert_eq!(rows("3,4,7\n1,1,\n"), (vec![vec![(0, 3.0), (1, 4.0)], vec![(0, 1.0), (1, 1.0)]], vec![7, none]));
+        assert_eq!(rows("b,a\n4,3\n"), (vec![vec![(0, 3.0), (1, 4.0)]], vec![none]));
+        assert_eq!(rows("b,kind,a\n4,7,3\n"), (vec![vec![(0, 3.0), (1, 4.0)]], vec![7]));
+        let refused = |text: &str| ruled(text, known.clone()).unwrap_err();
+        assert_eq!(refused("a,c\n1,2\n"), "f:1:4: found no column `b`, which the model was trained on");
+        assert_eq!(
+            refused("a,c,d,e\n1,2,3,4\n"),
+            "f:1:3: found `c` as column, expected a column that the model was trained on (`a`, `b`)"
+        );
+        assert_eq!(refused("a,b,b,k\n1,2,3,4\n"), "f:1:5: found `b` as column, expected each column of the model once");
+        assert_eq!(
+            ruled("a,b\n", column("c")).unwrap_err(),
+            "f:1:1: found no column `c` (data.label_column), expected `a`, `b`, or a number from 1 to 2 (from -1 counted \
+             from the last)"
+        );
+        for name in ["0", "3", "-3", "-9223372036854775808"] {
+            assert!(ruled("1,2\n", column(name)).unwrap_err().contains("found no column"), "{name}");
         }
     }
 
@@ -224,6 +292,7 @@ mod tests {
                 all.labels.extend(&part.labels);
             }
             all.rows.widen(2);
+            all.features = whole.features.clone();
             assert_eq!(all, whole);
         }
         let mut late = begin(b"1,2,3\n1,3,4\na,b,c\n");
@@ -238,12 +307,12 @@ mod tests {
         assert_errors(
             parse,
             &[
-                (b"", "f: found an empty file, expected rows of numbers separated by commas"),
-                (b" \n\n", "f: found only blank lines or comments, expected rows of numbers separated by commas"),
-                (b"a,b\n", "f: found a header and nothing else, expected rows of numbers separated by commas"),
-                (b"1;2;3\n4;5;6\n", "f:2:6: found 1 column, expected at least two columns, separated by commas"),
-                (b"1,2,3\n\n1,2\n", "f:3:4: found 2 columns, expected 3 as on line 1"),
-                (b"1,2,3\n1,2,3,4\n", "f:2:8: found 4 columns, expected 3 as on line 1"),
+                (b"", "f: found an empty file, expected rows of numbers and a label"),
+                (b" \n\n", "f: found only blank lines or comments, expected rows of numbers and a label"),
+                (b"a,b\n", "f: found a header and nothing else, expected rows of numbers and a label"),
+                (b"1|2|3\n4|5|6\n", "f:1:6: found 1 column, expected at least two columns, separated by commas"),
+                (b"1,2,3\n\n1,2\n", "f:3:4: found 2 columns, expected 3 as on line 1, separated by commas"),
+                (b"1;2;3\n1;2;3;4\n", "f:2:8: found 4 columns, expected 3 as on line 1, separated by semicolons"),
                 (b"1,2,3\na,2,3\n", "f:2:1: found `a` as value, expected a finite number"),
                 (b"a,b,c\nd,e,f\n", "f:2:1: found `d` as value, expected a finite number"),
                 (b"a,1,c,label\n4,5,6,7\n", "f:1:1: found `a` as value, expected a finite number"),
@@ -254,7 +323,19 @@ mod tests {
                 (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),
                 (b"1,1e999,3\n", "f:1:3: found `1e999` as value, expected a finite number"),
                 (b"1,2,3.5\n", "f:1:5: found `3.5` as label, expected an integer"),
-                (b"1,2,\n", "f:1:5: found nothing as label, expected an integer"),
+                (b"1,2,\n", "f:1:5: found nothing as label, expected an integer or a name"),
+                (
+                    b"1,2,x\n1,2,3\n",
+                    "f:2:5: found `3` as label, expected a name as on line 1: labels are all integers or all names",
+                ),
+                (
+                    b"1,2,\"x\n\"",
+                    "f:1:5: found a quotation mark and none that ends the field, expected it on the same line",
+                ),
+                (
+                    b"1,2,\"x\" y\n",
+                    "f:1:9: found `y` after a quoted field, expected the end of the line or what divides columns (commas)",
+                ),
             ],
         );
     }

@@ -8,7 +8,7 @@ use multiplane_infer::file::{DataError, quote};
 use super::format::Format;
 use super::rules::ReadRules;
 use super::text::Lines;
-use super::{conll, container, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque, trees};
+use super::{conll, container, crfsuite, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque, trees};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
@@ -17,6 +17,7 @@ pub static FORMATS: &[Format] = &[
     &letter::FORMAT,
     &csv::FORMAT,
     &conll::FORMAT,
+    &crfsuite::FORMAT,
     &hmm::FORMAT,
     &multilabel::FORMAT,
     &trees::FORMAT,
@@ -134,7 +135,10 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], &str); 19] = [
+        let cases: [(&str, &[u8], &str); 22] = [
+            ("f", b"B-NP\tw=a\tp=b\n", "crfsuite"),
+            ("f", b"\tw=a,b\n", "crfsuite"),
+            ("f.tsv", b"1\t2\tx\n", "csv"),
             ("f", b"# note\n\n+1 1:0.5\n", "libsvm"),
             ("f", b"-1\n", "libsvm"),
             ("f", b"0,4 1:0.5 2:0.5\n", "multilabel"),
@@ -179,7 +183,7 @@ mod tests {
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, the label in the last column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree)",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); crfsuite (label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree)",
                 ),
             ],
         );

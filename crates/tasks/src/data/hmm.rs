@@ -5,6 +5,7 @@
 
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
+use super::rules::ReadRules;
 use super::tagged::Tagged;
 use super::text::{Line, Lines, push_number, words_of};
 use crate::dataset::Dataset;
@@ -17,6 +18,7 @@ pub const FORMAT: FormatEntry =
     FormatEntry::new("hmm", "rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)", |path| {
         read(path).map(Dataset::new)
     })
+    .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
     .named(&["hmm"])
     .known_by(30, is_token);
 
@@ -50,7 +52,7 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     for sequence in 0..data.len() {
         for token in data.range(sequence) {
             line.clear();
-            line.push_str(&format!("{} qid:{}", data.names.get(data.tags[token]), sequence + 1));
+            line.push_str(&format!("{} qid:{}", data.tag(token).unwrap_or_default(), sequence + 1));
             for (index, value) in rows.row(token).iter() {
                 line.push_str(&format!(" {}:", u64::from(index) + 1));
                 push_number(&mut line, value);
@@ -65,21 +67,35 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Tagged, DataError> {
+pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
+    let mut labelled = true;
     let mut data = Tagged::default();
     let mut open: Option<i64> = None;
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next_line()? {
         let content = line.text.split('#').next().unwrap_or_default();
         let mut words = words_of(content);
+        let begins = words.clone();
         let Some((at, tag)) = words.next() else { continue };
-        if tag.contains(':') {
+        let untagged = rules.unlabelled && tag.starts_with("qid:");
+        if untagged {
+            words = begins;
+        } else if tag.contains(':') {
             return Err(line.bad(at, tag, "tag", "a tag, then qid:N"));
         }
         let qid = qid(&line, words.next(), content, open)?;
         if open.is_some_and(|open| open != qid) {
             data.end_sequence();
         }
+        if open == Some(qid) && labelled == untagged {
+            let rule = if untagged { "a tag as the tokens before it have" } else { "no tag as the tokens before it" };
+            return Err(line.bad(at, tag, "tag", rule));
+        }
+        labelled = !untagged;
         open = Some(qid);
         indices.clear();
         values.clear();
@@ -92,8 +108,10 @@ pub(super) fn parse(mut lines: Lines) -> Result<Tagged, DataError> {
                 values.push(value);
             }
         }
-        data.rows.push(&indices, &values);
-        data.tags.push(data.names.intern(tag));
+        match untagged {
+            true => data.push_untagged(&indices, &values),
+            false => data.push(tag, &indices, &values),
+        }
     }
     if data.tags.is_empty() {
         return Err(lines.nothing("rows of `TAG qid:N index:value ...`"));

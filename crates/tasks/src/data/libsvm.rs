@@ -58,9 +58,16 @@ pub fn read(path: &Path) -> Result<Classified, DataError> {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Those of `out`, and `InvalidInput` for labels with names that the format cannot hold.
 pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
     let rows = &data.rows;
+    let held =
+        |name: &String| !name.is_empty() && !name.contains([':', ',', '#']) && !name.contains(char::is_whitespace);
+    if let Some(name) = data.names.iter().find(|name| !held(name) || name.parse::<f64>().is_ok()) {
+        let reason =
+            format!("found label {}, expected names that are single words without colon, comma and #", quote(name));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
     let used = (0..rows.len()).filter_map(|i| rows.row(i).indices.last());
     let used = used.max().map_or(0, |&last| last as usize + 1);
     let mut line = String::new();
@@ -251,10 +258,17 @@ mod tests {
                     &super::super::text::gzip(b""),
                     "f: found gzip data of an empty file, expected rows of `label index:value ...`",
                 ),
-                (b"1 1:1\nspam 1:1\n", "f:2:1: found `spam` as label, expected an integer"),
+                (
+                    b"1 1:1\nspam 1:1\n",
+                    "f:2:1: found `spam` as label, expected an integer as on line 1: labels are all integers or all names",
+                ),
+                (
+                    b"spam 1:1\n1 1:1\n",
+                    "f:2:1: found `1` as label, expected a name as on line 1: labels are all integers or all names",
+                ),
                 (b"1.5 1:1\n", "f:1:1: found `1.5` as label, expected an integer"),
-                (b"0,4 1:1\n", "f:1:1: found `0,4` as label, expected an integer"),
-                (b"  1:1 2:1\n", "f:1:3: found `1:1` as label, expected an integer"),
+                (b"0,4 1:1\n", "f:1:1: found `0,4` as label, expected an integer or a name without colon and comma"),
+                (b"  1:1 2:1\n", "f:1:3: found `1:1` as label, expected an integer or a name without colon and comma"),
                 (b"nan 1:1\n", "f:1:1: found `nan` as label, expected an integer"),
                 (b"-inf 1:1\n", "f:1:1: found `-inf` as label, expected an integer"),
                 (b"1e999 1:1\n", "f:1:1: found `1e999` as label, expected an integer"),
@@ -288,7 +302,10 @@ mod tests {
                     "f:1:3: found index `99999999999999999999`, expected at most 268435456: w would need at least 128 EiB",
                 ),
                 ("1 1:1 2:é 3:\n".as_bytes(), "f:1:9: found `é` as value, expected a finite number"),
-                ("é# 1\n1\u{a0}1:2\n".as_bytes(), "f:1:1: found `é` as label, expected an integer"),
+                (
+                    "é# 1\n1\u{a0}1:2\n".as_bytes(),
+                    "f:2:1: found `1\\u{a0}1:2` as label, expected an integer or a name without colon and comma",
+                ),
                 (b"1 1:1\n2 \xe9\n", "f:2:3: found byte 0xe9, expected UTF-8 text"),
             ],
         );

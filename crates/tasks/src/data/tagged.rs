@@ -13,18 +13,40 @@ use crate::dataset::{Data, Dataset};
 pub struct Tagged {
     /// Where each sequence ends, in tokens; it begins where the one before ends.
     ends: Vec<usize>,
-    /// The tag of each token: its number in `names`.
+    /// The tag of each token: its number in `names`, or [`NO_TAG`](Tagged::NO_TAG).
     pub tags: Vec<u32>,
     /// The distinct tags, in the order of first appearance.
     pub names: Strings,
     /// The features of each token.
     pub rows: SparseRows,
+    /// Names of the columns, where features are attributes with names.
+    pub attributes: Option<Strings>,
 }
 
 impl Tagged {
     /// Begins with no sequence yet; rows will have at least so many columns.
     pub fn new(columns: usize) -> Self {
         Tagged { rows: SparseRows::new(columns), ..Tagged::default() }
+    }
+
+    /// Begins with no sequence yet, of attributes with names.
+    pub fn of_attributes() -> Self {
+        Tagged { attributes: Some(Strings::new()), ..Tagged::default() }
+    }
+
+    /// Stands for the tag of a token that has none. A sequence has all its tags or none.
+    pub const NO_TAG: u32 = u32::MAX;
+
+    /// Returns the tag of a token.
+    pub fn tag(&self, token: usize) -> Option<&str> {
+        let tag = self.tags[token];
+        (tag != Tagged::NO_TAG).then(|| self.names.get(tag))
+    }
+
+    /// Adds a token without a tag to the sequence under way; as [`SparseRows::push`].
+    pub fn push_untagged(&mut self, indices: &[u32], values: &[f64]) {
+        self.rows.push(indices, values);
+        self.tags.push(Tagged::NO_TAG);
     }
 
     /// Adds a token to the sequence under way; as [`SparseRows::push`].
@@ -62,10 +84,11 @@ impl Tagged {
     /// Returns these sequences, in this order; each must exist.
     pub fn subset(&self, sequences: &[usize]) -> Tagged {
         let mut chosen = Tagged::new(self.rows.columns());
+        chosen.attributes = self.attributes.clone();
         for &sequence in sequences {
             let tokens = self.range(sequence);
-            let tags = self.tags[tokens.clone()].iter().map(|&tag| chosen.names.intern(self.names.get(tag)));
-            chosen.tags.extend(tags);
+            let tag = |token: usize| self.tag(token).map_or(Tagged::NO_TAG, |tag| chosen.names.intern(tag));
+            chosen.tags.extend(tokens.clone().map(tag));
             chosen.rows.append(&self.rows, tokens);
             chosen.ends.push(chosen.tags.len());
         }
@@ -74,7 +97,12 @@ impl Tagged {
 
     /// Feeds tags and rows to a hash, for fingerprints of data.
     pub fn hash_into(&self, sha: &mut Sha256) {
-        hash_sequences(&self.ends, self.tags.iter().map(|&tag| self.names.get(tag)), &self.rows, sha);
+        let tags = (0..self.tags.len()).map(|token| self.tag(token).unwrap_or_default());
+        hash_sequences(&self.ends, tags, &self.rows, sha);
+        for name in self.attributes.iter().flat_map(Strings::iter) {
+            sha.update(name);
+            sha.update(b"\t"); // which no attribute holds
+        }
     }
 }
 
@@ -86,7 +114,7 @@ impl Data for Tagged {
         Dataset::new(self.subset(examples))
     }
     fn describe(&self) -> &'static str {
-        "tagged rows (hmm)"
+        if self.attributes.is_some() { "tagged attributes (crfsuite)" } else { "tagged rows (hmm)" }
     }
     fn hash_into(&self, sha: &mut Sha256) {
         self.hash_into(sha);

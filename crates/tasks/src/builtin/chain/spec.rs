@@ -8,7 +8,7 @@ use crate::builtin::chain::layout::Chain;
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, Sequences};
-use crate::data::{Columns, conll, hmm, letter};
+use crate::data::{Columns, Tagged, conll, crfsuite, hmm, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::{Kernel, KernelStore};
@@ -19,7 +19,7 @@ use crate::text::TemplateList;
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .summary("sequence labelling with a linear chain")
-    .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT])
+    .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT, &crfsuite::FORMAT])
     .layout("unary[label][feature], pair[from][to], start, end")
     .oracle("Viterbi")
     .lists_several()
@@ -41,7 +41,7 @@ pub struct ChainSpec {
     /// by spaces. Where not given: `chunking`, or `words` for two columns.
     #[schemars(with = "Option<Vec<String>>")]
     pub template: Option<TemplateList>,
-    /// Features of text that fewer tokens have are left out.
+    /// Features of text, and attributes (crfsuite), that fewer tokens have are left out.
     pub min_count: u32,
     /// The inner product of positions' features: `none` for weights of features, or a kernel; weights of neighbours and ends
     /// stay as they are.
@@ -80,7 +80,8 @@ impl Default for ChainSpec {
 impl TaskSpec for ChainSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         let options = SequenceOptions { bias: self.bias, template: self.template.as_ref(), min_count: self.min_count };
-        if self.scale != ScaleSpec::None && data.get::<Columns>().is_some() {
+        let attributes = data.get::<Tagged>().is_some_and(|data| data.attributes.is_some());
+        if self.scale != ScaleSpec::None && (attributes || data.get::<Columns>().is_some()) {
             let found = data.describe();
             return Err(OpenError::new(format!(
                 "task.scale is for features that are numbers (letter, hmm), found {found}"

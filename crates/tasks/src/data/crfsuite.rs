@@ -1,0 +1,307 @@
+//! CRFsuite's attributes: `label TAB attribute TAB attribute:weight ...`, one token per line, a blank line after each
+//! sequence. Attributes are any words; their weight is 1 unless given. In names `\\:` is a colon and `\\\\` a backslash.
+
+use super::format::{Appended, FirstLine, FormatEntry};
+use super::rules::ReadRules;
+use super::sequence_windows::{ReadSequences, SequenceWindows, parse_sequences};
+use super::tagged::Tagged;
+use super::text::{Line, Lines, push_number};
+use crate::dataset::Dataset;
+use multiplane_infer::file::DataError;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The format as users name it.
+pub const FORMAT: FormatEntry = FormatEntry::new(
+    "crfsuite",
+    "label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)",
+    |path| read(path).map(Dataset::new),
+)
+.by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
+.streamed(|lines, rules| {
+    let tokens = Tokens::new(&rules.reading);
+    Box::new(SequenceWindows::new(lines, rules, tokens))
+})
+.appended(Appended::Tokens)
+.named(&["crfsuite"])
+.known_by(37, is_token);
+
+/// A label, then an attribute of the usual look `what=value`.
+fn is_token(line: &FirstLine<'_>) -> bool {
+    let mut fields = line.text.split('\t');
+    let label = fields.next().is_some_and(|label| !label.contains('='));
+    label && fields.next().is_some_and(|field| field.find('=').is_some_and(|at| at > 0))
+}
+
+/// Reads a file, plain or gzip.
+///
+/// # Errors
+///
+/// The file cannot be read, or a line breaks a rule of the format; the place is told.
+pub fn read(path: &Path) -> Result<Tagged, DataError> {
+    parse(Lines::open(path)?)
+}
+
+/// Writes sequences so that [`read`] gives them back; attributes that no token has are not written.
+///
+/// # Errors
+///
+/// Those of `out`, and `InvalidInput` for rows whose columns have no names.
+pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
+    let Some(names) = &data.attributes else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "found rows of numbers, expected attributes with names",
+        ));
+    };
+    let mut line = String::new();
+    for sequence in 0..data.len() {
+        for token in data.range(sequence) {
+            line.clear();
+            let tag = data.tag(token).unwrap_or_default();
+            line.push_str(if tag.starts_with('@') { "\\" } else { "" });
+            push_escaped(&mut line, tag);
+            for (attribute, weight) in data.rows.row(token).iter() {
+                line.push('\t');
+                push_escaped(&mut line, names.get(attribute));
+                if weight != 1.0 {
+                    line.push(':');
+                    push_number(&mut line, weight);
+                }
+            }
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn push_escaped(line: &mut String, name: &str) {
+    for character in name.chars() {
+        if matches!(character, ':' | '\\') {
+            line.push('\\');
+        }
+        line.push(character);
+    }
+}
+
+pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
+    parse_with(lines, &ReadRules::default())
+}
+
+fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
+    parse_sequences(lines, Tokens::new(rules), "lines of a label and attributes, divided by tabs")
+}
+
+/// What is known of a file line by line.
+struct Tokens {
+    /// Whether labels may be missing.
+    unlabelled: bool,
+    /// Whether the sequence in hand has labels, once it has a token.
+    labelled: Option<bool>,
+    row: Vec<(u32, f64)>,
+}
+
+impl Tokens {
+    fn new(rules: &ReadRules) -> Self {
+        Tokens { unlabelled: rules.unlabelled, labelled: None, row: Vec::new() }
+    }
+}
+
+impl ReadSequences for Tokens {
+    type Of = Tagged;
+
+    fn begin(&self) -> Tagged {
+        Tagged::of_attributes()
+    }
+
+    fn is_token(&mut self, line: &Line<'_>) -> Result<bool, DataError> {
+        Ok(!line.text.trim_ascii().is_empty())
+    }
+
+    fn push(&mut self, line: &Line<'_>, data: &mut Tagged) -> Result<(), DataError> {
+        let mut fields = line.text.split('\t');
+        let label = fields.next().unwrap_or_default();
+        if label.starts_with('@') {
+            return Err(line.bad(
+                0,
+                label,
+                "label",
+                "a name: weights of sequences are not read (a label `@...` is `\\@...`)",
+            ));
+        }
+        let (name, rest) = unescaped(line, 0, label, false)?;
+        if name.is_empty() && !self.unlabelled {
+            return Err(line.bad(rest, "", "label", "a name, then a tab"));
+        }
+        if *self.labelled.get_or_insert(!name.is_empty()) == name.is_empty() {
+            let rule =
+                if name.is_empty() { "one as the tokens before it have" } else { "none as the tokens before it" };
+            return Err(line.bad(0, label, "label", rule));
+        }
+        self.row.clear();
+        let mut at = label.len() + 1;
+        for field in fields {
+            if !field.trim_ascii().is_empty() {
+                let (attribute, end) = unescaped(line, at, field, true)?;
+                if attribute.is_empty() {
+                    return Err(line.bad(at, field, "attribute", "name or name:weight"));
+                }
+                let weight = match field.get(end + 1 - at..) {
+                    None => 1.0,
+                    Some(weight) => {
+                        let rule = "a finite number (a colon in a name is written `\\:`)";
+                        let number = weight.trim_ascii().parse::<f64>().ok().filter(|weight| weight.is_finite());
+                        number.ok_or_else(|| line.bad(end + 1, weight, "weight", rule))?
+                    }
+                };
+                let names = data.attributes.get_or_insert_default();
+                self.row.push((names.intern(&attribute), weight));
+            }
+            at += field.len() + 1;
+        }
+        // The same attribute twice counts twice, as in CRFsuite.
+        self.row.sort_by_key(|(attribute, _)| *attribute);
+        self.row.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        if let Some((attribute, weight)) = self.row.iter().find(|(_, weight)| !weight.is_finite()) {
+            let name = data.attributes.as_ref().map_or("", |names| names.get(*attribute));
+            return Err(line.error(
+                0,
+                format!("found weights of attribute {name} that add up to {weight}, expected a finite number"),
+            ));
+        }
+        let (indices, values): (Vec<u32>, Vec<f64>) = self.row.iter().copied().unzip();
+        match name.is_empty() {
+            true => data.push_untagged(&indices, &values),
+            false => data.push(&name, &indices, &values),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, data: &mut Tagged) {
+        data.end_sequence();
+        self.labelled = None;
+    }
+
+    fn tokens(data: &Tagged) -> usize {
+        data.tags.len()
+    }
+}
+
+/// A field without its escapes, up to its first colon where that ends it; and the byte of the line where it ends.
+fn unescaped(line: &Line<'_>, at: usize, field: &str, divided: bool) -> Result<(String, usize), DataError> {
+    let mut name = String::with_capacity(field.len());
+    let mut characters = field.char_indices();
+    while let Some((place, character)) = characters.next() {
+        match character {
+            ':' if divided => return Ok((name, at + place)),
+            '\\' => match characters.next() {
+                Some((_, escaped)) => name.push(escaped),
+                None => return Err(line.bad(at + place, "\\", "escape", "`\\:` or `\\\\`")),
+            },
+            other => name.push(other),
+        }
+    }
+    Ok((name, at + field.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::assert_errors;
+    use super::*;
+
+    fn parsed(text: &str) -> Tagged {
+        parse(Lines::from_bytes("f", text.as_bytes()).unwrap()).unwrap()
+    }
+
+    /// Weights, escapes, an attribute that comes twice, tokens without any; what is written reads back.
+    #[test]
+    fn attributes_are_read() {
+        let data = parsed("B-NP\tw=a\\:b\tp=\\\\:0.5\t\tw=a\\:b:2\r\nO\n \n\nO\tp=\\\\:-1e-3\n");
+        assert_eq!((data.len(), data.range(0), data.range(1)), (2, 0..2, 2..3));
+        assert_eq!(data.attributes.as_ref().unwrap().iter().collect::<Vec<_>>(), ["w=a:b", "p=\\"]);
+        let row = |token: usize| data.rows.row(token).iter().collect::<Vec<_>>();
+        assert_eq!((row(0), row(1), row(2)), (vec![(0, 3.0), (1, 0.5)], vec![], vec![(1, -1e-3)]));
+        assert_eq!((data.tag(0), data.tag(1), data.tag(2)), (Some("B-NP"), Some("O"), Some("O")));
+        let mut file = Vec::new();
+        write(&data, &mut file).unwrap();
+        assert_eq!(parsed(std::str::from_utf8(&file).unwrap()), data);
+    }
+
+    /// Where labels may be missing, all of a sequence may.
+    #[test]
+    fn sequences_may_lack_labels() {
+        let rules = ReadRules { unlabelled: true, ..ReadRules::default() };
+        let read = |text: &str| parse_with(Lines::from_bytes("f", text.as_bytes()).unwrap(), &rules);
+        let data = read("\ta=1\n\tb=1\n\nO\ta=1\n").unwrap();
+        assert_eq!((data.tag(0), data.tag(1), data.tag(2)), (None, None, Some("O")));
+        let found = read("O\ta=1\n\tb=1\n").unwrap_err().to_string();
+        assert_eq!(found, "f:2:1: found nothing as label, expected one as the tokens before it have");
+        let found = read("\ta=1\nO\tb=1\n").unwrap_err().to_string();
+        assert_eq!(found, "f:2:1: found `O` as label, expected none as the tokens before it");
+    }
+
+    /// Windows together are the file, whatever their size; what stands before a fault comes first.
+    #[test]
+    fn windows_are_the_file() {
+        use super::super::format::StreamRules;
+        let text = "O\ta=1\n\n\nB\tb=1\nI\ta=1\n\nO\n";
+        let begin = |text: &str, rules: StreamRules| {
+            (FORMAT.windows.unwrap())(Lines::from_bytes("f", text.as_bytes()).unwrap(), rules)
+        };
+        for most in 1..5 {
+            let rules = StreamRules { keep_text: true, ..StreamRules::default() };
+            let (mut windows, mut sequences, mut kept) = (begin(text, rules), 0, String::new());
+            while let Some(window) = windows.next(most).unwrap() {
+                assert!(window.len() <= most);
+                sequences += window.len();
+                kept += &windows.take_text();
+            }
+            kept += &windows.take_text();
+            assert_eq!((sequences, &kept[..]), (3, text));
+        }
+        let mut broken = begin("O\ta=1\n\nO\ta=1\nO\ta:x\n", StreamRules::default());
+        assert_eq!(broken.next(9).unwrap().unwrap().len(), 1);
+        assert!(broken.next(9).unwrap_err().to_string().starts_with("f:4:5: found `x` as weight"));
+        assert!(broken.next(9).unwrap().is_none());
+    }
+
+    /// Each fault is told with its place and the rule that it breaks.
+    #[test]
+    fn faults_are_named() {
+        assert_errors(
+            parse,
+            &[
+                (b"", "f: found an empty file, expected lines of a label and attributes, divided by tabs"),
+                (b"\ta\n", "f:1:1: found nothing as label, expected a name, then a tab"),
+                (
+                    b"O\ta:\n",
+                    "f:1:5: found nothing as weight, expected a finite number (a colon in a name is written `\\:`)",
+                ),
+                (
+                    b"O\ta:b:1\n",
+                    "f:1:5: found `b:1` as weight, expected a finite number (a colon in a name is written `\\:`)",
+                ),
+                (
+                    b"O\ta:nan\n",
+                    "f:1:5: found `nan` as weight, expected a finite number (a colon in a name is written `\\:`)",
+                ),
+                (b"O\t:1\n", "f:1:3: found `:1` as attribute, expected name or name:weight"),
+                (b"O\ta\\\n", "f:1:4: found `\\` as escape, expected `\\:` or `\\\\`"),
+                (
+                    b"@weight:2\n",
+                    "f:1:1: found `@weight:2` as label, expected a name: weights of sequences are not read (a label `@...` is `\\@...`)",
+                ),
+                (
+                    b"O\ta:1e308\ta:1e308\n",
+                    "f:1:1: found weights of attribute a that add up to inf, expected a finite number",
+                ),
+            ],
+        );
+    }
+}
