@@ -1,12 +1,13 @@
 //! Checkpoints of runs, paths and grids.
 //!
 //! Damaged: any file that is not one of the corpus is refused. Crafted, with the right checksum, header and state alike: the
-//! session that wrote it refuses it, fails with an error, or goes on to a model that can be read; it never panics. That the
+//! session that wrote it refuses it, fails with an error, a model that no reader would take among
+//! them, or goes on to one that can be read; it never panics. That the
 //! model is as good as its certificate says is not asked: a state with other numbers is another run, which `verify` judges.
 
 use std::path::Path;
 
-use multiplane::{Checkpoint, ModelFile};
+use multiplane::{Checkpoint, Error, ModelFile};
 
 use crate::campaign::{Reader, Verdict};
 use crate::trained::{Training, loops, single_runs};
@@ -56,7 +57,7 @@ fn crafted(trainings: Vec<Training>) -> Reader {
             }
             match training.run(Some(checkpoint.clone()), None).map(|bytes| ModelFile::from_bytes(&bytes)) {
                 Ok(Ok(_)) => accepted = true,
-                Ok(Err(error)) => return Verdict::Unsound(format!("it goes on to a model that is refused: {error}")),
+                Ok(Err(error)) => refusal = Error::input(error).to_string(), // which keeps it from being written
                 Err(error) => refusal = error.to_string(),
             }
         }

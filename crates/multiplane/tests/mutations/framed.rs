@@ -12,7 +12,20 @@ const OWN: &str = "multiplane";
 
 /// Numbers that stand in tensors.
 const REALS: [f64; 14] = [
-    f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0, 1e308, -1e308, 1e200, 5e-324, 1.0, 1e-300, 4294967296.0, 1e16,
+    f64::NAN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    0.0,
+    -0.0,
+    -1.0,
+    1e308,
+    -1e308,
+    1e200,
+    5e-324,
+    1.0,
+    1e-300,
+    4294967296.0,
+    1e16,
 ];
 
 /// Whole numbers that stand in tensors.
@@ -66,8 +79,9 @@ fn put_together(mut header: Value, own: Option<Value>, data: &[u8]) -> Vec<u8> {
 
 /// Names of the tensors.
 fn names(header: &Value) -> Vec<String> {
-    let names = header.as_object().into_iter().flat_map(|header| header.keys());
-    names.filter(|name| *name != "__metadata__").cloned().collect()
+    let entries = header.as_object().into_iter().flatten();
+    let tensors = entries.filter(|(name, own)| *name != "__metadata__" && own.is_object());
+    tensors.map(|(name, _)| name.clone()).collect()
 }
 
 /// Another type, another shape of as many numbers, another name, or two tensors in each other's place.
@@ -80,10 +94,18 @@ fn shapes(rng: &mut Rng, header: &mut Value) {
     match rng.below(5) {
         0 => header[&one]["dtype"] = (*one_of(rng, &["F64", "F32", "I64", "I32", "U8", "BOOL", "BF16", "X"])).into(),
         1 => {
-            let own: Vec<u64> = header[&one]["shape"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+            let own: Vec<u64> =
+                header[&one]["shape"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
             let all: u64 = own.iter().product();
             let split = 1 + rng.below(6);
-            let shape = [vec![all], vec![1, all], vec![all, 1], vec![all, 1, 1], vec![all / split, split], vec![split, all / split]];
+            let shape = [
+                vec![all],
+                vec![1, all],
+                vec![all, 1],
+                vec![all, 1, 1],
+                vec![all / split, split],
+                vec![split, all / split],
+            ];
             header[&one]["shape"] = one_of(rng, &shape).clone().into();
         }
         2 => {

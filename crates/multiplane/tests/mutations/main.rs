@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use campaign::{Reader, Report};
 
 /// Inputs where nobody says how many: less than a minute on one core.
-const INPUTS: u64 = 20_000;
+const INPUTS: u64 = 60_000;
 
 /// A line of the table: name, share of the inputs, and what makes the reader.
 type Row = (&'static str, u64, Box<dyn Fn() -> Reader + Sync>);

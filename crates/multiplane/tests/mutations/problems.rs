@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
         "any-problem",
         2,
         Box::new(|| {
-            let corpus = FORMATS.iter().flat_map(corpus).collect();
+            let corpus = FORMATS.iter().filter(|format| format.name != "wcsp").flat_map(corpus).collect(); // begins with any name
             let read = |path: &Path, _: &[u8]| format::read(path).map_or_else(Verdict::refused, |_| Verdict::Accepted);
             Reader { corpus, mutate: bytes::mutated, read: Box::new(read), names_file: true }
         }),
@@ -42,8 +42,7 @@ fn corpus(format: &ProblemFormat) -> Vec<Vec<u8>> {
             "BAYES 2 2 2 2 1 0 2 0 1 2 0.5 0.5 4 0.1 0.9 0.2 0.8",
         ],
         "wcsp" => &[
-            "name 3 3 4 100\n2 3 2\n1 0 0 1\n1 5\n2 0 1 2 2\n0 0 7\n1 2 100\n0 4 0\n2 -1 2 0 1\n0 0 3\n",
-            "x 2 2 1 9\n2 2\n2 0 1 -1 >= 0 0\n",
+            "name 3 3 4 100\n2 3 2\n1 0 0 1\n1 5\n2 0 1 2 2\n0 0 7\n1 2 100\n0 4 0\n2 1 2 0 1\n0 0 3\n",
             "s 3 2 2 50\n2 2 2\n2 0 1 0 1\n0 0 9\n-2 1 2 0 1\n1 1 4\n",
         ],
         "cfn" => &[
@@ -51,21 +50,13 @@ fn corpus(format: &ProblemFormat) -> Vec<Vec<u8>> {
              \"functions\": {\"f\": {\"scope\": [\"a\"], \"costs\": [0.5, 1.0]},\n \
              \"g\": {\"scope\": [\"a\", \"b\"], \"defaultcost\": 1, \"costs\": [\"x\", 0, 2.5]}, \"c\": {\"scope\": [], \"costs\": [1]}}}\n",
         ],
-        "max" => &["c x\np max 4 4\nn 1 s\nn 4 t\na 1 2 5\na 2 3 1.5\na 3 4 7\na 3 2 1\n", "p max 2 1\nn 1 s\nn 2 t\na 1 2 3\n"],
+        "max" => &[
+            "c x\np max 4 4\nn 1 s\nn 4 t\na 1 2 5\na 2 3 1.5\na 3 4 7\na 3 2 1\n",
+            "p max 2 1\nn 1 s\nn 2 t\na 1 2 3\n",
+        ],
         other => panic!("the format `{other}` has no corpus here"),
     };
-    let read = |file: &&&str| (format.read)(Source::from_bytes("f", file.as_bytes()).unwrap());
-    let mut files: Vec<Vec<u8>> = files
-        .iter()
-        .filter(|file| match read(file) {
-            Ok(_) => true,
-            Err(error) => {
-                println!("DROPPED {error}");
-                false
-            }
-        })
-        .map(|file| file.as_bytes().to_vec())
-        .collect();
+    let mut files: Vec<Vec<u8>> = files.iter().map(|file| file.as_bytes().to_vec()).collect();
     files.push(gzip(&files[0]));
     files
 }
@@ -135,7 +126,9 @@ fn written_again(mrf: &Mrf, format: &ProblemFormat, start: f64) -> Result<(), St
 /// Whether the flow is a number, and the network is read back.
 fn of_flow(flow: &Flow) -> Result<(), String> {
     let (nodes, value) = match flow {
-        Flow::Whole(network) => (network.nodes(), if network.nodes() < 1 << 12 { network.cut().solve() as f64 } else { 0.0 }),
+        Flow::Whole(network) => {
+            (network.nodes(), if network.nodes() < 1 << 12 { network.cut().solve() as f64 } else { 0.0 })
+        }
         Flow::Real(network) => (network.nodes(), if network.nodes() < 1 << 12 { network.cut().solve() } else { 0.0 }),
     };
     if !(value.is_finite() && value >= 0.0) {

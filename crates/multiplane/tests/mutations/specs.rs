@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use multiplane::{OuterOptions, RunSpec, StreamSpec, params};
+use multiplane::{Error, OuterOptions, RunSpec, StreamSpec, params};
 use serde_json::{Map, Value};
 
 use crate::campaign::{Reader, Verdict};
@@ -13,9 +13,26 @@ use crate::{Row, bytes};
 /// RUN.toml, `--set key=value`, and a spec as a tree of JSON.
 pub fn rows() -> Vec<Row> {
     vec![
-        ("run-toml", 4, Box::new(|| Reader { corpus: texts(), mutate: bytes::mutated, read: Box::new(toml), names_file: false })),
-        ("set", 4, Box::new(|| Reader { corpus: sets(), mutate: bytes::mutated, read: Box::new(set), names_file: false })),
-        ("spec-json", 4, Box::new(|| Reader { corpus: trees(), mutate: crate::json::mutated_lines, read: Box::new(tree), names_file: false })),
+        (
+            "run-toml",
+            4,
+            Box::new(|| Reader { corpus: texts(), mutate: bytes::mutated, read: Box::new(toml), names_file: false }),
+        ),
+        (
+            "set",
+            4,
+            Box::new(|| Reader { corpus: sets(), mutate: bytes::mutated, read: Box::new(set), names_file: false }),
+        ),
+        (
+            "spec-json",
+            4,
+            Box::new(|| Reader {
+                corpus: trees(),
+                mutate: crate::json::mutated_lines,
+                read: Box::new(tree),
+                names_file: false,
+            }),
+        ),
     ]
 }
 
@@ -33,8 +50,8 @@ fn texts() -> Vec<Vec<u8>> {
 
 fn sets() -> Vec<Vec<u8>> {
     let sets = "task=chain\nlambda=0.5\nstop.gap=1%\nsolver.order=uniform\nsolver=bcfw\nstop.passes=1e2\ndata.folds=0,3\n\
-                task.loss=hamming\nthreads=2\nseed=7\nstream.window=5\npath.eps=0.1\ngrid.points=3\nclock=work\ntask.bias=true\n";
-    vec![sets.as_bytes().to_vec(), b"task=multiclass\ntask.kernel.name=rbf\ntask.kernel.gamma=[1, 2]\n".to_vec()]
+                task.loss=hamming\nthreads=2\nseed=7\npath.eps=0.1\ngrid.points=3\nclock=work\ntask.bias=true\n";
+    vec![sets.as_bytes().to_vec(), b"task=multiclass\ntask.kernel.name=rbf\ntask.kernel.gamma=0.5\n".to_vec()]
 }
 
 fn trees() -> Vec<Vec<u8>> {
@@ -49,12 +66,11 @@ fn toml(_: &Path, bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Verdict::refused("it is not UTF-8 text") };
     let table: toml::Table = match text.parse() {
         Ok(table) => table,
-        // The command line makes one line of it.
-        Err(error) => return Verdict::refused(toml::de::Error::message(&error).lines().collect::<Vec<_>>().join(", ")),
+        Err(error) => return Verdict::refused(Error::input(error.message())),
     };
     match params::from_toml(table) {
         Ok(tree) => specified(tree),
-        Err(error) => Verdict::refused(error),
+        Err(error) => Verdict::refused(Error::input(error)),
     }
 }
 
@@ -72,7 +88,7 @@ fn tree(_: &Path, bytes: &[u8]) -> Verdict {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Object(tree)) => specified(tree),
         Ok(_) => Verdict::refused("it is no table"),
-        Err(error) => Verdict::refused(error),
+        Err(error) => Verdict::refused(Error::input(error.to_string())),
     }
 }
 
