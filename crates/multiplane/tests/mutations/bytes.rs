@@ -71,22 +71,22 @@ const PIECES: [&[u8]; 24] = [
 ];
 
 /// A place in `0..bound`, or 0.
-pub fn below(rng: &mut Rng, bound: usize) -> usize {
+pub(crate) fn below(rng: &mut Rng, bound: usize) -> usize {
     if bound == 0 { 0 } else { rng.below(bound as u64) as usize }
 }
 
 /// One of some things.
-pub fn one_of<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
+pub(crate) fn one_of<'a, T>(rng: &mut Rng, all: &'a [T]) -> &'a T {
     &all[below(rng, all.len())]
 }
 
 /// A number that is no fun.
-pub fn nasty_number(rng: &mut Rng) -> &'static str {
+pub(crate) fn nasty_number(rng: &mut Rng) -> &'static str {
     NUMBERS[below(rng, NUMBERS.len())]
 }
 
 /// One of `corpus`, changed one to four times; at times of two files spliced.
-pub fn mutated(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn mutated(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = one_of(rng, corpus).clone();
     if rng.below(12) == 0 {
         let other = one_of(rng, corpus);
@@ -101,7 +101,7 @@ pub fn mutated(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// One change.
-pub fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
+pub(crate) fn change(rng: &mut Rng, bytes: &mut Vec<u8>) {
     let at = below(rng, bytes.len() + 1);
     let length = 1 << rng.below(8);
     let to = (at + below(rng, length)).min(bytes.len());

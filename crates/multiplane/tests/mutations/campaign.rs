@@ -27,7 +27,7 @@ const MOST_MESSAGE: usize = 4096;
 const MOST_FAULTS: usize = 5;
 
 /// What became of an input.
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// It was read, and what was read is sound.
     Accepted,
     /// It was refused, with this message.
@@ -38,41 +38,41 @@ pub enum Verdict {
 
 impl Verdict {
     /// That of an error.
-    pub fn refused(error: impl Display) -> Verdict {
+    pub(crate) fn refused(error: impl Display) -> Verdict {
         Verdict::Refused(error.to_string())
     }
 
     /// Accepted where `sound` is, else unsound.
-    pub fn of(sound: Result<(), String>) -> Verdict {
+    pub(crate) fn of(sound: Result<(), String>) -> Verdict {
         sound.map_or_else(Verdict::Unsound, |()| Verdict::Accepted)
     }
 }
 
 /// Makes an input out of valid ones.
-pub type Mutate = fn(&mut Rng, &[Vec<u8>]) -> Vec<u8>;
+pub(crate) type Mutate = fn(&mut Rng, &[Vec<u8>]) -> Vec<u8>;
 
 /// A reader with what it is fed.
-pub struct Reader {
+pub(crate) struct Reader {
     /// Valid inputs: all of them must be accepted as they are.
-    pub corpus: Vec<Vec<u8>>,
+    pub(crate) corpus: Vec<Vec<u8>>,
     /// How they are changed.
-    pub mutate: Mutate,
+    pub(crate) mutate: Mutate,
     /// Reads a file of these bytes, and looks at what comes out.
-    pub read: Box<dyn Fn(&Path, &[u8]) -> Verdict>,
+    pub(crate) read: Box<dyn Fn(&Path, &[u8]) -> Verdict>,
     /// Whether messages name the file; those of values and bytes in memory do not.
-    pub names_file: bool,
+    pub(crate) names_file: bool,
 }
 
 /// What became of a reader's inputs.
 #[derive(Default)]
-pub struct Report {
-    pub name: &'static str,
-    pub inputs: u64,
-    pub accepted: u64,
-    pub refused: u64,
-    pub slowest: Duration,
-    pub most_bytes: i64,
-    pub faults: Vec<String>,
+pub(crate) struct Report {
+    pub(crate) name: &'static str,
+    pub(crate) inputs: u64,
+    pub(crate) accepted: u64,
+    pub(crate) refused: u64,
+    pub(crate) slowest: Duration,
+    pub(crate) most_bytes: i64,
+    pub(crate) faults: Vec<String>,
 }
 
 thread_local! {
@@ -115,7 +115,7 @@ fn watch(under_way: &UnderWay) {
 
 /// Feeds a reader so many inputs. Each stands in a file of its own name while it is read, so that it is there even where the
 /// process is ended; those with faults are kept.
-pub fn run(name: &'static str, reader: &Reader, inputs: u64) -> Report {
+pub(crate) fn run(name: &'static str, reader: &Reader, inputs: u64) -> Report {
     keep_panics();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("mutations");
     std::fs::create_dir_all(&folder).unwrap();
@@ -153,7 +153,7 @@ pub fn run(name: &'static str, reader: &Reader, inputs: u64) -> Report {
 }
 
 /// Reads one file again, as it was kept.
-pub fn replay(name: &str, reader: &Reader, path: &Path) -> Option<String> {
+pub(crate) fn replay(name: &str, reader: &Reader, path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).unwrap();
     let verdict = (reader.read)(path, &bytes);
     let text = match &verdict {

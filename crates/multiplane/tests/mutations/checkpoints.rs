@@ -14,7 +14,7 @@ use crate::trained::{Training, loops, single_runs};
 use crate::{Row, bytes, framed};
 
 /// Damaged and crafted files.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     vec![
         ("checkpoint-damaged", 3, Box::new(|| damaged(single_runs()))),
         ("path-checkpoint-damaged", 2, Box::new(|| damaged(loops()))),

@@ -20,7 +20,7 @@ const MOST_WEIGHTS: usize = 1 << 16;
 const MOST_EXAMPLES: usize = 200;
 
 /// Every format, every stream, and the guess.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let formats = data::FORMATS.iter().copied();
     let mut rows: Vec<Row> = formats.clone().map(|format| (format.name, 4, reader(format))).collect();
     let windows = formats.filter(|format| format.windows.is_some());
@@ -75,7 +75,7 @@ fn written(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
 }
 
 /// The bytes as one gzip member.
-pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut out).unwrap();
     out

@@ -32,7 +32,7 @@ const REALS: [f64; 14] = [
 const WHOLE: [i64; 12] = [0, 1, -1, 2, 7, 255, 1 << 31, 1 << 32, 1 << 62, i64::MAX, i64::MIN, (1 << 53) + 1];
 
 /// One of `corpus`, changed; where it cannot be taken apart, as bytes.
-pub fn crafted(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn crafted(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     let good = one_of(rng, corpus);
     let Some((mut header, mut own, mut data)) = taken_apart(good) else { return bytes::mutated(rng, corpus) };
     for _ in 0..1 + rng.below(2) * rng.below(3) {
@@ -159,6 +159,6 @@ fn numbers(rng: &mut Rng, header: &Value, data: &mut [u8]) {
 }
 
 /// As [`crafted`]; every third time as bytes alone.
-pub fn crafted_or_damaged(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn crafted_or_damaged(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     if rng.below(3) == 0 { bytes::mutated(rng, corpus) } else { crafted(rng, corpus) }
 }

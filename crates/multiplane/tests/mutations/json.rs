@@ -53,7 +53,7 @@ fn find(value: &mut Value, mut k: usize) -> Option<&mut Value> {
 }
 
 /// One change.
-pub fn change(rng: &mut Rng, value: &mut Value) {
+pub(crate) fn change(rng: &mut Rng, value: &mut Value) {
     let size = count(value);
     let other = find(value, below(rng, size)).map(|other| other.clone());
     let Some(place) = find(value, below(rng, size)) else { return };
@@ -98,7 +98,7 @@ pub fn change(rng: &mut Rng, value: &mut Value) {
 }
 
 /// One of `corpus`, lines of JSON, with one to three changes of a line that leave it JSON; every third time as bytes.
-pub fn mutated_lines(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn mutated_lines(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     if rng.below(3) == 0 {
         return mutated(rng, corpus);
     }

@@ -85,7 +85,8 @@ fn no_input_does_harm() {
     let total: u64 = reports.iter().map(|report| report.inputs).sum();
     let faults: Vec<&str> = reports.iter().flat_map(|report| &report.faults).map(String::as_str).collect();
     assert!(faults.is_empty(), "{} faults in {total} inputs:\n{}", faults.len(), faults.join("\n"));
-    for report in reports.iter().filter(|report| report.inputs > 100) {
+    // Opaque data is any bytes.
+    for report in reports.iter().filter(|report| report.inputs > 100 && report.name != "opaque") {
         assert!(report.refused > 0, "{}: nothing was refused, so nothing was damaged", report.name);
     }
 }

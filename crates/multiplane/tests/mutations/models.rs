@@ -18,7 +18,7 @@ use crate::{Row, bytes, framed};
 const MODEST: f64 = 1e100;
 
 /// Damaged and crafted files.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     vec![
         ("model-damaged", 4, Box::new(|| damaged(models()))),
         ("path-model-damaged", 2, Box::new(|| damaged(paths()))),

@@ -20,7 +20,7 @@ use crate::{Row, bytes};
 const MOST: usize = 12;
 
 /// Every format, and the guess.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = FORMATS.iter().map(|format| (format.name, 4, reader(format))).collect();
     rows.push((
         "any-problem",

@@ -13,7 +13,7 @@ use crate::campaign::{Reader, Verdict};
 use crate::{Row, json::mutated_lines};
 
 /// The lines of a program.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     vec![("protocol", 1, Box::new(protocol))]
 }
 

@@ -11,7 +11,7 @@ use crate::campaign::{Reader, Verdict};
 use crate::{Row, bytes};
 
 /// The record of a run.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     vec![("record", 2, Box::new(record))]
 }
 

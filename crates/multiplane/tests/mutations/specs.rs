@@ -11,7 +11,7 @@ use crate::campaign::{Reader, Verdict};
 use crate::{Row, bytes};
 
 /// RUN.toml, `--set key=value`, and a spec as a tree of JSON.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     vec![
         (
             "run-toml",

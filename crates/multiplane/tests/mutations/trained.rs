@@ -10,20 +10,20 @@ use multiplane::{
 use serde_json::{Value, json};
 
 /// A way to train, and on what.
-pub struct Training {
-    pub tree: Value,
-    pub outer: Option<Outer>,
-    pub data: fn() -> Dataset,
+pub(crate) struct Training {
+    pub(crate) tree: Value,
+    pub(crate) outer: Option<Outer>,
+    pub(crate) data: fn() -> Dataset,
 }
 
 /// A model file and a checkpoint.
-pub struct Trained {
-    pub model: Vec<u8>,
-    pub checkpoint: Vec<u8>,
+pub(crate) struct Trained {
+    pub(crate) model: Vec<u8>,
+    pub(crate) checkpoint: Vec<u8>,
 }
 
 /// Labelled rows.
-pub fn rows() -> Dataset {
+pub(crate) fn rows() -> Dataset {
     const TEXT: &str = "1 1:1 2:-1\n2 1:2\n3 3:0.5\n2 2:1 3:1\n1 1:1\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows");
@@ -58,7 +58,7 @@ fn single(task: Value, solver: &str, data: fn() -> Dataset) -> Training {
 }
 
 /// Single runs: every task, kernels, scaled features, several solvers.
-pub fn single_runs() -> Vec<Training> {
+pub(crate) fn single_runs() -> Vec<Training> {
     let scaled = json!({"name": "multiclass", "scale": "standard", "bias": true});
     vec![
         single(json!({"name": "multiclass", "bias": true}), "bcfw", rows),
@@ -73,7 +73,7 @@ pub fn single_runs() -> Vec<Training> {
 }
 
 /// A path, a path with a kernel, and a grid.
-pub fn loops() -> Vec<Training> {
+pub(crate) fn loops() -> Vec<Training> {
     let looped = |task: Value, solver: &str, outer| Training {
         tree: json!({"task": task, "solver": solver, "stop": {"passes": 60}, "clock": "work"}),
         outer: Some(outer),
@@ -91,7 +91,7 @@ pub fn loops() -> Vec<Training> {
 
 impl Training {
     /// A session that has not begun.
-    pub fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         let spec = RunSpec::from_tree(self.tree.as_object().unwrap()).unwrap();
         Session::on(spec, (self.data)(), None).unwrap()
     }
@@ -101,7 +101,11 @@ impl Training {
     /// # Errors
     ///
     /// Those of the session.
-    pub fn run(&self, resume: Option<Checkpoint>, checkpoint: Option<&Path>) -> Result<Vec<u8>, multiplane::Error> {
+    pub(crate) fn run(
+        &self,
+        resume: Option<Checkpoint>,
+        checkpoint: Option<&Path>,
+    ) -> Result<Vec<u8>, multiplane::Error> {
         let open = |path| Checkpointer::open(path, None, Box::new(Outputs::default), Box::new(|_| {})).unwrap();
         let hooks = RunOptions { resume, checkpointer: checkpoint.map(open), ..RunOptions::default() };
         let session = self.session();
@@ -113,7 +117,7 @@ impl Training {
     }
 
     /// Trains to the end.
-    pub fn trained(&self) -> Trained {
+    pub(crate) fn trained(&self) -> Trained {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c");
         let model = self.run(None, Some(&path)).unwrap_or_else(|error| panic!("{}: {error}", self.tree));
