@@ -126,6 +126,10 @@ fn models_of_rows() {
         ("shape", Box::new(|_, tensors| tensors[0].shape = vec![3, 4])),
     ];
     check("multiclass", &good, &data, table);
+    let scaled = json!({"task": {"name": "multiclass", "scale": "standard"}, "stop": {"passes": 3}, "clock": "work"});
+    let (model, _) = Session::on(spec(scaled), data(), None).unwrap().run(RunOptions::default()).unwrap();
+    let tiny = vec![("after division by the scale", number("features.scale", 0, 5e-324))];
+    check("scaled", &model.to_bytes().unwrap(), &data, tiny);
     // Fewer labels, with features such that the weights are as many: a truth is not among them.
     let fewer: Edit = Box::new(|info, _| {
         info["labels"] = json!(["1", "2"]);
