@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo test -p multiplane --test mutations                                            a fixed number of inputs
-//! MULTIPLANE_MUTATIONS=2000000 cargo test --release -p multiplane --test mutations     about an hour
+//! MULTIPLANE_MUTATIONS=12000000 cargo test -p multiplane --test mutations              an hour of one core, or so
 //! MULTIPLANE_REPLAY='libsvm:FILE' cargo test -p multiplane --test mutations -- --nocapture
 //! ```
 //!
@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use campaign::{Reader, Report};
 
-/// Inputs where nobody says how many: less than a minute on one core.
+/// Inputs where nobody says how many: less than a minute of one core.
 const INPUTS: u64 = 60_000;
 
 /// A line of the table: name, share of the inputs, and what makes the reader.
