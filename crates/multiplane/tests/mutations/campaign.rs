@@ -51,14 +51,17 @@ impl Verdict {
 /// Makes an input out of valid ones.
 pub(crate) type Mutate = fn(&mut Rng, &[Vec<u8>]) -> Vec<u8>;
 
+/// Reads a file of these bytes, and looks at what comes out.
+pub(crate) type Read = dyn Fn(&Path, &[u8]) -> Verdict;
+
 /// A reader with what it is fed.
 pub(crate) struct Reader {
     /// Valid inputs: all of them must be accepted as they are.
     pub(crate) corpus: Vec<Vec<u8>>,
     /// How they are changed.
     pub(crate) mutate: Mutate,
-    /// Reads a file of these bytes, and looks at what comes out.
-    pub(crate) read: Box<dyn Fn(&Path, &[u8]) -> Verdict>,
+    /// What reads them.
+    pub(crate) read: Box<Read>,
     /// Whether messages name the file; those of values and bytes in memory do not.
     pub(crate) names_file: bool,
 }

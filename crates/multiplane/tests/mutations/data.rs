@@ -25,7 +25,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let mut rows: Vec<Row> = formats.clone().map(|format| (format.name, 4, reader(format))).collect();
     let windows = formats.filter(|format| format.windows.is_some());
     rows.extend(windows.map(|format| (&*format!("{}-stream", format.name).leak(), 3, stream(format))));
-    rows.push(("any-data", 3, Box::new(|| guessed())));
+    rows.push(("any-data", 3, Box::new(guessed)));
     rows
 }
 
@@ -170,7 +170,7 @@ fn stream(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
                 Ok(source) => source,
                 Err(error) => return Verdict::refused(error),
             };
-            let rules = StreamRules { whole_lines: bytes.len() % 2 == 0, ..StreamRules::default() };
+            let rules = StreamRules { whole_lines: bytes.len().is_multiple_of(2), ..StreamRules::default() };
             let mut windows = (format.windows.expect("it has windows"))(Lines::of(source), rules);
             let mut found = 0;
             loop {
