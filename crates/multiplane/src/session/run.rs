@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::observe::Certificate;
+use multiplane_core::oracle::{Audit, BoxedOracle};
 use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
 
 use super::open::Session;
@@ -10,6 +11,9 @@ use super::options::RunOptions;
 use super::summary::{KernelCost, Summary};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
+
+/// By how much, relative, a loss may exceed the hinge that bounds it: rounding.
+const CONTRADICTION: f64 = 1e-6;
 
 impl Session {
     /// Trains to the end.
@@ -46,6 +50,9 @@ impl Session {
         };
         let nothing = (Losses::default(), outcome.loss_seconds);
         let (losses, loss_seconds) = if losses { self.final_losses(&outcome, reduced.as_ref())? } else { nothing };
+        if reduced.is_none() && self.audit.as_ref().is_some_and(Audit::is_exact) {
+            self.check_predictions(&outcome, losses.train)?;
+        }
         let gap_before_reduction = gap.filter(|_| reduced.is_some());
         let is_reduced = reduced.is_some();
         let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
@@ -58,6 +65,21 @@ impl Session {
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);
         Ok((Model { w, info }, summary))
+    }
+
+    /// Holds a certificate against what the task predicts: a hinge is no less than the loss of the prediction at the same
+    /// weights, where both are exact. An oracle that answers with the truth alone contradicts nothing else.
+    fn check_predictions(&self, outcome: &Outcome, train_loss: Option<f64>) -> Result<(), Error> {
+        let Certificate { primal, certified: true, .. } = outcome.certificate else { return Ok(()) };
+        let hinge = primal - self.regularizer.with_lambda(self.lambda()).penalty(&outcome.w);
+        match train_loss {
+            Some(loss) if loss > hinge + CONTRADICTION * (loss + primal) => Err(Error::Failed(format!(
+                "the oracle's answers with the loss added come to a mean hinge of {hinge}, and predictions at the same weights \
+                 to a mean loss of {loss}, which is no upper bound: they are not what they are declared (`examine` of the doctor \
+                 looks for the reason)"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Restores the run as far as a checkpoint goes, to be looked at.
