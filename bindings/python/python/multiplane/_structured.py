@@ -33,6 +33,12 @@ SHORT = 0.5
 """Predictions that take less, in seconds, start no processes."""
 
 
+def _frozen(w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same weights, read-only, as a task gets them."""
+    w.flags.writeable = False
+    return w
+
+
 class HeuristicWarning(UserWarning):
     """A gap was estimated, not certified, because the task does not say how good its decoder is."""
 
@@ -204,13 +210,12 @@ class StructuredSVM(Estimator):
 
     def _broken_promise(self, model: _core.Model, X: Any, Y: Any) -> str | None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
-        the loss added must not be beaten by the truth or by the prediction. Says where it is.
+        the loss added must not be beaten by the truth, by the prediction or by answers at other weights. Says where it is.
         """
         task = self._adapted()
         if _declared(task, "quality") != "exact":
             return None
-        w = np.frombuffer(model.w(), dtype=np.float64).copy()
-        w.flags.writeable = False
+        w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
         for i in np.unique(np.linspace(0, len(X) - 1, SAMPLED).astype(int)):
             x, truth = X[i], Y[i]
 
@@ -219,7 +224,9 @@ class StructuredSVM(Estimator):
                 parts = [w[index] * value for index, value in entries]
                 return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
 
-            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w)))
+            # What is best at other weights is a labelling, too: a loss that counts half is found by half of the weights.
+            scaled = [task.decode(x, _frozen(factor * w), truth) for factor in (0.5, 2.0)]
+            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w), *scaled))
             if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
                 return (
                     f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "

@@ -77,6 +77,8 @@ pub(crate) fn random(seed: u64) -> Problem {
     let mut rng = Rng::new(seed, 25);
     let (scale, ordinary, draw) = SCALES[(seed % SCALE_COUNT) as usize];
     let kind = seed / SCALE_COUNT % KINDS;
+    // Features of arcs are products of two: those of scales 1e3 and 1e5 span squares of that.
+    let ordinary = ordinary && (kind < 5 || seed.is_multiple_of(SCALE_COUNT));
     let n = [3, 6, 12][rng.below(if kind < 4 { 3 } else { 2 }) as usize];
     let features = [2, 3, 5][rng.below(3) as usize];
     let labels = 2 + rng.below(2) as usize;
