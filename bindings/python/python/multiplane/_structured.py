@@ -28,6 +28,10 @@ from multiplane._tasks import Bounded, Pooled, _declared
 SAMPLED = 8
 """Examples on which an exact decoder is held to its word after training."""
 
+SAMPLED_AT_ONCE = 64
+"""The same, of a decoder that takes no longer for them than ``PATIENCE``, in seconds."""
+
+PATIENCE = 1.0
 
 SHORT = 0.5
 """Predictions that take less, in seconds, start no processes."""
@@ -216,7 +220,11 @@ class StructuredSVM(Estimator):
         if _declared(task, "quality") != "exact":
             return None
         w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
-        for i in np.unique(np.linspace(0, len(X) - 1, SAMPLED).astype(int)):
+        few, more = (np.unique(np.linspace(0, len(X) - 1, most).astype(int)) for most in (SAMPLED, SAMPLED_AT_ONCE))
+        begun = time.perf_counter()
+        for k, i in enumerate([*few, *np.setdiff1d(more, few)]):
+            if k >= len(few) and time.perf_counter() - begun > PATIENCE:
+                break
             x, truth = X[i], Y[i]
 
             def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
