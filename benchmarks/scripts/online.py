@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 
 LAMBDAS = ["1e-2", "1e-3", "1e-4", "1e-5"]
-LAST = ["averaging=none"]
+LAST = ["averaging=none", "inner=one-slack"]
 THESIS = [*LAST, "margins=clamped"]
 CASES = [
     *[(solver, None, 2, []) for solver in ("sfd1", "sfd2")],

@@ -5,7 +5,7 @@
 
 DIR holds binary/ (`$MULTIPLANE_DATA`). ijcnn1: rows 1 to 35000, and its test part; a9a: rows 1 to 22696, and the 9865 others; w8a:
 37000 rows drawn with a fixed seed, and the 12749 others (its test part was not found). Gaussian kernel, gamma = 1, 0.05, 0.1; one
-thread, no bias; 1 % of n at a step. `thesis` has margins clamped from below too, and no average. Writes raw.jsonl (a run a line:
+thread, no bias; 1 % of n at a step. `thesis` has margins clamped from below too, no average, and 1-slack steps. Writes raw.jsonl (a run a line:
 what it reported, `records` the steps of functional descent) and summary.md. `--only` takes a data set, or a set and a
 case, as in "a9a sfd1"; what is there already is added to.
 """
@@ -21,7 +21,7 @@ import tempfile
 
 SETS = {"ijcnn1": 1.0, "a9a": 0.05, "w8a": 0.1}
 OURS = ["solver.margins=capped", "solver.averaging=polynomial"]  # as the presets are
-THESIS = ["solver.margins=clamped", "solver.averaging=none"]
+THESIS = ["solver.margins=clamped", "solver.averaging=none", "solver.inner=one-slack"]
 CASES = {
     "sfd1": ["sfd1", None, 2, OURS],
     "sfd2": ["sfd2", None, 2, OURS],

@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use common::{BINARY, Ran, Running, Scratch, number, run, samples};
 
+/// Seconds in which a run has ended that would last for minutes or hours: many, as the machine may be busy.
+const SOON: f64 = 20.0;
+
 /// A run that would last for hours if nobody stopped it: each oracle call sleeps so long.
 fn long_run(scratch: &Scratch, delay_us: &str, more: &str) -> Running {
     let train = "train --task chain --data letter.data --gap 0 --record record";
@@ -51,7 +54,7 @@ fn a_signal_saves_and_leaves() {
             let sent = Instant::now();
             running.signal(signal);
             let ran = running.finish();
-            assert!(sent.elapsed().as_secs_f64() < 3.0, "{signal}: it took {:?}", sent.elapsed());
+            assert!(sent.elapsed().as_secs_f64() < SOON, "{signal}: it took {:?}", sent.elapsed());
             assert_saved(&scratch, &ran);
         }
     }
@@ -62,11 +65,11 @@ fn a_signal_saves_and_leaves() {
 #[test]
 fn a_signal_stops_threads() {
     let scratch = words();
-    let running = long_run(&scratch, "200000", "--solver fw --threads 2 --out model --json");
+    let running = long_run(&scratch, "2e6", "--solver fw --threads 2 --out model --json");
     let sent = Instant::now();
     running.signal("INT");
     let ran = running.finish();
-    assert!(sent.elapsed().as_secs_f64() < 3.0, "a pass takes 6 s, and it took {:?}", sent.elapsed());
+    assert!(sent.elapsed().as_secs_f64() < SOON, "a pass takes 60 s, and it took {:?}", sent.elapsed());
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""), "{}", ran.stdout);
     let summary = ran.object();
     assert_eq!((&summary["stop_reason"], &summary["model"]), (&"interrupt".into(), &"model".into()));
@@ -98,7 +101,7 @@ fn the_second_signal_leaves_at_once() {
         let sent = Instant::now();
         running.signal(second);
         let ran = running.finish();
-        assert!(sent.elapsed().as_secs_f64() < 1.0, "{first}, {second}: it took {:?}", sent.elapsed());
+        assert!(sent.elapsed().as_secs_f64() < SOON, "{first}, {second}: it took {:?}", sent.elapsed());
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{first}, {second}: {}", ran.stderr);
         assert_eq!(scratch.text("model"), "an old model");
         assert_eq!(scratch.snapshot().len(), 3, "something was left behind");

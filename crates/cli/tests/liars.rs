@@ -25,7 +25,7 @@ for line in sys.stdin:
     t = m['type']
     if t == 'hello':
         quality = 'upper-bound' if mode == 'bound' else 'heuristic' if mode == 'modest' else 'exact'
-        n_told = 2 ** 28 if mode == 'huge' else n
+        n_told = {'huge': 2 ** 28, 'large': 2 * 10 ** 6}.get(mode, n)
         print(json.dumps({'protocol': 1, 'examples': n_told, 'dim': 12, 'quality': quality, 'fingerprint': 'x',
                           'capabilities': ['batch', 'changes']}), flush=True)
         continue
@@ -116,6 +116,11 @@ fn announcements_are_bounded() {
     let ran = train(&scratch, "huge", 0, "--passes 1");
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("268435456 examples: expected at most 16777216"), "{}", ran.stderr);
+    // Fewer are believed, with a warning of what they take; this program fails at the first of those that it has not.
+    let ran = train(&scratch, "large", 0, "--passes 1 --solver ssg --set evaluate=auto");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let warning = "warning: 2000000 examples and dim 12, as the program says, take about 1 GB";
+    assert_eq!(ran.complaints(warning).len(), 1, "{}", ran.stderr);
 }
 
 /// A process that the program has started in a session of its own ends with it.

@@ -83,7 +83,7 @@ fn a_full_disk_behind_the_record() {
     let before = scratch.snapshot();
     let ran = scratch.run("train --task binary --data good.svm --out old --record /dev/full --json");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""));
-    assert!(ran.stderr.starts_with("error: the record could not be written: "), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: the record could not be written: /dev/full: "), "{}", ran.stderr);
     assert!(scratch.snapshot() == before);
 }
 

@@ -13,6 +13,13 @@ use multiplane_testkit::reference;
 use multiplane_testkit::small::{self, Small};
 use serde_json::{Value, json};
 
+/// What solves a step.
+fn inner(way: u64) -> Value {
+    [json!({"name": "one-slack"}), json!({"name": "mp-bcfw"}), json!({"name": "mp-bcfw", "passes": 1})]
+        [way as usize % 3]
+        .clone()
+}
+
 fn sfd(changes: Value) -> Value {
     let mut parameters = (find("sfd1").unwrap().preset)();
     for (name, value) in changes.as_object().unwrap() {
@@ -33,7 +40,7 @@ fn one_step_over_all_is_one_slack() {
         let schedule = json!({"name": "constant", "value": lambda});
         let accuracy = 1e-9;
         let parameters = sfd(json!({"size": problem.blocks(), "margins": "exact", "schedule": schedule,
-            "accuracy": accuracy}));
+            "accuracy": accuracy, "inner": inner(seed / 2)}));
         let stop = Stop { passes: Some(1.0), ..Stop::default() };
         // Its own lambda is another: nothing may depend on it.
         let (outcome, _) = run(find("sfd1").unwrap(), parameters, &problem, 7.0, seed, stop);
@@ -78,7 +85,7 @@ fn clamped_steps_are_optimal() {
         let of = (lambda, if margins == "clamped" { 0.0 } else { f64::NEG_INFINITY });
         let schedule = json!({"name": "constant", "value": lambda});
         let parameters = sfd(json!({"size": problem.blocks(), "schedule": schedule, "accuracy": accuracy,
-            "margins": margins, "averaging": {"name": "none"}}));
+            "margins": margins, "averaging": {"name": "none"}, "inner": inner(seed / 2)}));
         let mut solver = solver(&parameters, &problem, 1.0.into());
         let mut oracle = problem.oracle();
         let (mut rng, mut clock, mut counts) = (Rng::new(seed, 0), Clock::new(ClockKind::Work), Counts::default());
@@ -184,7 +191,7 @@ fn updates_keep_their_bound() {
             ] {
                 for margins in ["clamped", "capped", "exact"] {
                     let parameters = sfd(json!({"size": 1 + seed % 3, "schedule": schedule, "sampling": sampling,
-                        "margins": margins}));
+                        "margins": margins, "inner": inner(seed / 2)}));
                     let constraints: Vec<_> = (0..problem.dim)
                         .map(|k| {
                             [Constraint::NonNegative, Constraint::Free, Constraint::Frozen][(k + seed as usize) % 3]

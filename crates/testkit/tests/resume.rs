@@ -134,6 +134,9 @@ fn online_solvers_resume_to_the_bit() {
                 }
             }
         }
+        for inner in [json!({"name": "one-slack"}), json!({"name": "mp-bcfw", "passes": 2})] {
+            check("sfd1", json!({"size": size, "accuracy": 1e-6, "inner": inner}));
+        }
         for averaging in ["none", "weighted", "polynomial", "thesis"] {
             for order in ["uniform", "permutation"] {
                 let (order, averaging) = (json!({"name": order}), json!({"name": averaging}));

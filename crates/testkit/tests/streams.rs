@@ -57,8 +57,10 @@ fn descent_on_windows_is_descent_in_memory() {
         let (classes, k, steps) = ([2, 4][(seed % 2) as usize], 5 + seed as usize, 6);
         let data = rows(seed, k * steps, classes, 9);
         for (name, schedule) in [("sfd1", json!({"name": "constant"})), ("sfd2", json!({"name": "linear"}))] {
+            let inner = ["one-slack", "mp-bcfw"][(seed / 2 % 2) as usize];
             let solver = json!({"name": name, "size": k, "schedule": schedule, "accuracy": ACCURACY,
-                "sampling": {"name": "sequential", "shuffle": false}});
+                "sampling": {"name": "sequential", "shuffle": false},
+                "inner": {"name": inner}});
             let tree = json!({"task": task(classes), "solver": solver, "clock": "work"});
             let mut whole = tree.clone();
             whole["stop"] = json!({"passes": 1});

@@ -19,7 +19,7 @@ use multiplane_tasks::registry;
 use multiplane_tasks::synth::synthetic_words;
 use multiplane_testkit::contract::{Shared, solvers};
 use multiplane_testkit::small::{self, weights};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Numbers of workers; 1 is a crew of the asking thread alone.
 const COUNTS: [usize; 4] = [1, 2, 3, 7];
@@ -115,9 +115,13 @@ fn threads_change_no_bit() {
 fn samples_are_asked_by_all() {
     let problem = words();
     let oracle = || problem.oracle().unwrap();
-    for solver in ["sfd1", "sfd2", "pegasos", "pegasos-avg"] {
+    let inner = ("inner", json!({"name": "one-slack"}));
+    for (solver, change) in
+        [("sfd1", None), ("sfd2", None), ("pegasos", None), ("pegasos-avg", None), ("sfd1", Some(inner))]
+    {
         let mut parameters = (find(solver).unwrap().preset)();
         parameters["size"] = 7.into();
+        change.into_iter().for_each(|(name, value)| parameters[name] = value);
         for stop in [Stop { passes: Some(5.0), ..Stop::default() }, Stop { calls: Some(94), ..Stop::default() }] {
             let go = |threads: usize| {
                 let executors = (threads > 0).then(|| (crew(threads, oracle), crew(threads, oracle)));

@@ -8,7 +8,7 @@ use multiplane::observe::JsonLines;
 use multiplane::tasks::TASKS;
 use multiplane::{
     Checkpoint, Checkpointer, Error, Outer, OuterOptions, Outputs, RecordFile, RecordPosition, RunOptions, RunSpec,
-    StopSpec, check_writable, lock_path, previous_checkpoint,
+    StopSpec, check_writable, is_special, lock_path, previous_checkpoint,
 };
 use serde_json::{Map, Value};
 
@@ -226,12 +226,15 @@ impl Job {
         // The lock comes before the record is touched: another process may be writing both.
         let recorder: Rc<OnceCell<RecordFile>> = Rc::default();
         hooks.checkpointer = self.checkpointer(recorder.clone())?;
+        if !self.record_path().is_some_and(|path| is_special(&path)) {
+            interrupt::flag(); // who sees the record may send the signal that saves
+        }
         if let Some(record) = &self.record {
             let file = record.open()?;
             hooks.observers.push(Box::new(JsonLines::new(file.clone())));
             let _ = recorder.set(file); // it was empty
         }
-        hooks.interrupt = Some(interrupt::flag()); // not before the record is open: a pipe may wait for its reader
+        hooks.interrupt = Some(interrupt::flag()); // a record that is a pipe may have waited for its reader
         if let (Some(checkpoint), false) = (&hooks.resume, quiet) {
             let from = self.generation.as_deref().unwrap_or(Path::new("?"));
             complain(&format!("resumed from {} after {:.1} passes", from.display(), checkpoint.info.passes));

@@ -50,10 +50,10 @@ impl HullState {
         HullState { iterate, sets, truths, scores: Vec::new(), constrained, work }
     }
 
-    /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`). Keeps the
-    /// buffers.
-    pub(crate) fn begin_at(&mut self, lambda: f64, prior: &[f64]) {
-        for block in 0..self.truths.len() {
+    /// Begins anew with another problem: no planes, all mass on the truths, and w at the prior mean `prior` (`[d]`). `used` are
+    /// the blocks that may have planes. Keeps the buffers.
+    pub(crate) fn begin_at(&mut self, lambda: f64, prior: &[f64], used: &[u32]) {
+        for block in used.iter().map(|&block| block as usize) {
             self.sets.gram_and_alphas(block).1.fill(0.0);
             self.sets.prune(block, 0, 0);
             self.truths[block] = 1.0;

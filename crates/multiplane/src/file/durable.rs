@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::place::{check_special, directory_of, is_gone, is_special, leads_to};
+use super::place::{check_special, directory_of, is_gone, is_locked, is_special, leads_to, names_in};
 
 /// Writes `bytes` to `path`: temporary file beside it, fsync, read back, rename, fsync of the directory. A new file's mode
 /// follows the umask, one that is replaced hands its mode on. Whatever fails, `path` holds either its old content or all
@@ -34,8 +34,8 @@ pub(crate) fn durable_replace(
     }
     let target = leads_to(path)?; // a link stays a link to the new content
     let path = target.as_path();
-    let (temporary, file) = create_beside(path)?;
-    let mut written = fill(file, parts).and_then(|()| read_back(&temporary, parts));
+    let (temporary, file) = create_beside(path)?; // open until it is renamed: its lock says that it is in use
+    let mut written = fill(&file, parts).and_then(|()| read_back(&temporary, parts));
     if let Some(previous) = previous {
         written = written.and_then(|()| fs::rename(path, previous));
     }
@@ -47,7 +47,8 @@ pub(crate) fn durable_replace(
     File::open(directory_of(path))?.sync_all()
 }
 
-/// Finds out whether `path` could be written, without touching what is there.
+/// Finds out whether `path` could be written, without touching what is there. On Unix, temporary files that killed writers
+/// left beside it are removed.
 ///
 /// # Errors
 ///
@@ -59,7 +60,11 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     if is_special(path) {
         return check_special(path);
     }
-    let (temporary, _) = create_beside(&leads_to(path)?)?;
+    let target = leads_to(path)?;
+    if cfg!(unix) {
+        sweep(&target); // elsewhere only who holds a checkpoint's lock knows that no writer lives
+    }
+    let (temporary, _) = create_beside(&target)?;
     fs::remove_file(temporary)
 }
 
@@ -74,17 +79,17 @@ fn prefix_of_temporaries(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Removes the temporary files of `path` that killed writers left behind. Whoever calls this is the only one who writes
-/// there; files of processes that live are left alone all the same.
+/// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone, and
+/// on Unix those that a writer has locked, who may have a number of another machine's or container's processes.
 pub(crate) fn sweep(path: &Path) {
     let Ok(path) = leads_to(path) else { return };
     let Some(name) = path.file_name() else { return };
-    let prefix = prefix_of_temporaries(name);
-    for entry in fs::read_dir(directory_of(&path)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
+    let (directory, prefix) = (directory_of(&path), prefix_of_temporaries(name));
+    for name in names_in(&directory) {
         let rest = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        if rest.and_then(writer_of).is_some_and(is_gone) {
-            let _ = fs::remove_file(entry.path()); // what stays does no harm
+        let path = directory.join(&name);
+        if rest.and_then(writer_of).is_some_and(is_gone) && !is_locked(&path) {
+            let _ = fs::remove_file(path); // what stays does no harm
         }
     }
 }
@@ -108,8 +113,15 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             Err(error) => return Err(error),
             Ok(file) => {
-                #[cfg(unix)] // elsewhere it says no more than whether a file may be written
-                mode.map_or(Ok(()), |mode| file.set_permissions(mode))?;
+                #[cfg(unix)]
+                // elsewhere a mode says no more than whether a file may be written, and locks keep readers away
+                {
+                    let _ = file.try_lock(); // a file system without locks has its processes' numbers
+                    if let Err(error) = mode.map_or(Ok(()), |mode| file.set_permissions(mode)) {
+                        let _ = fs::remove_file(&temporary); // the first error is the one to tell
+                        return Err(error);
+                    }
+                }
                 return Ok((temporary, file));
             }
         }
@@ -129,7 +141,7 @@ fn create_with(path: &Path, mode: Option<&fs::Permissions>) -> io::Result<File> 
     options.write(true).create_new(true).open(path)
 }
 
-fn fill(mut file: File, parts: &[&[u8]]) -> io::Result<()> {
+fn fill(mut file: &File, parts: &[&[u8]]) -> io::Result<()> {
     parts.iter().try_for_each(|part| file.write_all(part))?;
     file.sync_all()
 }
@@ -240,9 +252,15 @@ mod tests {
             [format!(".run.1.{gone}-0.tmp"), format!(".run.{alive}-0.tmp"), ".run.7.tmp".into(), ".run.1-a.tmp".into()];
         let swept = [format!(".run.{gone}-0.tmp"), format!(".run.{gone}-12.tmp")];
         kept.iter().chain(&swept).for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
-        sweep(&dir.path().join("run"));
-        assert!(kept.iter().all(|name| dir.path().join(name).exists()));
+        let locked = dir.path().join(format!(".run.{gone}-1.tmp")); // by a writer whose number means nothing here
+        let writer = File::create(&locked).unwrap();
+        writer.try_lock().unwrap();
+        check_writable(&dir.path().join("run")).unwrap();
+        assert!(locked.exists() && kept.iter().all(|name| dir.path().join(name).exists()));
         assert!(!swept.iter().any(|name| dir.path().join(name).exists()));
+        drop(writer);
+        sweep(&dir.path().join("run"));
+        assert!(!locked.exists());
     }
 
     /// A device stays a device.

@@ -1,5 +1,6 @@
 //! Where a path leads that is to be written: through links, to devices and pipes; and which temporary files nobody writes any more.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,8 +58,8 @@ fn is_pipe(_path: &Path) -> bool {
     false
 }
 
-/// Whether the process that wrote a temporary file is gone. This process's own number is that of one before it: whoever
-/// sweeps holds the lock, and writes nothing yet.
+/// Whether the process that wrote a temporary file is gone. This process's own number may be that of one before it: what
+/// it writes itself is locked.
 pub(super) fn is_gone(process: u32) -> bool {
     process == std::process::id() || !is_running(process)
 }
@@ -73,6 +74,35 @@ fn is_running(process: u32) -> bool {
 
 #[cfg(not(unix))]
 fn is_running(_process: u32) -> bool {
+    false
+}
+
+/// The names in a directory, as far as it can be read. The standard library's list panics where it cannot be closed.
+#[cfg(unix)]
+pub(super) fn names_in(directory: &Path) -> Vec<OsString> {
+    use nix::{dir::Dir, fcntl::OFlag, sys::stat::Mode};
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let list = Dir::open(directory, OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty());
+    let entries = list.into_iter().flatten().map_while(Result::ok);
+    entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect()
+}
+
+#[cfg(not(unix))]
+pub(super) fn names_in(directory: &Path) -> Vec<OsString> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
+}
+
+/// Whether a writer holds the lock of its temporary file.
+#[cfg(unix)]
+pub(super) fn is_locked(path: &Path) -> bool {
+    use std::fs::TryLockError;
+    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()); // a pipe would be waited for
+    is_file && fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// Whether a writer holds the lock of its temporary file: locks keep readers away here, so there is none.
+#[cfg(not(unix))]
+pub(super) fn is_locked(_path: &Path) -> bool {
     false
 }
 

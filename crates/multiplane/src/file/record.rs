@@ -122,7 +122,8 @@ fn lock(_file: &File) -> io::Result<()> {
 impl Write for RecordFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = inner.file.write(bytes)?;
+        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        let written = inner.file.write(bytes).map_err(told)?;
         inner.bytes += written as u64;
         inner.hash.update(&bytes[..written]);
         Ok(written)

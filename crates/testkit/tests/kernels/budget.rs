@@ -110,7 +110,7 @@ fn points_within_a_budget() {
 }
 
 /// Solvers that train within a budget, each with what is changed of its preset.
-fn solvers() -> [(&'static str, Value); 6] {
+fn solvers() -> [(&'static str, Value); 7] {
     [
         ("ssg", json!({})),
         ("ssg-avg", json!({})),
@@ -118,6 +118,7 @@ fn solvers() -> [(&'static str, Value); 6] {
         ("pegasos-avg", json!({"size": 0.2})),
         ("sfd1", json!({"size": 4.0})),
         ("sfd2", json!({"size": 0.3})),
+        ("sfd2", json!({"size": 0.3, "inner": {"name": "one-slack"}})),
     ]
 }
 

@@ -23,7 +23,7 @@ const SOLVERS: [&str; 9] =
 const MASTERS: [&str; 3] = ["one-slack", "bundle", "n-slack"];
 
 /// Each with what is changed of its preset.
-fn without_dual() -> [(&'static str, Value); 7] {
+fn without_dual() -> [(&'static str, Value); 8] {
     [
         ("ssg", json!({})),
         ("ssg-avg", json!({})),
@@ -32,6 +32,7 @@ fn without_dual() -> [(&'static str, Value); 7] {
         ("sfd1", json!({"margins": "exact", "accuracy": 1e-12})),
         ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0})),
         ("sfd2", json!({"margins": "exact", "accuracy": 1e-12})),
+        ("sfd1", json!({"margins": "exact", "accuracy": 1e-12, "size": 4.0, "inner": {"name": "one-slack"}})),
     ]
 }
 

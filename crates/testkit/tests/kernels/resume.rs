@@ -19,7 +19,7 @@ fn finish(mut run: Run<BoxedOracle>) -> (Vec<u64>, String) {
 fn kernels_resume_to_the_bit() {
     let none = json!({});
     let of = |name: &str| json!({"name": name, "rows": 4});
-    let solvers: [(&str, Value); 17] = [
+    let solvers: [(&str, Value); 18] = [
         ("bcfw-avg", none.clone()),
         ("bcpfw-gap-cache", none.clone()),
         ("auto", none.clone()),
@@ -29,6 +29,7 @@ fn kernels_resume_to_the_bit() {
         ("n-slack", none.clone()),
         ("sampled-cuts", json!({"size": 4.0})),
         ("sfd1", json!({"size": 3.0})),
+        ("sfd1", json!({"size": 3.0, "accuracy": 1e-6, "inner": {"name": "one-slack"}})),
         ("sfd1", json!({"size": 3.0, "sampling": {"name": "active", "candidates": 2}})),
         ("lasvm", none.clone()),
         ("lasvm", json!({"candidates": 3, "reprocess": 2})),

@@ -11,6 +11,9 @@ use crate::solvers::answer_average::{AnswerAverage, Polynomial};
 /// The largest lambda_t: beyond it steps are 0 for all that numbers can tell.
 const LARGEST: f64 = 1e100;
 
+/// The planes kept of a step are solved to this share of the gap that its last pass met.
+pub(super) const MASTER: f64 = 0.1;
+
 /// Parameters of stochastic functional descent. `lambda` is none of them: nothing but lambda_t regularises.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -26,11 +29,45 @@ pub struct FunctionalDescent {
     pub schedule: Schedule,
     /// A step is solved to this gap, in units of the loss: that of the mean hinge of its examples.
     pub accuracy: f64,
+    /// What solves a step.
+    pub inner: InnerSolver,
     /// What the answer is: the last w_t or an average of them, which takes out what single samples do.
     pub averaging: AnswerAverage,
     /// With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`, or `projection`).
     /// Merging is for models: `task.kernel_budget`.
     pub budget: SupportBudget,
+}
+
+/// What solves the problem of a step, a regularised problem of its examples alone with w_t as the prior mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum InnerSolver {
+    /// 1-slack cutting planes, a plane for each pass over the examples. Calls of a pass are made at the same weights, on all
+    /// threads.
+    OneSlack,
+    /// Blocks with planes kept, one for each example. Of a step's passes of calls only the first and the last are made at
+    /// the same weights; the others move them after each call, on one thread.
+    MpBcfw(MpBcfw),
+}
+
+impl Default for InnerSolver {
+    fn default() -> Self {
+        InnerSolver::MpBcfw(MpBcfw::default())
+    }
+}
+
+/// Parameters of block solves of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MpBcfw {
+    /// Passes over the planes kept after each pass of calls, at most; fewer where little is left to gain.
+    pub passes: u32,
+}
+
+impl Default for MpBcfw {
+    fn default() -> Self {
+        MpBcfw { passes: 100 }
+    }
 }
 
 /// What becomes of residual margins.
@@ -139,8 +176,8 @@ impl Default for FunctionalDescent {
 }
 
 impl FunctionalDescent {
-    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k. With `margins=clamped` and `averaging=none` it is the thesis'
-    /// own.
+    /// Preset `sfd1`: 1 % of the examples to a step, lambda_t = 1/k. With `margins=clamped`, `inner=one-slack` and
+    /// `averaging=none` it is the thesis' own.
     pub fn sfd1() -> Self {
         FunctionalDescent {
             size: 0.01,
@@ -148,6 +185,7 @@ impl FunctionalDescent {
             margins: Margins::Capped,
             schedule: Schedule::Constant(Constant::default()),
             accuracy: 0.01,
+            inner: InnerSolver::default(),
             averaging: AnswerAverage::Polynomial(Polynomial::default()),
             budget: SupportBudget::None,
         }
@@ -164,6 +202,9 @@ impl FunctionalDescent {
         self.schedule.check().map_err(|error| error.under("schedule"))?;
         self.averaging.validate().map_err(|error| error.under("averaging"))?;
         self.budget.validate().map_err(|error| error.under("budget"))?;
+        if let InnerSolver::MpBcfw(MpBcfw { passes }) = self.inner {
+            require(passes >= 1, "inner.passes", passes, "must be at least 1")?;
+        }
         let positive = self.accuracy.is_finite() && self.accuracy > 0.0;
         require(positive, "accuracy", self.accuracy, "must be a finite number greater than 0")
     }

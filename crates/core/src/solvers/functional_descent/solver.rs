@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, rank};
 use super::config::FunctionalDescent;
-use super::inner::Inner;
+use super::inner::{Inner, Next};
 use super::margins::{Answers, Question};
 use crate::context::Ctx;
 use crate::linalg;
@@ -70,7 +70,7 @@ impl FunctionalDescentSolver {
             solving: false,
             answers: Answers::new(config.margins, blocks),
             answer: Plane::new(),
-            inner: Inner::new(size, blocks, dim, regularizer.clone()),
+            inner: Inner::new(config.inner, size, blocks, dim, regularizer.clone()),
             steps: 0,
             last: None,
             weights,
@@ -108,12 +108,14 @@ impl FunctionalDescentSolver {
 
     /// Asks about the next example of the sample.
     fn call<O: MaxOracle + ?Sized>(&mut self, ctx: &mut Ctx<'_, O>) -> Result<(), OracleError> {
-        let blocks = &self.sample[self.asked..];
+        // Where weights move in between, nothing can be asked ahead.
+        let blocks =
+            if self.inner.stands() { &self.sample[self.asked..] } else { &self.sample[self.asked..=self.asked] };
         let from = self.regularizer.metric().weights(&self.weights);
         let question = Question { blocks, at: self.inner.weights(), from };
         let answer = self.answers.ask(question, &self.regularizer, ctx, &mut self.answer)?;
         self.margins[self.asked] = answer.margin.max(0.0);
-        self.inner.take(answer, &self.answer, self.size);
+        self.inner.take(self.sample[self.asked] as usize, answer, &self.answer, self.size);
         self.asked += 1;
         Ok(())
     }
@@ -185,7 +187,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         let mut report = StepReport::default();
         if self.solving {
             let since = ctx.shown();
-            ctx.charge_coefficients(self.inner.planes() * self.inner.weights().len());
+            self.inner.charge(ctx);
             self.solving = !self.inner.solve();
             self.inner.spend(ctx.shown() - since);
             return Ok(report);
@@ -200,7 +202,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         self.call(ctx)?;
         if self.asked == self.size {
             self.asked = 0;
-            report.iteration_ended = self.inner.end_pass(self.config.accuracy);
+            report.iteration_ended = self.inner.end_pass(self.config.accuracy) == Next::End;
             if report.iteration_ended {
                 self.end();
             } else {

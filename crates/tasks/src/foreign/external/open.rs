@@ -66,7 +66,7 @@ impl TaskSpec for ExternalSpec {
             dim,
             nonnegative: first.nonnegative(),
             fingerprint: fingerprint(data, &first),
-            warnings: unidentified(data, &first).into_iter().chain(large(&first)).collect(),
+            warnings: unidentified(data, &first).into_iter().chain(large(first.examples(), dim)).collect(),
         };
         let vocabulary = Vocabulary::of(&ExternalVocabulary { memory: first.memory().cloned() });
         let expected = first.welcome().clone();
@@ -88,8 +88,7 @@ const OF_EXAMPLE: f64 = 500.0;
 const OF_WEIGHT: f64 = 48.0;
 
 /// The warning that what the program announces takes much memory, where that is so.
-fn large(program: &ExternalTask) -> Option<String> {
-    let (n, d) = (program.examples(), program.dim());
+fn large(n: usize, d: usize) -> Option<String> {
     let gigabytes = (n as f64 * OF_EXAMPLE + d as f64 * OF_WEIGHT) / 1e9;
     (gigabytes >= 1.0).then(|| format!("{n} examples and dim {d}, as the program says, take about {gigabytes:.0} GB"))
 }
