@@ -25,7 +25,7 @@ from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
 
-SAMPLED = 8, 64
+SAMPLED = 4, 64
 """Examples on which an exact decoder is held to its word after training, at least and at most."""
 
 SHARE = 0.01
@@ -33,6 +33,12 @@ SHARE = 0.01
 
 HELD = 4
 """Calls for each."""
+
+UNSEEN = 0.05
+"""More than that, where all take no longer than this, in seconds. A decoder that is what it says passes either way."""
+
+FIRST = 8
+"""Predictions made before it is known how long they take."""
 
 SHORT = 0.5
 """Predictions that take less, in seconds, start no processes."""
@@ -221,8 +227,12 @@ class StructuredSVM(Estimator):
         if _declared(task, "quality") != "exact":
             return None
         w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
-        sampled = int(np.clip(SHARE * calls / HELD, *SAMPLED))
-        for i in np.unique(np.linspace(0, len(X) - 1, sampled).astype(int)):
+        counts = int(np.clip(SHARE * calls / HELD, *SAMPLED)), SAMPLED[1]
+        sampled, more = (np.unique(np.linspace(0, len(X) - 1, count).astype(int)) for count in counts)
+        begun = time.perf_counter()
+        for k, i in enumerate([*sampled, *np.setdiff1d(more, sampled)]):
+            if k >= len(sampled) and time.perf_counter() - begun > UNSEEN:
+                break
             x, truth = X[i], Y[i]
 
             def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
@@ -275,7 +285,7 @@ class StructuredSVM(Estimator):
         alone = many or self.n_jobs is None or self._workers() == 1 or bool(_declared(task, "releases_gil"))
         first: list[Any] = []
         started = time.perf_counter()
-        while not alone and len(first) < min(SAMPLED[0], len(x)):
+        while not alone and len(first) < min(FIRST, len(x)):
             first.append(task.decode(x[len(first)], w))
         rest = x[len(first) :]
         to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)
