@@ -1,9 +1,12 @@
 //! `multiplane predict`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use multiplane::dataset::Dataset;
-use multiplane::{Error, Incoming, Model, Problem, check_writable, durable_write, model_rules, threads_for};
+use multiplane::{
+    Error, Incoming, Model, Problem, check_writable, durable_write, model_format, model_rules, threads_for,
+};
 
 use crate::args::PredictArgs;
 use crate::commands::done::Done;
@@ -20,8 +23,11 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     }
     let threads = threads(&args.on)?;
     let mut writer = Writer::of(args)?;
-    if is_stream(&args.on) && open_model(&args.on)?.info.provenance.task != "external" {
-        return predict_stream(args, writer, threads);
+    if is_stream(&args.on) {
+        let model = open_model(&args.on)?;
+        if comes_in_windows(args, &model)? {
+            return predict_stream(args, &model, writer, threads);
+        }
     }
     let (model, problem) = open(&args.on, false)?;
     writer.check(&model)?;
@@ -37,6 +43,18 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Done, Error> {
     Ok(Done::Finished)
 }
 
+/// Whether a stream can be read in windows; the whole of a pipe can be read in any format.
+fn comes_in_windows(args: &PredictArgs, model: &Model) -> Result<bool, Error> {
+    let Some(path) = args.on.data.as_deref().filter(|_| model.info.provenance.task != "external") else {
+        return Ok(false);
+    };
+    let format = match said_of(&args.on, model)?.0.format {
+        None => model_format(model, path)?,
+        given => given,
+    };
+    Ok(path == Path::new("-") || format.is_none_or(|format| format.windows.is_some()))
+}
+
 /// Writes all that there is.
 fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
     match &args.out {
@@ -47,25 +65,24 @@ fn finish(args: &PredictArgs, text: &str) -> Result<(), Error> {
 }
 
 /// Predicts what arrives as it arrives.
-fn predict_stream(args: &PredictArgs, mut writer: Writer, threads: usize) -> Result<Done, Error> {
-    let model = open_model(&args.on)?;
-    writer.check(&model)?;
-    let (spec, local) = said_of(&args.on, &model)?;
+fn predict_stream(args: &PredictArgs, model: &Model, mut writer: Writer, threads: usize) -> Result<Done, Error> {
+    writer.check(model)?;
+    let (spec, local) = said_of(&args.on, model)?;
     if spec.folds.is_some() {
         return Err(Error::input("data.folds: a stream has no folds (files in the format letter have)"));
     }
     let Some(path) = &args.on.data else { return Err(Error::input("no data given: --data PATH")) };
-    let rules = model_rules(&model, &spec);
-    let mut incoming = Incoming::open(&model, path, spec.format, rules.clone(), args.columns)?;
+    let rules = model_rules(model, &spec);
+    let mut incoming = Incoming::open(model, path, spec.format, rules.clone(), args.columns)?;
     let mut appender = args.columns.then(|| Appender::new(incoming.format(), &rules)).transpose()?;
     let (mut text, mut warned, mut weights, mut begun) = (String::new(), BTreeSet::new(), None, 0);
     loop {
         let Some(data) = next(&mut incoming, args, &mut text, begun)? else { break };
-        let problem = open_with(&args.on, &model, data, &local)?;
+        let problem = open_with(&args.on, model, data, &local)?;
         warn_once(&*problem, &mut warned, begun);
         begun += problem.blocks();
         let threads = threads_for(threads, &*problem)?;
-        let w = weights_for(&*problem, &model, &mut weights);
+        let w = weights_for(&*problem, model, &mut weights);
         match &mut appender {
             Some(appender) => appender.append(&incoming.take_text(), &*problem, w, threads, &mut text)?,
             None => told(&*problem, writer.write(&*problem, w, threads, &mut text))?,

@@ -5,7 +5,7 @@ use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
 use super::sequence_windows::{ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
-use super::text::{Line, Lines, push_number};
+use super::text::{Line, Lines, keep_mark, push_number};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
@@ -68,6 +68,9 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
                     line.push(':');
                     push_number(&mut line, weight);
                 }
+            }
+            if token == 0 {
+                keep_mark(&mut line);
             }
             line.push('\n');
             out.write_all(line.as_bytes())?;

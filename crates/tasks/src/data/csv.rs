@@ -11,9 +11,10 @@ use super::rows::SparseRows;
 use super::rules::ReadRules;
 use super::strings::Strings;
 use super::table_head::{Field, Head, called, fields, is_header, separator_of};
-use super::text::{Line, Lines};
+use super::text::{Line, Lines, push_number};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +46,36 @@ fn has_comma(line: &FirstLine<'_>) -> bool {
 /// The file cannot be read, or a line breaks a rule of the format; the place is told.
 pub fn read(path: &Path) -> Result<Classified, DataError> {
     parse(Lines::open(path)?)
+}
+
+/// Writes rows so that [`read`] gives them back: commas, names of the columns where there are any, names of labels in
+/// quotation marks.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    if let Some(names) = &data.features {
+        let names: Vec<String> = names.iter().map(quoted).collect();
+        writeln!(out, "{},\"label\"", names.join(","))?;
+    }
+    let (mut line, mut values) = (String::new(), vec![0.0; data.rows.columns()]);
+    for (i, &label) in data.labels.iter().enumerate() {
+        values.fill(0.0);
+        data.rows.row(i).iter().for_each(|(column, value)| values[column as usize] = value);
+        line.clear();
+        for &value in &values {
+            push_number(&mut line, value);
+            line.push(',');
+        }
+        match data.names.is_empty() {
+            true => line.push_str(&label.to_string()),
+            false => line.push_str(&quoted(&data.name_of(label))),
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// Whether a table that begins with this line has names of columns there.

@@ -9,7 +9,7 @@ use super::row_labels::{RowLabel, RowLabels};
 use super::row_windows::{Label, RowWindows};
 use super::rows::MAX_FEATURES;
 use super::rules::ReadRules;
-use super::text::{Line, Lines, push_number, words_of};
+use super::text::{Line, Lines, keep_mark, push_number, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, human_bytes, quote};
 use std::io::{self, Write};
@@ -77,6 +77,9 @@ pub fn write(data: &Classified, out: &mut dyn Write) -> io::Result<()> {
         for (index, value) in rows.row(i).iter() {
             line.push_str(&format!(" {}:", u64::from(index) + 1));
             push_number(&mut line, value);
+        }
+        if i == 0 {
+            keep_mark(&mut line);
         }
         if i == 0 && used < rows.columns() {
             line.push_str(&format!(" {}:0", rows.columns()));

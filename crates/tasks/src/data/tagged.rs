@@ -98,10 +98,16 @@ impl Tagged {
     /// Feeds tags and rows to a hash, for fingerprints of data.
     pub fn hash_into(&self, sha: &mut Sha256) {
         let tags = (0..self.tags.len()).map(|token| self.tag(token).unwrap_or_default());
-        hash_sequences(&self.ends, tags, &self.rows, sha);
-        for name in self.attributes.iter().flat_map(Strings::iter) {
-            sha.update(name);
-            sha.update(b"\t"); // which no attribute holds
+        let Some(names) = &self.attributes else { return hash_sequences(&self.ends, tags, &self.rows, sha) };
+        hash_sequences(&self.ends, tags, &SparseRows::new(0), sha);
+        for token in 0..self.rows.len() {
+            let row = self.rows.row(token);
+            sha.update((row.indices.len() as u64).to_le_bytes());
+            for (attribute, value) in row.iter() {
+                sha.update(names.get(attribute));
+                sha.update(b"\t"); // which no attribute holds
+                sha.update(value.to_le_bytes());
+            }
         }
     }
 }

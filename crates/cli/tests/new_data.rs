@@ -1,0 +1,210 @@
+//! A finished model on data without labels, on streams, and on the files that people have: what goes in, what comes out.
+
+mod common;
+
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+
+use common::Scratch;
+use serde_json::{Value, json};
+
+/// The first `n` sentences with their last column, and without it.
+fn sentences(scratch: &Scratch) -> (String, String) {
+    scratch.succeed("data make chunks --out train.conll --n 60 --seed 1");
+    scratch.succeed("data make chunks --out new.conll --n 5 --seed 2");
+    scratch.succeed("train --task chain --data train.conll --passes 5 --quiet --out model");
+    let text = scratch.text("new.conll");
+    let bare: String =
+        text.lines().map(|line| format!("{}\n", line.rsplit_once(' ').map_or(line, |(words, _)| words))).collect();
+    scratch.write("bare.conll", &bare);
+    (text, bare)
+}
+
+/// Runs a command with a file as its standard input.
+fn piped(scratch: &Scratch, arguments: &str, file: &str) -> (String, String) {
+    let mut command = scratch.command(arguments);
+    let done = command.stdin(File::open(scratch.path(file)).unwrap()).output().unwrap();
+    assert!(done.status.success(), "{arguments}: {}", String::from_utf8_lossy(&done.stderr));
+    (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+/// The message of a run that is refused.
+fn refused(scratch: &Scratch, arguments: &str) -> String {
+    let ran = scratch.run(arguments);
+    assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
+    ran.stderr
+}
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Text with one column fewer than training's has no labels: same predictions, no truth, nothing measured.
+#[test]
+fn text_without_labels() {
+    let scratch = Scratch::new();
+    let (_, bare) = sentences(&scratch);
+    let plain = scratch.succeed("predict --model model --data new.conll").stdout;
+    let found = scratch.succeed("predict --model model --data bare.conll");
+    assert_eq!(found.stdout, plain);
+    assert!(!found.stderr.contains("label"), "{}", found.stderr);
+    let objects = objects(&scratch.succeed("predict --model model --data bare.conll --json").stdout);
+    assert_eq!(objects.len(), 5);
+    for (k, (object, line)) in objects.iter().zip(plain.lines()).enumerate() {
+        assert_eq!((&object["example"], &object["prediction"]), (&json!(k), &json!(line)));
+        assert_eq!((&object["truth"], &object["loss"]), (&Value::Null, &Value::Null));
+    }
+    assert_eq!(scratch.json("evaluate --model model --data bare.conll")["loss"], Value::Null);
+
+    // The columns of the input, then the prediction; blank lines stay.
+    let columns = scratch.succeed("predict --model model --data bare.conll --columns").stdout;
+    let mut labels = plain.split_whitespace();
+    let expected = |line: &str| match line.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("{line} {}\n", labels.next().unwrap()),
+    };
+    assert_eq!(columns, bare.lines().map(expected).collect::<String>());
+    let found = refused(&scratch, "evaluate --model model --data train.conll --set data.label_column=1");
+    assert!(found.contains("data.label_column is for tables (csv), found format conll"), "{found}");
+}
+
+/// Objects have truth, loss and score where there is a truth; the scores are those of `--top`.
+#[test]
+fn objects_hold_truth_loss_and_score() {
+    let scratch = Scratch::new();
+    let (text, _) = sentences(&scratch);
+    let found = objects(&scratch.succeed("predict --model model --data new.conll --json").stdout);
+    let top = objects(&scratch.succeed("predict --model model --data new.conll --top 1 --json").stdout);
+    let mut losses = 0.0;
+    for ((object, top), sentence) in found.iter().zip(&top).zip(text.split("\n\n")) {
+        let truth: Vec<&str> = sentence.lines().map(|line| line.rsplit_once(' ').unwrap().1).collect();
+        assert_eq!(object["truth"], json!(truth.join(" ")));
+        assert_eq!(object["score"], top["top"][0]["score"]);
+        losses += object["loss"].as_f64().unwrap();
+    }
+    let mean = scratch.json("evaluate --model model --data new.conll")["loss"].as_f64().unwrap();
+    assert!((losses / 5.0 - mean).abs() < 1e-12);
+}
+
+/// Standard input gives what the file gives, in every form; a sentence is answered before the next one comes.
+#[test]
+fn streams_are_answered_as_they_come() {
+    let scratch = Scratch::new();
+    let (_, bare) = sentences(&scratch);
+    for form in ["", " --columns", " --json", " --top 2", " --confidence"] {
+        let whole = scratch.succeed(&format!("predict --model model --data bare.conll{form}")).stdout;
+        let (stream, _) = piped(&scratch, &format!("predict --model model --data -{form}"), "bare.conll");
+        assert_eq!(stream, whole, "{form}");
+    }
+    let mut child = scratch
+        .command("predict --model model --data -")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answers = std::io::BufRead::lines(std::io::BufReader::new(from));
+    for sentence in bare.trim_end().split("\n\n") {
+        write!(to, "{sentence}\n\n").unwrap();
+        let answer = answers.next().unwrap().unwrap(); // would wait for ever
+        assert_eq!(answer.split(' ').count(), sentence.lines().count());
+    }
+    drop(to);
+    assert!(child.wait().unwrap().success());
+
+    // What comes before a fault is answered, and the fault names its line.
+    scratch.write("broken.conll", "a DT\nb NN\n\nc NN\nd NN x y\n");
+    let mut command = scratch.command("predict --model model --data - --threads 1");
+    let done = command.stdin(File::open(scratch.path("broken.conll")).unwrap()).output().unwrap();
+    let error = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(String::from_utf8(done.stdout).unwrap().lines().count(), 1);
+    assert!(error.contains("stdin:5:6: found 4 columns, expected 2 as on line 1"), "{error}");
+}
+
+/// A table with names, labels that are names, semicolons: trained, used with columns in another order and without labels.
+#[test]
+fn tables_as_people_have_them() {
+    let rows =
+        [("1", "0.1", "setosa"), ("0.9", "0", "setosa"), ("0", "1", "iris, other"), ("0.2", "1.5", "iris, other")];
+    let table = |separator: &str| -> String {
+        let row = |(a, b, label): &(&str, &str, &str)| format!("{a}{separator}{b}{separator}\"{label}\"\n");
+        format!("width{separator}length{separator}species\n{}", rows.iter().map(row).collect::<String>())
+    };
+    let scratch = Scratch::new().with("a.csv", table(",")).with("b.csv", table(";")).with("c.tsv", table("\t"));
+    for name in ["a.csv", "b.csv", "c.tsv"] {
+        scratch.succeed(&format!("train --task multiclass --data {name} --clock work --quiet --out {name}.model"));
+    }
+    assert!(scratch.bytes("a.csv.model") == scratch.bytes("b.csv.model"), "one table, one model");
+    assert!(scratch.bytes("a.csv.model") == scratch.bytes("c.tsv.model"), "one table, one model");
+    let plain = scratch.succeed("predict --model a.csv.model --data a.csv").stdout;
+    assert_eq!(plain, "setosa\nsetosa\niris, other\niris, other\n");
+    assert_eq!(scratch.json("evaluate --model a.csv.model --data b.csv")["loss"], json!(0.0));
+    assert_eq!(scratch.json("verify --model a.csv.model --data c.tsv")["verified"], json!(true));
+
+    scratch.write("new.csv", "length,width\n1,0\n0,1\n");
+    let columns = "length,width,prediction\n1,0,\"iris, other\"\n0,1,setosa\n";
+    assert_eq!(scratch.succeed("predict --model a.csv.model --data new.csv --columns").stdout, columns);
+    assert_eq!(piped(&scratch, "predict --model a.csv.model --data - --columns", "new.csv").0, columns);
+    scratch.write("other.csv", "length,height\n1,0\n");
+    let found = refused(&scratch, "predict --model a.csv.model --data other.csv");
+    assert!(found.contains("other.csv:1:14: found no column `width`"), "{found}");
+
+    // The label in another column; a wrong one is refused with those that there are.
+    scratch.write(
+        "first.csv",
+        "species,width,length\nsetosa,1,0.1\nsetosa,0.9,0\n\"iris, other\",0,1\n\"iris, other\",0.2,1.5\n",
+    );
+    for column in ["species", "1", "-3"] {
+        let train = "train --task multiclass --data first.csv --clock work --quiet --out first.model";
+        scratch.succeed(&format!("{train} --set data.label_column={column}"));
+        assert!(scratch.bytes("first.model") == scratch.bytes("a.csv.model"), "{column}");
+    }
+    let found = refused(&scratch, "train --task multiclass --data first.csv --set data.label_column=kind");
+    assert!(
+        found.contains("found no column `kind` (data.label_column), expected `species`, `width`, `length`"),
+        "{found}"
+    );
+}
+
+/// Rows of libsvm whose labels are names, used without them.
+#[test]
+fn rows_without_labels() {
+    let scratch =
+        Scratch::new().with("a.svm", "cat 1:1 2:1\ndog 2:1 3:1\ncat 1:1\n").with("new.svm", "1:1\n2:1 3:1\ndog 3:1\n");
+    scratch.succeed("train --task binary --data a.svm --quiet --out model");
+    let found = objects(&scratch.succeed("predict --model model --data new.svm --json").stdout);
+    let shown: Vec<_> = found.iter().map(|object| (&object["prediction"], &object["truth"], &object["loss"])).collect();
+    let (cat, dog, null) = (json!("cat"), json!("dog"), Value::Null);
+    assert_eq!(shown, [(&cat, &null, &null), (&dog, &null, &null), (&dog, &dog, &json!(0.0))]);
+    let found = refused(&scratch, "train --task binary --data new.svm");
+    assert!(found.contains("new.svm:1:1: found `1:1` as label, expected an integer or a name"), "{found}");
+}
+
+/// CRFsuite's files: the same model as that of the same features by number, and new data without labels.
+#[test]
+fn attributes_of_crfsuite() {
+    let scratch = Scratch::new()
+        .with("a.crfsuite", "B\tw=x\tcap:2\nI\tw=y\n\nO\tw=z\n\nB\tw=x\nO\tw=z\n")
+        .with("a.hmm", "B qid:1 1:1 2:2\nI qid:1 3:1\nO qid:2 4:1\nB qid:3 1:1\nO qid:3 4:1\n")
+        .with("new.crfsuite", "\tw=x\tnew=1\n\tw=y\n\n\tw=z\n");
+    for name in ["a.crfsuite", "a.hmm"] {
+        scratch.succeed(&format!("train --task chain --data {name} --clock work --quiet --out {name}.model"));
+    }
+    let (a, b) = (scratch.bytes("a.crfsuite.model"), scratch.bytes("a.hmm.model"));
+    let w = |bytes: &[u8]| {
+        let tensors = safetensors::SafeTensors::deserialize(bytes).unwrap();
+        tensors.tensor("w").unwrap().data().to_vec()
+    };
+    assert_eq!(w(&a), w(&b));
+    assert_eq!(scratch.json("verify --model a.crfsuite.model --data a.crfsuite")["verified"], json!(true));
+    let found = scratch.succeed("predict --model a.crfsuite.model --data new.crfsuite");
+    assert_eq!(found.stdout, "B I\nO\n");
+    assert!(found.stderr.contains("1 feature was never seen in training: ignored"), "{}", found.stderr);
+    let columns = "\tw=x\tnew=1\tB\n\tw=y\tI\n\n\tw=z\tO\n";
+    assert_eq!(piped(&scratch, "predict --model a.crfsuite.model --data - --columns", "new.crfsuite").0, columns);
+    let found = refused(&scratch, "predict --model a.crfsuite.model --data a.hmm");
+    assert!(found.contains("the model was trained on attributes (crfsuite), found tagged rows (hmm)"), "{found}");
+}
