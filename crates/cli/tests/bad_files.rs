@@ -58,7 +58,7 @@ fn model_and_data_must_match() {
         (
             "letter.model",
             "good.svm",
-            "task `chain` reads letter (letter.data), conll or hmm, found labelled rows (libsvm or csv)",
+            "task `chain` reads letter (letter.data), conll, hmm or crfsuite, found labelled rows (libsvm or csv)",
         ),
         ("svm.model", "letter.data", "task `binary` reads libsvm or csv, found words (letter.data)"),
         ("letter.model", "wide.letter", "the model was trained on letters of 16 pixels, these have 17"),
@@ -82,7 +82,10 @@ fn task_and_data_must_match() {
         .with("hollow.svm", "1\n-1\n")
         .with("wide.letter", samples::letters(12, 17));
     for (arguments, message) in [
-        ("--task chain --data good.svm", "task `chain` reads letter (letter.data), conll or hmm, found labelled rows"),
+        (
+            "--task chain --data good.svm",
+            "task `chain` reads letter (letter.data), conll, hmm or crfsuite, found labelled rows",
+        ),
         ("--task multiclass --data letter.data", "task `multiclass` reads libsvm or csv, found words"),
         (
             "--task binary --data three.svm",

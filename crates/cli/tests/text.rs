@@ -178,9 +178,9 @@ fn bad_input_is_refused() {
         assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
         assert!(ran.stderr.contains(message), "{arguments}: {}", ran.stderr);
     }
-    scratch.write("two.conll", "the B-NP\n");
-    let ran = scratch.run("predict --model model --data two.conll");
-    assert!(ran.code == Some(2) && ran.stderr.contains("the data has 2 columns"), "{}", ran.stderr);
+    scratch.write("one.conll", "the\n"); // two columns are those of training without the label
+    let ran = scratch.run("predict --model model --data one.conll");
+    assert!(ran.code == Some(2) && ran.stderr.contains("the data has 1 columns"), "{}", ran.stderr);
 }
 
 /// A model of text is used on files whose first line no format is known by, as it is itself trained with the format

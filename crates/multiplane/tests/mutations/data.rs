@@ -161,7 +161,7 @@ fn rewritten(data: &Dataset) -> Result<(Vec<u8>, Format), String> {
     } else if let Some(columns) = data.get::<Columns>() {
         (data::conll::write(columns, &mut out), &data::conll::FORMAT)
     } else if let Some(tagged) = data.get::<Tagged>() {
-        match tagged.attributes {
+        match &tagged.attributes {
             Some(_) => (data::crfsuite::write(tagged, &mut out), &data::crfsuite::FORMAT),
             None => (data::hmm::write(tagged, &mut out), &data::hmm::FORMAT),
         }
