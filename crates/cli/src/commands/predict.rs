@@ -103,7 +103,7 @@ fn predict_stream(args: &PredictArgs, model: &Model, mut writer: Writer, threads
 
 /// Waits for examples. What was predicted before a fault is not lost where it goes to a file.
 fn next(incoming: &mut Incoming, args: &PredictArgs, text: &mut str, begun: usize) -> Result<Option<Dataset>, Error> {
-    match incoming.next() {
+    match incoming.next_window() {
         Ok(None) if begun == 0 => Err(Error::input("the stream ended before the first example")),
         Err(fault) => {
             finish(args, text)?;

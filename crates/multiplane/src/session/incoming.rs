@@ -93,7 +93,7 @@ impl Incoming {
     /// # Errors
     ///
     /// A line breaks a rule; what stands before it has been handed out.
-    pub fn next(&mut self) -> Result<Option<Dataset>, Error> {
+    pub fn next_window(&mut self) -> Result<Option<Dataset>, Error> {
         Ok(self.windows.next(WINDOW)?)
     }
 

@@ -200,15 +200,14 @@ where
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
             let (truth, known) = (example.truth, self.task.is_known(example.truth));
-            let count = |measure: &Box<dyn Measure<T::Label>>| match known {
-                true => measure.count(truth, answer),
-                false => Counts::default(),
-            };
             Judged {
                 known,
                 loss: self.task.loss(truth, answer),
                 errors: self.task.errors(truth, answer),
-                counts: self.measures.iter().map(count).collect(),
+                counts: match known {
+                    true => self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
+                    false => vec![Counts::default(); self.measures.len()],
+                },
             }
         };
         let mut tally = Tally::default();

@@ -124,7 +124,11 @@ impl ReadSequences for Tokens {
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Tagged) -> Result<(), DataError> {
-        let mut fields = line.text.split('\t');
+        let text = line.text.trim_end_matches('\r'); // of a last line that is cut off in the middle of its end
+        if let Some(at) = text.find('\r') {
+            return Err(line.error(at, "found a carriage return within a line, expected lines that end in LF or CRLF"));
+        }
+        let mut fields = text.split('\t');
         let label = fields.next().unwrap_or_default();
         if label.starts_with('@') {
             return Err(line.bad(
@@ -295,6 +299,7 @@ mod tests {
                     "f:1:5: found `nan` as weight, expected a finite number (a colon in a name is written `\\:`)",
                 ),
                 (b"O\t:1\n", "f:1:3: found `:1` as attribute, expected name or name:weight"),
+                (b"O\ta\rb\n", "f:1:4: found a carriage return within a line, expected lines that end in LF or CRLF"),
                 (b"O\ta\\\n", "f:1:4: found `\\` as escape, expected `\\:` or `\\\\`"),
                 (
                     b"@weight:2\n",

@@ -61,7 +61,7 @@ pub(super) fn called(separator: char) -> String {
 /// doubled (RFC 4180, but that a field ends with its line).
 pub(super) fn fields<'a>(line: &Line<'a>, separator: char) -> Result<Vec<Field<'a>>, DataError> {
     let text = line.text;
-    let blank = |c: char| c != separator && (c == ' ' || c == '\t');
+    let blank = |c: char| c != separator && matches!(c, ' ' | '\t' | '\r');
     let (mut found, mut start) = (Vec::new(), 0);
     loop {
         let rest = &text[start..];
@@ -105,7 +105,7 @@ fn quoted<'a>(line: &Line<'a>, at: usize) -> Result<(Cow<'a, str>, usize), DataE
         if !text[start..].starts_with('"') {
             return Ok((inner, start));
         }
-        inner = inner + "\"";
+        inner += "\"";
         start += 1;
     }
 }
