@@ -164,7 +164,9 @@ impl ReadSequences for Tokens {
                     }
                 };
                 let names = data.attributes.get_or_insert_default();
-                self.row.push((names.intern(&attribute), weight));
+                if weight != 0.0 {
+                    self.row.push((names.intern(&attribute), weight)); // what has no weight needs no number
+                }
             }
             at += field.len() + 1;
         }
