@@ -13,6 +13,7 @@ mod outputs;
 pub(crate) mod path;
 pub(crate) mod predict;
 mod several;
+pub(crate) mod show;
 mod stranger;
 pub(crate) mod stream;
 pub(crate) mod train;

@@ -28,6 +28,7 @@ use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
 use crate::losses::{CostTable, LossSpec};
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
 
@@ -215,8 +216,20 @@ impl ScoreMagnitudes<Binary> for Binary {
     }
 }
 
+/// The tables of the weights in files; features are counted from 1, as in files of them.
+fn tables(features: usize) -> Vec<WeightTable> {
+    vec![
+        WeightTable::new("feature", [Axis::features("feature", features, 1)])
+            .noted("above 0 they speak for the second label, below for the first"),
+    ]
+}
+
 impl BuiltinTask for Binary {
     type Vocabulary = RowVocabulary;
+
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.features)
+    }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
@@ -299,5 +312,10 @@ impl TaskSpec for BinarySpec {
         }
         let task = Binary::new(rows.vocabulary.features, costs);
         rows.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: RowVocabulary = vocabulary.read()?;
+        Ok(kernelized::tables(with_bias(tables(known.features), self.bias), &known))
     }
 }

@@ -28,6 +28,7 @@ use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
 use crate::losses::{CostTable, LossSpec};
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
 
@@ -238,8 +239,17 @@ impl ScoreMagnitudes<Multiclass> for Multiclass {
     }
 }
 
+/// The tables of the weights in files; features are counted from 1, as in files of them.
+fn tables(classes: usize, features: usize) -> Vec<WeightTable> {
+    vec![WeightTable::new("unary", [Axis::labels("label", classes), Axis::features("feature", features, 1)])]
+}
+
 impl BuiltinTask for Multiclass {
     type Vocabulary = RowVocabulary;
+
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.classes, self.features)
+    }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
         Some(std::slice::from_ref(y))
@@ -314,5 +324,10 @@ impl TaskSpec for MulticlassSpec {
         }
         let task = Multiclass::new(classes, rows.vocabulary.features, costs);
         rows.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: RowVocabulary = vocabulary.read()?;
+        Ok(kernelized::tables(with_bias(tables(known.labels.len(), known.features), self.bias), &known))
     }
 }

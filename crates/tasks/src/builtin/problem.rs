@@ -16,7 +16,7 @@ use crate::metrics::{Evaluation, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
     FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TopPrediction, Vocabulary,
-    decode_all,
+    decode_all, tables,
 };
 use crate::reference::careful_sum;
 
@@ -114,7 +114,7 @@ where
         self.task.dim()
     }
     fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        self.task.weight_blocks()
+        tables::blocks(&self.task.weight_tables())
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.task.nonnegative()

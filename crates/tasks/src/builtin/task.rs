@@ -1,8 +1,6 @@
 //! What a built-in task is beside training: how its labellings are shown, measured and varied, how its weights stand in
 //! files, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
 use multiplane_core::task::Task;
@@ -11,6 +9,7 @@ use crate::builtin::pairwise::UNLABELLED;
 use crate::data::SparseRows;
 use crate::metrics::Measure;
 use crate::problem::TaskVocabulary;
+use crate::problem::tables::WeightTable;
 
 /// What a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a rectangle.
 pub trait BuiltinTask: Task {
@@ -103,8 +102,8 @@ pub trait BuiltinTask: Task {
         None
     }
 
-    /// Returns the names of parts of w; see [`Problem::weight_blocks`](crate::problem::Problem::weight_blocks).
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+    /// Returns the tables that w is made of in the layout of files; empty where the task has no names for them.
+    fn weight_tables(&self) -> Vec<WeightTable> {
         Vec::new()
     }
 

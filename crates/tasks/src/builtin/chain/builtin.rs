@@ -1,15 +1,14 @@
 //! What the chain is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
-use crate::builtin::chain::layout::Chain;
+use crate::builtin::chain::layout::{Chain, tables};
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::sequences::SequenceVocabulary;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::metrics::{ChunkTags, Measure};
+use crate::problem::tables::WeightTable;
 use crate::reference::{self, ChainWeights};
 
 impl BuiltinTask for Chain {
@@ -49,13 +48,8 @@ impl BuiltinTask for Chain {
         Some(self.costs.loss(truth, code))
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
-        let mut blocks = vec![("unary", 0..pair), ("pair", pair..ends)];
-        if self.ends {
-            blocks.extend([("start", ends..ends + labels), ("end", ends + labels..ends + 2 * labels)]);
-        }
-        blocks
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.labels, self.features, self.ends)
     }
 
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
