@@ -273,6 +273,10 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) on: OnData,
+    /// Say label by label how the model does (precision, recall, F1, which labels are taken for which), and of tags of chunks
+    /// what the script conlleval prints
+    #[arg(long)]
+    pub(crate) report: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

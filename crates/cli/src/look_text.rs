@@ -46,7 +46,7 @@ pub(crate) fn text(look: &Look, with_weights: bool) -> String {
         fact("stops", look.stop.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect());
     }
     fact("version", words(&clean(&look.version)));
-    fact("data", words(&format!("sha256 {}", clean(&look.fingerprint))));
+    fact("data", words(&format!("sha256 {}...", clean(&look.fingerprint).chars().take(16).collect::<String>())));
     if with_weights {
         certificate(look, &mut fact);
         fact("nonzero", words(&format!("{} of {} weights", look.nonzero, look.d)));
@@ -92,14 +92,18 @@ fn certificate(look: &Look, fact: &mut impl FnMut(&str, Vec<String>)) {
 }
 
 fn of_table(table: &TableLook) -> String {
-    let axes = table.axes.iter().map(|axis| format!("[{} {}]", axis.size, axis.name)).collect::<Vec<_>>().join("");
-    let mut text = format!("\n{} {axes}: {} of {} not 0\n", table.name, table.nonzero, table.size);
+    let axes: String = table.axes.iter().map(|axis| format!("[{}]", axis.name)).collect();
+    let sizes = table.axes.iter().map(|axis| axis.size.to_string()).collect::<Vec<_>>().join(" x ");
+    let mut text = format!("\n{}{axes}, {sizes}: {} of {} not 0\n", table.name, table.nonzero, table.size);
     if let Some(note) = table.note {
         text += &wrapped("  ", 2, &words(note), " ");
     }
+    let shown = table.by_label.iter().take(MOST_LABELS).filter(|label| !label.strongest.is_empty());
+    let names: Vec<String> = shown.clone().map(|label| of_element("label", &label.label)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp("highest".len(), 15);
     let mut line = |name: &str, weights: &[NamedWeight], skip: usize| {
         let weights: Vec<String> = weights.iter().map(|weight| of_weight(weight, skip)).collect();
-        text += &wrapped(&format!("  {name:<9} "), 4, &weights, ",  ");
+        text += &wrapped(&format!("  {name:<width$}  "), 4, &weights, ",  ");
     };
     if table.by_label.is_empty() {
         if !table.highest.is_empty() {
@@ -110,12 +114,12 @@ fn of_table(table: &TableLook) -> String {
         }
         return text;
     }
-    let (shown, more) = table.by_label.split_at(table.by_label.len().min(MOST_LABELS));
-    for LabelLook { label, strongest, .. } in shown.iter().filter(|label| !label.strongest.is_empty()) {
-        line(&of_element("label", label), strongest, 1);
+    for (LabelLook { strongest, .. }, name) in shown.zip(&names) {
+        line(name, strongest, 1);
     }
-    if !more.is_empty() {
-        text += &format!("  ... and {} more labels (--json lists all)\n", more.len());
+    let more = table.by_label.len().saturating_sub(MOST_LABELS);
+    if more > 0 {
+        text += &format!("  ... and {more} more labels (--json lists all)\n");
     }
     text
 }

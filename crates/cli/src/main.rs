@@ -8,6 +8,7 @@ mod demo_report;
 mod findings;
 mod infer_watch;
 mod interrupt;
+mod label_text;
 mod letters;
 mod look_text;
 mod path_progress;

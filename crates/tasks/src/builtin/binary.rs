@@ -27,7 +27,8 @@ use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec};
+use crate::losses::{CostTable, LossSpec, UNSEEN};
+use crate::metrics::LabelReport;
 use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
@@ -229,6 +230,10 @@ impl BuiltinTask for Binary {
 
     fn weight_tables(&self) -> Vec<WeightTable> {
         tables(self.features)
+    }
+
+    fn label_report(&self, vocabulary: &RowVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
     }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {

@@ -12,7 +12,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
-use crate::metrics::{Evaluation, Measure};
+use crate::metrics::{Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
     FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TopPrediction, Vocabulary,
@@ -71,6 +71,16 @@ where
         match self.task.has_hinge(x, truth) {
             true => Ok(self.task.reference_hinge(x, truth, w)),
             false => Err("it has a label that the model does not know, so nothing can be verified".into()),
+        }
+    }
+
+    /// Holds an answer against the truth.
+    fn judge(&self, truth: &T::Label, answer: &T::Label) -> Judged {
+        Judged {
+            known: self.task.is_known(truth),
+            loss: self.task.loss(truth, answer),
+            errors: self.task.errors(truth, answer),
+            counts: self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
         }
     }
 
@@ -191,15 +201,20 @@ where
         self.margins(w, threads, each)
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
-        let judge = |truth: &T::Label, answer: &T::Label| Judged {
-            known: self.task.is_known(truth),
-            loss: self.task.loss(truth, answer),
-            errors: self.task.errors(truth, answer),
-            counts: self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
-        };
         let mut tally = Tally::default();
-        self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
+        self.decode_all(w, threads, |truth, answer| self.judge(truth, answer), |judged| tally.add(judged))?;
         Ok(tally.evaluation(&self.measures))
+    }
+    fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };
+        let mut tally = Tally::default();
+        let of = |labels: &T::Label| self.task.variables(labels).unwrap_or_default().to_vec();
+        let judge = |truth: &T::Label, answer: &T::Label| (self.judge(truth, answer), of(truth), of(answer));
+        self.decode_all(w, threads, judge, |(judged, truth, answer)| {
+            tally.add(judged);
+            report.add(&truth, &answer);
+        })?;
+        Ok(Some((tally.evaluation(&self.measures), report)))
     }
     fn reference_primal_from(
         &self,

@@ -7,7 +7,7 @@ use multiplane_core::task::Task;
 
 use crate::builtin::pairwise::UNLABELLED;
 use crate::data::SparseRows;
-use crate::metrics::Measure;
+use crate::metrics::{LabelReport, Measure};
 use crate::problem::TaskVocabulary;
 use crate::problem::tables::WeightTable;
 
@@ -78,6 +78,11 @@ pub trait BuiltinTask: Task {
     /// Returns the numbers of the labels, variable by variable, where a labelling is that: what is handed to other
     /// languages as an array.
     fn variables<'a>(&self, _y: &'a Self::Label) -> Option<&'a [u32]> {
+        None
+    }
+
+    /// Begins a report label by label, where all variables have the same labels.
+    fn label_report(&self, _vocabulary: &Self::Vocabulary) -> Option<LabelReport> {
         None
     }
 

@@ -7,7 +7,7 @@ use crate::builtin::neighbours::one_changed;
 use crate::builtin::sequences::SequenceVocabulary;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
-use crate::metrics::{ChunkTags, Measure};
+use crate::metrics::{ChunkTags, LabelReport, Measure};
 use crate::problem::tables::WeightTable;
 use crate::reference::{self, ChainWeights};
 
@@ -65,6 +65,10 @@ impl BuiltinTask for Chain {
     fn measures(&self, vocabulary: &SequenceVocabulary) -> Vec<Box<dyn Measure<Vec<u32>>>> {
         let names = vocabulary.labels.iter().chain(&vocabulary.unseen).map(String::as_str);
         ChunkTags::new(names).map(|tags| Box::new(tags) as _).into_iter().collect()
+    }
+
+    fn label_report(&self, vocabulary: &SequenceVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()))
     }
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {

@@ -8,7 +8,8 @@ use super::reading::GraphVocabulary;
 use super::reference;
 use crate::builtin::pairwise::{Labelling, WeightedAccuracy};
 use crate::builtin::task::BuiltinTask;
-use crate::metrics::Measure;
+use crate::losses::UNSEEN;
+use crate::metrics::{LabelReport, Measure};
 use crate::problem::tables::WeightTable;
 
 impl BuiltinTask for GraphTask {
@@ -32,6 +33,10 @@ impl BuiltinTask for GraphTask {
 
     fn has_fixed_scores(&self) -> bool {
         self.potts != 0.0
+    }
+
+    fn label_report(&self, vocabulary: &GraphVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
     }
 
     fn variables<'a>(&self, y: &'a Labelling) -> Option<&'a [u32]> {

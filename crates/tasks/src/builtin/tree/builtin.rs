@@ -8,6 +8,7 @@ use super::reading::TreeVocabulary;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, Trees};
+use crate::metrics::LabelReport;
 use crate::problem::tables::{Axis, WeightTable};
 use crate::reference;
 
@@ -61,6 +62,10 @@ impl BuiltinTask for TreeTask {
 
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.transposed(w, self.features)
+    }
+
+    fn label_report(&self, vocabulary: &TreeVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()))
     }
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
