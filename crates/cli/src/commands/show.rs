@@ -101,9 +101,9 @@ impl Rows {
         };
         let proven = if self.certified { "all gaps certified" } else { "not all gaps certified" };
         let which = match (is_chosen, is_named) {
-            (false, _) => "; --lambda X shows the weights at X",
-            (true, false) => "; above: at the lambda that cross-validation chose",
-            (true, true) => "; above: at the lambda asked for",
+            (false, _) => ".\n--lambda X shows the weights at X",
+            (true, false) => ".\nAbove: at the lambda that cross-validation chose",
+            (true, true) => ".\nAbove: at the lambda asked for",
         };
         let mut text = format!("\n{what}, {proven}{which}\n");
         text += &format!("  {:>12} {:>12} {:>12} {:>12} {:>12}\n", "lambda", "primal", "dual", "gap", "nonzero");
