@@ -2,6 +2,7 @@
 
 import copy
 import gzip
+import hashlib
 import json
 import pickle
 import subprocess
@@ -144,6 +145,60 @@ def test_wrong_files_are_named(tmp_path):
         BinarySSVM.load(tmp_path / "m")
     with pytest.raises((RuntimeError, OSError, ValueError), match="nowhere"):
         model.save(tmp_path / "nowhere" / "m")
+
+
+def crafted(content, change):
+    """A model file with other fields and the right checksum."""
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    info = json.loads(header["__metadata__"]["multiplane"])
+    change(info)
+    if "checksum" in info:
+        info["checksum"] = "0" * 64
+    header["__metadata__"]["multiplane"] = json.dumps(info)
+    text = json.dumps(header).encode()
+    made = len(text).to_bytes(8, "little") + text + content[8 + length :]
+    return made.replace(b"0" * 64, hashlib.sha256(made).hexdigest().encode(), 1)
+
+
+def places(value, path=()):
+    """The way to every field and item."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inside:
+        yield (*path, key)
+        yield from places(item, (*path, key))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_crafted_files_are_value_errors(tmp_path):
+    """Fields that are missing or of another type, under the right checksum: a model, or a ValueError with the path."""
+    x, y = blobs(3)
+    MulticlassSSVM(gap="5%").fit(x, y).save(tmp_path / "m")
+    ChainSSVM(passes=2).fit(*sequences(4)).save(tmp_path / "c")
+    MulticlassSSVM(kernel="rbf", passes=2).fit(x, y).save(tmp_path / "k")
+    refused = 0
+    for name in ("m", "c", "k"):
+        content = (tmp_path / name).read_bytes()
+        length = int.from_bytes(content[:8], "little")
+        info = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["multiplane"])
+        for *way, key in places(info):
+            for value in (None, 0, -1.5, "x", "", [], {}, [[]], True, 1 << 70, "drop"):
+
+                def change(info, way=way, key=key, value=value):
+                    for step in way:
+                        info = info[step]
+                    if value != "drop":
+                        info[key] = value
+                    else:
+                        del info[key]
+
+                (tmp_path / "crafted").write_bytes(crafted(content, change))
+                try:
+                    multiplane.load(tmp_path / "crafted")
+                except ValueError as error:
+                    assert "crafted" in str(error), (way, key, value)
+                    refused += 1
+    assert refused > 300
 
 
 def test_paths_are_saved(tmp_path):

@@ -67,10 +67,10 @@ def data(seed=0):
 
 
 def test_a_broken_promise_certifies_nothing():
-    """F above P disproves that decode was exact: the fit and the path end with that."""
-    with pytest.raises(ValueError, match=r"the dual value .* exceeds the primal value .*check\(X, Y\)"):
+    """A better labelling that was named before, or F above P, disproves that decode was exact: the fit and the path end."""
+    with pytest.raises(ValueError, match=r"check\(X, Y\)"):
         StructuredSVM(Liar(), solver="bcfw", passes=40, clock="work").fit(*data())
-    with pytest.raises(ValueError, match="the dual value .* exceeds the primal value"):
+    with pytest.raises(ValueError, match=r"check\(X, Y\)"):
         StructuredSVM(Liar(), clock="work").path(*data(), eps=0.05, lambda_min=1e-3)
 
 

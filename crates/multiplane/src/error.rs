@@ -3,20 +3,21 @@
 use multiplane_core::oracle::OracleError;
 use multiplane_core::parameter::ParameterError;
 use multiplane_core::run::RunError;
+use multiplane_infer::file::one_line;
 use multiplane_tasks::data::DataError;
 use multiplane_tasks::problem::OpenError;
 
-/// Why something did not work.
+/// Why something did not work, in one line: what it repeats of a file is bounded, and adds no lines.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// What was asked for is not possible: bad data, parameter, model or path (exit code 2).
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     Input(String),
     /// A parameter is at fault (exit code 2).
-    #[error(transparent)]
+    #[error("{}", one_line(&.0.to_string()))]
     Parameter(#[from] ParameterError),
     /// It ran, but failed: full disk, oracle error, overflow (exit code 1).
-    #[error("{0}")]
+    #[error("{}", one_line(.0))]
     Failed(String),
 }
 
@@ -53,5 +54,20 @@ impl From<RunError> for Error {
 impl From<OracleError> for Error {
     fn from(error: OracleError) -> Self {
         Error::Failed(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file, a parameter or a program says cannot add lines of its own, whatever kind of failure tells of it.
+    #[test]
+    fn errors_are_lines() {
+        let parameter = ParameterError::new("lambda", "x\nerror: y", "must be a number");
+        for error in [Error::input("x\nerror: y"), Error::failed("x\nerror: y"), parameter.into()] {
+            assert!(!error.to_string().contains('\n') && error.to_string().contains("x\\nerror: y"), "{error}");
+        }
+        assert!(Error::input("x".repeat(1 << 20)).to_string().len() < 4096);
     }
 }

@@ -126,6 +126,10 @@ fn models_of_rows() {
         ("shape", Box::new(|_, tensors| tensors[0].shape = vec![3, 4])),
     ];
     check("multiclass", &good, &data, table);
+    let scaled = json!({"task": {"name": "multiclass", "scale": "standard"}, "stop": {"passes": 3}, "clock": "work"});
+    let (model, _) = Session::on(spec(scaled), data(), None).unwrap().run(RunOptions::default()).unwrap();
+    let tiny = vec![("after division by the scale", number("features.scale", 0, 5e-324))];
+    check("scaled", &model.to_bytes().unwrap(), &data, tiny);
     // Fewer labels, with features such that the weights are as many: a truth is not among them.
     let fewer: Edit = Box::new(|info, _| {
         info["labels"] = json!(["1", "2"]);
@@ -191,6 +195,13 @@ fn path_models() {
         ("its tensor primal has NaN", number("primal", 0, f64::NAN)),
         ("its tensor dual has inf", number("dual", 0, f64::INFINITY)),
         ("lambda_end is 0", field(&["lambda_end"], json!(0))),
+        ("expected at most its last lambda", field(&["lambda_end"], json!(1e6))),
+        ("lambda_min is -1", field(&["lambda_min"], json!(-1))),
+        ("chosen is 0", field(&["chosen"], json!(0.0))),
+        ("its eps is", field(&["eps"], json!(-0.1))),
+        ("its eps is None", field(&["eps"], Value::Null)),
+        ("none, as it is a grid", field(&["kind"], json!("grid"))),
+        ("gap_at_zero is -1", field(&["gap_at_zero"], json!(-1.0))),
         ("comes twice", field(&["labels"], json!(["1", "2", "2"]))),
         ("need weights of", field(&["features"], json!(1u64 << 62))),
     ];

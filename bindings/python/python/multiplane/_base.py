@@ -203,7 +203,7 @@ class Estimator(Parameters):
         source: Any,
         test: Any = None,
         same_data: bool = True,
-        broken_promise: Callable[[_core.Model], str | None] | None = None,
+        broken_promise: Callable[[_core.Model, int], str | None] | None = None,
     ) -> None:
         """Runs the core and takes over its results; raises what interrupted it, with the results in place. What the
         user's code raises comes before the first of them is. ``broken_promise`` says what shows that a certified model
@@ -234,7 +234,8 @@ class Estimator(Parameters):
                 summary[name] = fit.model.evaluate(data, self._workers())[0]
         broken = None
         if broken_promise is not None and summary["certified"] and fit.interrupted is None:
-            broken = broken_promise(fit.model)
+            calls = summary["oracle_calls"] + (summary.get("evaluation_calls") or 0)
+            broken = broken_promise(fit.model, calls)
             summary["certified"] = broken is None
         self.__dict__.pop("_is_loaded", None)
         self._take(fit.model, summary)

@@ -142,10 +142,12 @@ class BuiltIn(Estimator):
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Reads the file of a model: an estimator, fitted; for a path's file a ``PathResult``."""
+    name = os.fspath(path)
     try:
         return _loaded(path)
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, StopIteration) as error:
-        name = os.fspath(path)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, StopIteration, ValueError) as error:
+        if isinstance(error, ValueError) and str(name) in str(error):
+            raise
         raise ValueError(f"{name}: what it says of its model is not sound: {type(error).__name__}: {error}") from error
 
 

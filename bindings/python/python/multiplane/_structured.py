@@ -25,12 +25,29 @@ from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
 
 
-SAMPLED = 8
-"""Examples on which an exact decoder is held to its word after training."""
+SAMPLED = 4, 64
+"""Examples on which an exact decoder is held to its word after training, at least and at most."""
 
+SHARE = 0.01
+"""Between these, so many that their calls are this share of the fit's."""
+
+HELD = 4
+"""Calls for each."""
+
+UNSEEN = 0.05
+"""More than that, where all take no longer than this, in seconds. A decoder that is what it says passes either way."""
+
+FIRST = 8
+"""Predictions made before it is known how long they take."""
 
 SHORT = 0.5
 """Predictions that take less, in seconds, start no processes."""
+
+
+def _frozen(w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same weights, read-only, as a task gets them."""
+    w.flags.writeable = False
+    return w
 
 
 class HeuristicWarning(UserWarning):
@@ -173,7 +190,7 @@ class StructuredSVM(Estimator):
             try:
                 with self._source(X, Y) as source:
                     self._last = None
-                    self._train(source, None, same, lambda model: self._broken_promise(model, X, Y))
+                    self._train(source, None, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
             finally:  # the digest is one of the new state, where there is one
                 if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
@@ -202,16 +219,20 @@ class StructuredSVM(Estimator):
             )
             return None
 
-    def _broken_promise(self, model: _core.Model, X: Any, Y: Any) -> str | None:
+    def _broken_promise(self, model: _core.Model, calls: int, X: Any, Y: Any) -> str | None:
         """Holds some answers at the final weights against each other: of a decoder that says it is exact, the one with
-        the loss added must not be beaten by the truth or by the prediction. Says where it is.
+        the loss added must not be beaten by the truth, by the prediction or by answers at other weights. Says where it is.
         """
         task = self._adapted()
         if _declared(task, "quality") != "exact":
             return None
-        w = np.frombuffer(model.w(), dtype=np.float64).copy()
-        w.flags.writeable = False
-        for i in np.unique(np.linspace(0, len(X) - 1, SAMPLED).astype(int)):
+        w = _frozen(np.frombuffer(model.w(), dtype=np.float64).copy())
+        counts = int(np.clip(SHARE * calls / HELD, *SAMPLED)), SAMPLED[1]
+        sampled, more = (np.unique(np.linspace(0, len(X) - 1, count).astype(int)) for count in counts)
+        begun = time.perf_counter()
+        for k, i in enumerate([*sampled, *np.setdiff1d(more, sampled)]):
+            if k >= len(sampled) and time.perf_counter() - begun > UNSEEN:
+                break
             x, truth = X[i], Y[i]
 
             def score(y: Any, x: Any = x, truth: Any = truth) -> tuple[float, float]:
@@ -219,7 +240,9 @@ class StructuredSVM(Estimator):
                 parts = [w[index] * value for index, value in entries]
                 return sum(parts) + task.loss(truth, y), sum(map(abs, parts))
 
-            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w)))
+            # What is best at other weights is a labelling, too: a loss that counts half is found by half of the weights.
+            scaled = [task.decode(x, _frozen(factor * w), truth) for factor in (0.5, 2.0)]
+            (best, size), *others = (score(y) for y in (task.decode(x, w, truth), truth, task.decode(x, w), *scaled))
             if any(other > best + 1e-6 * (1.0 + size + more) for other, more in others):
                 return (
                     f"decode is declared exact, but its answer for example {i} with the loss added scores {best:.6g}, "
@@ -262,7 +285,7 @@ class StructuredSVM(Estimator):
         alone = many or self.n_jobs is None or self._workers() == 1 or bool(_declared(task, "releases_gil"))
         first: list[Any] = []
         started = time.perf_counter()
-        while not alone and len(first) < min(SAMPLED, len(x)):
+        while not alone and len(first) < min(FIRST, len(x)):
             first.append(task.decode(x[len(first)], w))
         rest = x[len(first) :]
         to_come = (time.perf_counter() - started) / max(1, len(first)) * len(rest)

@@ -595,6 +595,7 @@ class SFD1(Solver):
         averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
         budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
             or `projection`). Merging is for models: `task.kernel_budget`.
+        inner: What solves a step.
         margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
@@ -608,6 +609,7 @@ class SFD1(Solver):
         accuracy: float = 0.01,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
+        inner: Literal["one-slack", "mp-bcfw"] | dict[str, Any] = ...,
         margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'capped',
         sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,
@@ -622,6 +624,7 @@ class SFD2(Solver):
         averaging: What the answer is: the last w_t or an average of them, which takes out what single samples do.
         budget: With a kernel: how many rows may carry weight after a step, and what becomes of the others (`removal`,
             or `projection`). Merging is for models: `task.kernel_budget`.
+        inner: What solves a step.
         margins: What becomes of residual margins outside of what losses can be: `clamped`, `capped` or `exact`.
         sampling: Which examples a step is about.
         schedule: How strongly the t-th step is regularised (lambda_t), t from 1.
@@ -635,6 +638,7 @@ class SFD2(Solver):
         accuracy: float = 0.01,
         averaging: Literal["none", "weighted", "polynomial", "thesis"] | dict[str, Any] = ...,
         budget: Literal["none", "removal", "projection"] | dict[str, Any] = ...,
+        inner: Literal["one-slack", "mp-bcfw"] | dict[str, Any] = ...,
         margins: Literal["capped", "clamped", "exact"] | dict[str, Any] = 'capped',
         sampling: Literal["uniform", "sequential", "importance", "active"] | dict[str, Any] = ...,
         schedule: Literal["constant", "linear", "power", "geometric"] | dict[str, Any] = ...,

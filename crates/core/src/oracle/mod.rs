@@ -5,6 +5,7 @@
 //! around another writes what it changes and nothing else ([`Wrapper`]; [`Delayed`] is the pattern).
 
 mod answer;
+mod audited;
 mod capability;
 mod delayed;
 mod marginals;
@@ -15,6 +16,7 @@ mod slack;
 mod wrapper;
 
 pub use answer::{OracleError, OracleResult, Quality, check_answer};
+pub use audited::{Audit, Audited};
 pub use capability::{Ability, Capabilities, Coded, CodedPlanes, NoCapabilities, Recombination};
 pub use delayed::{Delay, Delayed};
 pub use marginals::Marginals;

@@ -36,8 +36,14 @@ impl Rounded {
 
     /// Returns what has to be said of the error: 0 where it does not show in nine digits.
     pub fn margin(self) -> f64 {
-        let negligible = NEGLIGIBLE * self.value.abs() + f64::MIN_POSITIVE; // what underflows is of no account
+        let negligible = f64::max(NEGLIGIBLE * self.value.abs(), self.underflow());
         if self.is_known() && self.rounding > negligible { self.rounding } else { 0.0 }
+    }
+
+    /// Returns what underflows and is of no account: anything beside a value that is itself no more than that, nothing
+    /// beside a larger one, which it may be a good part of.
+    fn underflow(self) -> f64 {
+        if self.value.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { 0.0 }
     }
 
     /// Returns the value as an upper bound of the exact one.
@@ -68,7 +74,7 @@ impl Rounded {
 
     /// Returns what of the error does not show in nine digits, where it is known and more than what underflows.
     fn unsaid(self) -> f64 {
-        if self.is_known() && self.rounding > f64::MIN_POSITIVE { self.rounding - self.margin() } else { 0.0 }
+        if self.is_known() && self.rounding > self.underflow() { self.rounding - self.margin() } else { 0.0 }
     }
 
     /// Returns the better of two lower bounds on one number: the one that proves more. It is stated by the higher of the
@@ -113,6 +119,7 @@ mod tests {
         let large = Rounded::new(2.0, 0.5);
         assert_eq!((large.lower(), large.upper()), (1.5, 2.5));
         assert_eq!(Rounded::new(0.0, 1e-320).upper(), 0.0);
+        assert_eq!(Rounded::new(1e-306, 1e-308).upper(), 1e-306 + 1e-308, "a hundredth of it");
         let unknown = Rounded::new(9.0, f64::NAN);
         assert!(!unknown.is_known() && unknown.margin() == 0.0);
         assert_eq!(unknown.higher(large), large);

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Longest message, in characters: what it repeats of a damaged file may be megabytes.
+const MESSAGE_CHARS: usize = 2000;
+
 /// Quoted text is cut to this many characters: a damaged file may hold megabytes on one line.
 const QUOTE_CHARS: usize = 40;
 
@@ -22,7 +25,8 @@ impl DataError {
     /// Makes the error of a fault of the whole file: it is missing, empty, cut off.
     #[cold]
     pub fn file(path: impl AsRef<Path>, message: impl Into<String>) -> Self {
-        DataError { path: path.as_ref().to_path_buf(), line: None, column: None, message: message.into() }
+        let message = one_line(&message.into());
+        DataError { path: path.as_ref().to_path_buf(), line: None, column: None, message }
     }
 
     /// Makes the error of a fault at one place; `line` and `column` count from 1.
@@ -55,6 +59,19 @@ impl DataError {
 fn place(path: &Path, line: Option<u64>, column: Option<u64>) -> String {
     let numbers = [line, column].into_iter().flatten();
     numbers.fold(path.display().to_string(), |place, number| format!("{place}:{number}"))
+}
+
+/// Makes a message one line of bounded length, whatever it repeats of a file: ends of lines are escaped, and the middle of what has
+/// more than 2000 characters is left out.
+pub fn one_line(message: &str) -> String {
+    let text = message.replace('\r', "\\r").replace('\n', "\\n");
+    let count = text.chars().count();
+    if count <= MESSAGE_CHARS {
+        return text;
+    }
+    let half = MESSAGE_CHARS / 2;
+    let (head, tail) = (text.chars().take(half), text.chars().skip(count - half + 5));
+    head.chain(" ... ".chars()).chain(tail).collect()
 }
 
 /// Makes text from a file fit for a message: in backticks, control characters escaped, at most 40 characters of it, and
@@ -116,6 +133,18 @@ mod tests {
         assert_eq!(quote("\0\t\u{202e}x"), "`\\0\\t\\u{202e}x`");
         assert_eq!(quote(&"y".repeat(40)), format!("`{}`", "y".repeat(40)));
         assert_eq!(quote(&"y".repeat(41)), format!("`{}...`", "y".repeat(37)));
+    }
+
+    /// A message is a line, and says both what was found and the rule, however long what it repeats is.
+    #[test]
+    fn messages_are_lines() {
+        assert_eq!(one_line("a\r\nb"), "a\\r\\nb");
+        let most = "\u{e9}".repeat(MESSAGE_CHARS);
+        assert_eq!(one_line(&most), most);
+        let long = one_line(&format!("found `{most}`, expected a number"));
+        assert!(long.starts_with("found `\u{e9}") && long.ends_with("\u{e9}`, expected a number"), "{long}");
+        assert_eq!(long.chars().count(), MESSAGE_CHARS);
+        assert_eq!(DataError::file("a", "b\nc").to_string(), "a: b\\nc");
     }
 
     /// Sizes are given in the largest unit that keeps a digit before the point.

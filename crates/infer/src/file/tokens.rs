@@ -11,6 +11,9 @@ use super::source::Source;
 /// No name or number is that long.
 const WORD_LIMIT: usize = 1 << 16;
 
+/// Most bytes between two words that compressed data may have: no honest file has millions, and a small one could hold billions.
+const MOST_BLANK: u64 = 1 << 24;
+
 /// A place in a file: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -28,6 +31,9 @@ pub struct Tokens {
     next: Place,
     /// Of the last word.
     place: Place,
+    /// Bytes skipped since then.
+    blank: u64,
+    most_blank: u64,
 }
 
 impl Tokens {
@@ -53,7 +59,8 @@ impl Tokens {
     /// Damaged or cut-off gzip data.
     pub fn of(source: Source) -> Result<Self, DataError> {
         let start = Place { line: 1, column: 1 };
-        let mut tokens = Tokens { source, word: Vec::new(), next: start, place: start };
+        let (word, blank, most_blank) = (Vec::new(), 0, MOST_BLANK);
+        let mut tokens = Tokens { source, word, next: start, place: start, blank, most_blank };
         if tokens.source.ready(0)?.starts_with(b"\xef\xbb\xbf") {
             tokens.source.consume(3);
         }
@@ -73,7 +80,8 @@ impl Tokens {
     /// Reads the next word, or `None` at the end of the file.
     ///
     /// # Errors
-    /// A word over 64 KiB, bytes that are not UTF-8, damaged or cut-off or wildly expanding gzip data.
+    /// A word over 64 KiB, bytes that are not UTF-8, gzip data that are damaged, cut off, wildly expanding, or without a word for
+    /// 16 MiB.
     #[inline]
     pub fn word(&mut self) -> Result<Option<&str>, DataError> {
         self.skip(|byte| byte.is_ascii_whitespace())?;
@@ -153,6 +161,7 @@ impl Tokens {
 
     /// Takes an ASCII byte that [`peek`](Tokens::peek) showed; it counts as the last word.
     pub(crate) fn bump(&mut self, byte: u8) {
+        self.blank = 0;
         self.word.clear();
         self.word.push(byte);
         self.place = self.next;
@@ -185,15 +194,28 @@ impl Tokens {
             let all = count == bytes.len();
             self.next = next;
             self.source.consume(count);
+            self.blank += count as u64;
+            self.check_blank()?;
             if !all {
                 return Ok(());
             }
         }
     }
 
+    /// Refuses compressed data that goes on and on without a word: a gigabyte of line ends would take long to refuse.
+    fn check_blank(&self) -> Result<(), DataError> {
+        if self.blank <= self.most_blank || !self.source.is_gzip() {
+            return Ok(());
+        }
+        let limit = human_bytes(self.most_blank.into());
+        let message = format!("found more than {limit} without a word after this place, expected data");
+        Err(self.error(message))
+    }
+
     /// Takes bytes as the last word; none at the end of the file.
     #[inline]
     pub(crate) fn take(&mut self, taken: impl Fn(u8) -> bool) -> Result<(), DataError> {
+        self.blank = 0;
         self.word.clear();
         self.place = self.next;
         loop {
@@ -278,14 +300,36 @@ mod tests {
         assert_eq!(error(b"a\nb\xff"), "f:2:2: found byte 0xff, expected UTF-8 text");
     }
 
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        let mut encoder = flate2::bufread::GzEncoder::new(bytes, flate2::Compression::fast());
+        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
+        packed
+    }
+
+    /// Compressed data may not go on without a word; plain data may, which costs what it holds.
+    #[test]
+    fn endless_blanks_are_refused() {
+        let blanks = |least: usize| [b"a\n b c".as_slice(), &vec![b'\n'; least], b"d"].concat();
+        let found = |bytes: &[u8], most_blank| {
+            let mut tokens = Tokens { most_blank, ..Tokens::from_bytes("f", bytes)? };
+            let mut count = 0;
+            while tokens.word()?.is_some() {
+                count += 1;
+            }
+            Ok::<_, DataError>(count)
+        };
+        let error = found(&gzip(&blanks(5000)), 4096).unwrap_err().to_string();
+        assert_eq!(error, "f:2:4: found more than 4 KiB without a word after this place, expected data");
+        assert_eq!((found(&gzip(&blanks(4096)), 4096), found(&blanks(5000), 4096)), (Ok(4), Ok(4)));
+        let bomb = gzip(&blanks(MOST_BLANK as usize + 1));
+        assert!(found(&bomb, MOST_BLANK).unwrap_err().to_string().contains("more than 16 MiB without a word"));
+    }
+
     /// A decompression bomb without any word is stopped, too.
     #[test]
     fn bombs_are_stopped() {
-        let mut packed = Vec::new();
-        let spaces = vec![b' '; 1 << 20];
-        let mut encoder = flate2::bufread::GzEncoder::new(spaces.as_slice(), flate2::Compression::fast());
-        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
-        let mut source = Source::from_bytes("f", &packed).unwrap();
+        let mut source = Source::from_bytes("f", &gzip(&vec![b' '; 1 << 20])).unwrap();
         source.expanded_limit = 1 << 19; // the real one takes seconds to reach
         let error = Tokens::of(source).unwrap().word().map(|_| ()).unwrap_err().to_string();
         let message = "f: found gzip data that expands to more than 512 KiB (after line 1), expected at most 1 GiB";

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use multiplane_core::linalg;
 use multiplane_core::observe::Certificate;
+use multiplane_tasks::problem::MAX_DIM;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -80,6 +81,28 @@ pub struct PathModel {
     pub squares: Vec<f64>,
     /// Where they come from.
     pub info: PathInfo,
+}
+
+impl PathInfo {
+    /// Refuses figures that no path or grid has whose last row stands at `last`.
+    fn check(&self, last: f64) -> Result<(), String> {
+        container::check_lambda("lambda_min", self.lambda_min)?;
+        container::check_lambda("lambda_end", self.lambda_end)?;
+        self.chosen.map_or(Ok(()), |chosen| container::check_lambda("chosen", chosen))?;
+        if self.lambda_end > last {
+            let end = self.lambda_end;
+            return Err(format!("its lambda_end is {end}, expected at most its last lambda {last}"));
+        }
+        let is_path = self.kind == PathKind::Path;
+        if is_path != self.eps.is_some_and(|eps| eps.is_finite() && eps > 0.0) {
+            let rule = if is_path { "a finite number > 0" } else { "none, as it is a grid" };
+            return Err(format!("its eps is {:?}, expected {rule}", self.eps));
+        }
+        match self.gap_at_zero.is_finite() && self.gap_at_zero >= 0.0 {
+            true => Ok(()),
+            false => Err(format!("its gap_at_zero is {}, expected a finite number >= 0", self.gap_at_zero)),
+        }
+    }
 }
 
 fn is_zero(number: &f64) -> bool {
@@ -280,9 +303,10 @@ impl PathModel {
             return Err(format!("its tensor w has shape {shape:?} for {rows} falling lambdas, expected [B, d]"));
         }
         lambdas.iter().try_for_each(|&lambda| container::check_lambda("tensor lambdas", lambda))?;
-        [info.lambda_min, info.lambda_end]
-            .into_iter()
-            .try_for_each(|end| container::check_lambda("lambda_end", end))?;
+        info.check(lambdas[rows - 1])?;
+        if shape[1] > MAX_DIM {
+            return Err(format!("its tensor w has shape {shape:?}, expected at most {MAX_DIM} weights in a row"));
+        }
         for (name, numbers) in [("w", &w), ("primal", &primal), ("squares", &squares)] {
             container::check_finite(name, numbers)?;
         }

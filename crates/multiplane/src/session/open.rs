@@ -6,6 +6,7 @@ use std::sync::Arc;
 use multiplane_core::clock::{ClockKind, Stopwatch};
 use multiplane_core::executor::Ledger;
 use multiplane_core::observe::RunCost;
+use multiplane_core::oracle::Audit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::BuildError;
@@ -24,6 +25,8 @@ use crate::spec::RunSpec;
 pub struct Session {
     pub(crate) spec: RunSpec,
     pub(crate) problem: Arc<dyn Problem>,
+    /// What answers are held against, where the task is none of the registry and nobody else does.
+    pub(crate) audit: Option<Audit>,
     pub(crate) test: Option<Arc<dyn Problem>>,
     pub(crate) regularizer: Regularizer,
     /// What happens to the workers of its runs.
@@ -66,7 +69,8 @@ impl Session {
     }
 
     /// Prepares a run on a task that is not in the registry, such as one that lives in another language; the specification
-    /// is [`RunSpec::for_task`]'s.
+    /// is [`RunSpec::for_task`]'s. Answers that are declared exact, or bounded, are held against each other and against the
+    /// predictions at the end; a contradiction is an error of the run.
     ///
     /// # Errors
     ///
@@ -76,7 +80,9 @@ impl Session {
         problem: Arc<dyn Problem>,
         test: Option<Arc<dyn Problem>>,
     ) -> Result<Session, Error> {
-        Session::over(spec, problem, test, Stopwatch::start())
+        let session = Session::over(spec, problem, test, Stopwatch::start())?;
+        let audit = (!session.problem.is_audited()).then(|| Audit::new(session.problem.blocks()));
+        Ok(Session { audit, ..session })
     }
 
     fn over(
@@ -120,7 +126,7 @@ impl Session {
         let fits = spec.solver.config.check_metric(regularizer.metric());
         fits.map_err(|error| Error::Parameter(error.under("solver")))?;
         let ledger = problem.ledger();
-        Ok(Session { spec, problem, test, regularizer, ledger, stopwatch, warnings })
+        Ok(Session { spec, problem, audit: None, test, regularizer, ledger, stopwatch, warnings })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside

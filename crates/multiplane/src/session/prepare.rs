@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::{Executor, Staff, Threads};
-use multiplane_core::oracle::{BoxedOracle, Delay, Delayed, Wrapped};
+use multiplane_core::oracle::{Audited, BoxedOracle, Delay, Delayed, Wrapped};
 use multiplane_core::run::{GapTarget, Run, Stop};
 use multiplane_core::solvers::BoxedSolver;
 
@@ -81,10 +81,15 @@ impl Session {
         self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
     }
 
-    /// What becomes of oracles: the delay of the specification, and what lets them be stopped.
+    /// What becomes of oracles: an audit of those that are not ours, the delay of the specification, and what lets them be
+    /// stopped.
     fn wrapping(&self, abort: Option<Arc<AtomicBool>>) -> Wrap {
         let (seconds, sleeps) = (self.spec.oracle.delay_us * 1e-6, self.spec.clock == ClockKind::Wall);
+        let audit = self.audit.clone();
         Arc::new(move |mut oracle: BoxedOracle| -> BoxedOracle {
+            if let Some(audit) = &audit {
+                oracle = Box::new(Audited::new(oracle, audit.clone()));
+            }
             if seconds > 0.0 {
                 oracle = Box::new(Delayed::new(oracle, Delay { seconds, sleeps }));
             }

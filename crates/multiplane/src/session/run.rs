@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::observe::Certificate;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, Quality};
+use multiplane_core::plane::Plane;
 use multiplane_core::run::{Losses, Outcome, Run, RunError, StopReason};
 
 use super::open::Session;
@@ -10,6 +12,12 @@ use super::options::RunOptions;
 use super::summary::{KernelCost, Summary};
 use crate::error::Error;
 use crate::file::{Checkpoint, Model, ModelInfo, Provenance};
+
+/// By how much, relative, a loss may exceed the hinge that bounds it: rounding.
+const CONTRADICTION: f64 = 1e-6;
+
+/// Examples that are looked at once more.
+const ASKED: usize = 8;
 
 impl Session {
     /// Trains to the end.
@@ -46,6 +54,9 @@ impl Session {
         };
         let nothing = (Losses::default(), outcome.loss_seconds);
         let (losses, loss_seconds) = if losses { self.final_losses(&outcome, reduced.as_ref())? } else { nothing };
+        if reduced.is_none() {
+            self.check_word(&outcome, losses.train)?;
+        }
         let gap_before_reduction = gap.filter(|_| reduced.is_some());
         let is_reduced = reduced.is_some();
         let evaluations = reduced.as_ref().map_or(0, |reduced| reduced.evaluations);
@@ -58,6 +69,40 @@ impl Session {
         let provenance = Provenance { vocabulary, ..self.provenance() };
         let info = ModelInfo::new(provenance, self.lambda(), outcome.certificate);
         Ok((Model { w, info }, summary))
+    }
+
+    /// Holds a certificate against the task's slow code, for a few examples at the final weights: an oracle that answers with
+    /// the truth alone, or bounds by its own answers, contradicts nothing else. And against predictions: where all is exact,
+    /// a hinge is no less than the loss of the prediction at the same weights.
+    fn check_word(&self, outcome: &Outcome, train_loss: Option<f64>) -> Result<(), Error> {
+        let (Some(audit), Certificate { primal, certified: true, .. }) = (&self.audit, outcome.certificate) else {
+            return Ok(());
+        };
+        let (n, w) = (self.problem.blocks(), self.problem.to_file_layout(&outcome.w));
+        let (mut oracle, mut plane) = (self.problem.oracle()?, Plane::new());
+        for block in (0..n).step_by(n.div_ceil(ASKED)) {
+            // A task without such code has nothing to be held against.
+            let Ok(hinge) = self.problem.reference_hinge(block, &w) else { continue };
+            let quality = oracle.maximize(block, &outcome.w, &mut plane)?;
+            let own = plane.view().score(&outcome.w);
+            let promised = if let Quality::UpperBound(bound) = quality { bound } else { own };
+            let terms = plane.view().star.absolute_dot(&outcome.w) + plane.view().circ.abs();
+            if hinge > promised + CONTRADICTION * (terms + 1.0 / n as f64) {
+                return Err(Error::Failed(format!(
+                    "oracle failed on example {block}: its answer is no more than {promised}, and its hinge is {hinge} by the \
+                     task's slow code (`examine` of the doctor looks for the reason)"
+                )));
+            }
+        }
+        let hinge = primal - self.regularizer.with_lambda(self.lambda()).penalty(&outcome.w);
+        match train_loss.filter(|_| audit.is_exact()) {
+            Some(loss) if loss > hinge + CONTRADICTION * (loss + primal) => Err(Error::Failed(format!(
+                "the oracle's answers with the loss added come to a mean hinge of {hinge}, and predictions at the same weights \
+                 to a mean loss of {loss}, which is no upper bound: they are not what they are declared (`examine` of the doctor \
+                 looks for the reason)"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Restores the run as far as a checkpoint goes, to be looked at.

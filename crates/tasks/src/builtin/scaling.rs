@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builtin::reading::Reading;
-use crate::data::SparseRows;
+use crate::data::{SparseRows, TOO_LONG, is_too_long};
 use crate::problem::{FeatureScale, OpenError, TaskVocabulary, Vocabulary};
 
 /// A standard deviation below this share of the largest absolute value is rounding: the column is constant.
@@ -31,7 +31,7 @@ impl<Y, V: TaskVocabulary> Reading<SparseRows, Y, V> {
     ///
     /// # Errors
     ///
-    /// The model's divisors are not those of its features, or there are none.
+    /// The model's divisors are not those of its features, there are none, or some are so small that a quotient is no number.
     pub fn scaled(mut self, spec: ScaleSpec, known: Option<&Vocabulary>) -> Result<Self, OpenError> {
         let features = self.inputs.first().map_or(0, SparseRows::columns);
         if known.is_none() && spec != ScaleSpec::None {
@@ -46,10 +46,26 @@ impl<Y, V: TaskVocabulary> Reading<SparseRows, Y, V> {
             }
             let scale = scale.clone();
             self.inputs.iter_mut().for_each(|rows| rows.divide_columns(scale.divisors()));
+            check_quotients(&self.inputs)?;
         } else if spec != ScaleSpec::None {
             return Err(OpenError::new("the model does not hold what its features were divided by"));
         }
         Ok(self)
+    }
+}
+
+/// Refuses rows that division has made too long for numbers: a divisor may be as small as numbers get.
+fn check_quotients(inputs: &[SparseRows]) -> Result<(), OpenError> {
+    let mut values = Vec::new();
+    let is_too_long = |(rows, i): (&SparseRows, usize)| {
+        values.clear();
+        values.extend(rows.row(i).iter().map(|(_, value)| value));
+        is_too_long(&values)
+    };
+    let mut all = inputs.iter().flat_map(|rows| (0..rows.len()).map(move |i| (rows, i)));
+    match all.any(is_too_long) {
+        true => Err(OpenError::new(format!("after division by the scale of the features: {TOO_LONG}"))),
+        false => Ok(()),
     }
 }
 
@@ -88,6 +104,20 @@ mod tests {
         let mut rows = SparseRows::new(4);
         values.iter().for_each(|row| rows.push(&[0, 1, 2, 3], row));
         rows
+    }
+
+    /// Quotients that are no numbers, or whose squares are none, are refused.
+    #[test]
+    fn quotients_are_numbers() {
+        let mut inputs = [rows(&[[1.0, 0.0, 2.0, 3.0]])];
+        check_quotients(&inputs).unwrap();
+        inputs[0].divide_columns(&[1e-100, 1.0, 1.0, 1.0]);
+        check_quotients(&inputs).unwrap();
+        for divisor in [1e-60, 5e-324] {
+            inputs[0].divide_columns(&[divisor, 1.0, 1.0, 1.0]);
+            let error = check_quotients(&inputs).unwrap_err().to_string();
+            assert!(error.contains("after division by the scale"), "{error}");
+        }
     }
 
     /// Divisors by hand over several examples: largest values and standard deviations with the zeros counted; columns of

@@ -5,7 +5,7 @@
 
 use super::columns::Columns;
 use super::format::{FirstLine, FormatEntry};
-use super::text::{Line, Lines, words_of};
+use super::text::{Line, Lines, keep_mark, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
 use std::io::{self, Write};
@@ -49,6 +49,9 @@ pub fn write(data: &Columns, out: &mut dyn Write) -> io::Result<()> {
             for column in 0..data.width() {
                 line.push_str(if column == 0 { "" } else { " " });
                 line.push_str(data.text(token, column));
+            }
+            if token == 0 {
+                keep_mark(&mut line);
             }
             line.push('\n');
             out.write_all(line.as_bytes())?;

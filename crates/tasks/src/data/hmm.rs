@@ -6,7 +6,7 @@
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
 use super::tagged::Tagged;
-use super::text::{Line, Lines, push_number, words_of};
+use super::text::{Line, Lines, keep_mark, push_number, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
@@ -57,6 +57,9 @@ pub fn write(data: &Tagged, out: &mut dyn Write) -> io::Result<()> {
             }
             if token == 0 && used < rows.columns() {
                 line.push_str(&format!(" {}:0", rows.columns()));
+            }
+            if token == 0 {
+                keep_mark(&mut line);
             }
             line.push('\n');
             out.write_all(line.as_bytes())?;

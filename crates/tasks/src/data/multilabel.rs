@@ -11,7 +11,7 @@ use multiplane_infer::file::DataError;
 use super::format::{FirstLine, FormatEntry};
 use super::label_sets::LabelSets;
 use super::libsvm::{content, feature};
-use super::text::{Line, Lines, push_number, words_of};
+use super::text::{Line, Lines, keep_mark, push_number, words_of};
 use crate::dataset::Dataset;
 
 /// The format as users name it.
@@ -64,6 +64,9 @@ pub fn write(data: &LabelSets, out: &mut dyn Write) -> io::Result<()> {
             line.push_str(&format!(" {}:0", rows.columns()));
         } else if line.is_empty() {
             line.push_str(" qid:0"); // a blank line would be none
+        }
+        if i == 0 {
+            keep_mark(&mut line);
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;

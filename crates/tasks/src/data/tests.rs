@@ -136,3 +136,22 @@ fn mutated_files_never_panic() {
     // Otherwise the mutations are so crude that the readers' insides are never reached.
     assert!((1_000..19_000).contains(&accepted), "{accepted} of 20000 accepted");
 }
+
+/// Text that begins with a byte order mark of its own comes back: only the first mark of a file is none of the text.
+#[test]
+fn marks_of_the_text_stay() {
+    fn again<T: PartialEq + std::fmt::Debug>(
+        text: &str,
+        parse: fn(Lines) -> Result<T, DataError>,
+        write: fn(&T, &mut dyn std::io::Write) -> std::io::Result<()>,
+    ) {
+        let data = lines(text.as_bytes()).and_then(parse).unwrap();
+        let mut copy = Vec::new();
+        write(&data, &mut copy).unwrap();
+        assert_eq!(lines(&copy).and_then(parse).as_ref(), Ok(&data), "{text:?}");
+        assert!(lines(text.trim_start_matches('\u{feff}').as_bytes()).and_then(parse).unwrap() != data, "{text:?}");
+    }
+    again("\u{feff}\u{feff}city,night 1:1\nday 2:1\n", multilabel::parse, multilabel::write);
+    again("\u{feff}\u{feff}the DT\ncat NN\n", conll::parse, conll::write);
+    again("\u{feff}\u{feff}NN qid:1 1:1\nVB qid:2 2:1\n", hmm::parse, hmm::write);
+}

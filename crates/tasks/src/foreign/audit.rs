@@ -64,7 +64,9 @@ fn broken(quality: Quality, promised: f64, better: f64, which: &str) -> String {
         Quality::UpperBound(_) => format!("its upper bound is {promised}"),
         _ => format!("it is declared exact, but its answer with the loss added scores {promised}"),
     };
-    format!("{declared}, and {which} scores {better} at the same weights (`multiplane check` looks for the reason)")
+    format!(
+        "{declared}, and {which} scores {better} at the same weights (`multiplane check`, and check(X, Y) in Python, look for the reason)"
+    )
 }
 
 impl Audit {

@@ -137,6 +137,9 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
     fn task(&self) -> &'static str {
         self.name
     }
+    fn is_audited(&self) -> bool {
+        self.told.audit.is_some()
+    }
     fn blocks(&self) -> usize {
         self.shape.examples
     }

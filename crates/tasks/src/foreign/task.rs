@@ -149,7 +149,7 @@ pub trait ForeignTask: Send {
 
     /// Whether answers that are declared exact, or bounded, are held against each other here while a run lasts.
     fn is_audited(&self) -> bool {
-        false
+        true
     }
 
     /// Whether this worker is of no more use: it will not answer any question.

@@ -42,6 +42,12 @@ pub trait Problem: Send + Sync {
     /// Returns the name of the task.
     fn task(&self) -> &'static str;
 
+    /// Whether answers of its oracles, all of them and those of [`executor`](Problem::executor), are held against each other
+    /// already.
+    fn is_audited(&self) -> bool {
+        false
+    }
+
     /// Returns the number of examples n.
     fn blocks(&self) -> usize;
 

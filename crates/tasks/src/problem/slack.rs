@@ -107,6 +107,9 @@ impl SlackProblem {
 }
 
 impl Problem for SlackProblem {
+    fn is_audited(&self) -> bool {
+        self.inner.is_audited()
+    }
     fn task(&self) -> &'static str {
         self.inner.task()
     }

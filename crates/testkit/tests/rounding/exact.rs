@@ -1,5 +1,7 @@
 //! Exact sums of products of doubles: a fixed-point number wide enough for any product of three.
 
+use num_rational::BigRational;
+
 /// Bits of a limb.
 const BITS: i32 = 32;
 
@@ -74,6 +76,25 @@ impl Exact {
         difference.add_sum(other, -1);
         difference.is_positive()
     }
+}
+
+impl Exact {
+    /// The same as a fraction.
+    pub(crate) fn rational(&self) -> BigRational {
+        let mut sum = self.clone();
+        sum.carry();
+        let limb = rational((1_u64 << BITS) as f64);
+        // From the highest limb down, which is of either sign.
+        let whole = sum.limbs.iter().rev().fold(rational(0.0), |sum, &limb_of| {
+            if sum == rational(0.0) { rational(limb_of as f64) } else { sum * &limb + rational(limb_of as f64) }
+        });
+        whole * rational(2.0).pow(LOWEST)
+    }
+}
+
+/// A double as a fraction.
+pub(crate) fn rational(value: f64) -> BigRational {
+    BigRational::from_float(value).expect("finite")
 }
 
 /// The mantissa and the exponent of a double, without its sign.

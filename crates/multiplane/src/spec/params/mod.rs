@@ -105,10 +105,18 @@ fn choose(before: Option<&Value>, change: &Value, variants: &[Variant], path: &s
     Ok(Value::Object(table))
 }
 
+/// Tables that may lie within each other: no parameter is as deep, and what is deeper would cost a frame of the stack each.
+const MOST_DEEP: usize = 32;
+
 /// Sets `key` (dotted) of a tree to `value`. A scalar met on the way is the name of a choice: it moves to `name`.
-/// Another name for a table that has one drops the fields of the old choice.
+/// Another name for a table that has one drops the fields of the old choice. Beyond 32 tables the rest of the key is one name,
+/// which nothing has.
 pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
-    match key.split_once('.') {
+    set_within(tree, key, value, MOST_DEEP);
+}
+
+fn set_within(tree: &mut Map<String, Value>, key: &str, value: Value, most: usize) {
+    match key.split_once('.').filter(|_| most > 0) {
         None => match tree.get_mut(key) {
             Some(Value::Object(table)) if !value.is_object() => {
                 if table.get("name").is_some_and(|name| *name != value) {
@@ -122,7 +130,7 @@ pub fn set(tree: &mut Map<String, Value>, key: &str, value: Value) {
         },
         Some((first, rest)) => {
             let entry = tree.entry(first).or_insert_with(|| Value::Object(Map::new()));
-            set(as_table(entry), rest, value);
+            set_within(as_table(entry), rest, value, most - 1);
         }
     }
 }

@@ -105,3 +105,20 @@ fn values_are_typed() {
     assert_eq!(parse_value("nan"), json!("nan"));
     assert_eq!(parse_value("[1, inf]"), json!("[1, inf]"));
 }
+
+/// A key of many thousand names is refused as one that nobody knows, and costs no stack.
+#[test]
+fn keys_have_a_depth() {
+    let mut tree = Map::new();
+    set(&mut tree, &"a.".repeat(1 << 20), json!(1));
+    let mut table = &tree;
+    let mut depth = 0;
+    while let Some(inner) = table.get("a").and_then(Value::as_object) {
+        (table, depth) = (inner, depth + 1);
+    }
+    assert_eq!(depth, MOST_DEEP);
+    let mut merged = Map::new();
+    merge(&mut merged, tree);
+    let error = crate::RunSpec::from_tree(&merged).unwrap_err().to_string();
+    assert!(error.contains("no task"), "{error}");
+}

@@ -356,10 +356,6 @@ impl ForeignTask for ExternalTask {
         self.welcome.quality.map_or("nothing", DeclaredQuality::name).into()
     }
 
-    fn is_audited(&self) -> bool {
-        true
-    }
-
     fn is_lost(&self) -> bool {
         self.broken.is_some()
     }

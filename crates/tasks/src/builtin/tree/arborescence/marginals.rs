@@ -37,6 +37,11 @@ fn text(error: multiplane_infer::Error) -> String {
     error.to_string()
 }
 
+/// There are trees where this is asked for: the search has found one.
+fn lost(_: multiplane_infer::Error) -> String {
+    "the sum over its trees is lost in rounding: the features or 1/lambda are too large for 64-bit numbers".into()
+}
+
 impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
     fn len(&self, x: &Sentence) -> usize {
         2 * (x.words() + 1) * (x.words() + 1)
@@ -72,7 +77,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
             floored.resize(side * side, 0.0);
             search.weights(self.view(words, before), FLOOR, floored).map_err(text)?;
             logarithms(floored, before);
-            engine.solve(self.view(words, before), found).map_err(text)?;
+            engine.solve(self.view(words, before), found).map_err(lost)?;
             normalizer = found.log_partition;
             tilted.iter_mut().zip(&*before).for_each(|(tilted, before)| *tilted += before);
         }
@@ -81,7 +86,7 @@ impl LabelMarginals<ArborescenceTask> for ArborescenceTask {
         // Sums are taken over these weights and not over e^tilted: of scores as large as 1e6 their logarithms lose digits, each
         // word's by themselves, and the probabilities of arcs would be of no distribution over trees.
         logarithms(next, before);
-        engine.solve(self.view(words, before), found).map_err(text)?;
+        engine.solve(self.view(words, before), found).map_err(lost)?;
         edges.copy_from_slice(&found.edges);
         let tree = search.heads();
         let shift = self.view(words, tilted).score(tree) - self.view(words, before).score(tree);
