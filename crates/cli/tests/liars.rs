@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use common::{Ran, Scratch, run};
+use common::{Ran, Scratch, object, run};
 
 /// Three classes; from the call `at` on the answers are what `mode` says, and declared exact all the same.
 const PROGRAM: &str = r#"
@@ -92,6 +92,34 @@ fn lies_are_found() {
             }
         }
     }
+}
+
+/// No solver comes to a certificate on such answers: most runs end with the error, the others with none.
+#[test]
+fn lies_are_certified_by_no_solver() {
+    let Some(scratch) = scratch() else { return };
+    let said = object(&scratch.succeed("describe solver --json").stdout);
+    let solvers = said["solver"].as_array().unwrap().iter().map(|solver| solver["name"].as_str().unwrap());
+    let (mut tried, mut caught) = (0, 0);
+    for (k, solver) in solvers.enumerate() {
+        // Two of five for each; all of them for the three above.
+        for mode in ["truth", "noloss", "second", "ten", "bound"].into_iter().cycle().skip(2 * k).take(2) {
+            let ran = train(&scratch, mode, 0, &format!("--solver {solver} --passes 20 --json --out m"));
+            match ran.code {
+                Some(2) => continue, // not with a program, or not without more parameters
+                Some(1) => {
+                    let told = ["oracle failed on example ", "the oracle", "the dual value"]
+                        .iter()
+                        .any(|s| ran.stderr.contains(s));
+                    assert!(told, "{solver} {mode}: {}", ran.stderr);
+                    caught += 1;
+                }
+                _ => assert_eq!(ran.object()["certified"], false, "{solver} {mode}: {}", ran.stdout),
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 40 && caught >= tried / 2, "{caught} of {tried}");
 }
 
 /// The truth is not contradicted: by no solver, on several threads, without certificates.
