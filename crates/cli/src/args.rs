@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Measure task loss and error rates of a model on a data set
     Evaluate(EvaluateArgs),
+    /// Look into a model: what it is, how it was trained, what is proven of it, and its strongest weights by name
+    Show(ShowArgs),
     /// Recompute a model's primal value on its training data, and the dual value of a checkpoint, by slow, independent code
     Verify(VerifyArgs),
     /// List solvers, tasks, parameters of runs, oracles, losses and formats, and every parameter with its default
@@ -274,6 +276,26 @@ pub(crate) struct PredictArgs {
 pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     pub(crate) on: OnData,
+    /// Say label by label how the model does (precision, recall, F1, which labels are taken for which), and of tags of chunks
+    /// what the script conlleval prints
+    #[arg(long)]
+    pub(crate) report: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// A model saved by `train` or `path`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose, else a table of all]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) lambda: Option<String>,
+    /// How many weights of each table, and of each label in a table with a row for each
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,9 @@ mod demo_report;
 mod findings;
 mod infer_watch;
 mod interrupt;
+mod label_text;
 mod letters;
+mod look_text;
 mod path_progress;
 mod path_report;
 mod progress;
@@ -58,6 +60,7 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Train(args) => commands::train::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
         Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Show(args) => commands::show::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Describe(args) => commands::describe::run(&args),
         Command::Data(args) => commands::data::run(&args),

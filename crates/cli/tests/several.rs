@@ -78,10 +78,17 @@ fn margins_follow_from_lists() {
             texts.dedup();
             assert_eq!(texts.len(), top.len(), "all different");
             let first = floats(&top[0]["numbers"]);
+            let runners_up = margin["runners_up"].clone();
             for (v, margin) in floats(&margin["margins"]).into_iter().enumerate() {
                 let other = top.iter().find(|one| floats(&one["numbers"])[v] != first[v]);
                 let Some(other) = other else { continue };
                 held += 1;
+                let others = top.iter().filter(|one| floats(&one["numbers"])[v] != first[v]);
+                let best: Vec<f64> = others
+                    .filter(|one| score(one) >= score(other) - 1e-9)
+                    .map(|one| floats(&one["numbers"])[v])
+                    .collect();
+                assert!(best.contains(&floats(&runners_up)[v]), "variable {v}: {runners_up}");
                 assert!((score(&top[0]) - score(other) - margin).abs() < 1e-9, "variable {v}: {margin}");
             }
         }

@@ -24,6 +24,7 @@
 pub mod doctor;
 mod error;
 mod file;
+pub mod look;
 mod outer;
 mod session;
 mod spec;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::data::Format;
 use crate::dataset::Dataset;
+use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, Vocabulary, slack_rescaled};
 use crate::rescaling::Rescaling;
 
@@ -25,6 +26,16 @@ pub trait TaskSpec:
     ///
     /// Task, parameters, data and model do not fit together.
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
+
+    /// Returns the tables that the weights of a model with this vocabulary are made of, in the layout of files; none where
+    /// only data or a program knows.
+    ///
+    /// # Errors
+    ///
+    /// The vocabulary is not one of this task.
+    fn weight_tables(&self, _vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Parameters of some task, parsed.
@@ -38,6 +49,13 @@ pub trait TaskConfig: Debug + Send + Sync {
     ///
     /// Task, parameters, data and model do not fit together.
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError>;
+
+    /// Returns the tables of the weights; see [`TaskSpec::weight_tables`].
+    ///
+    /// # Errors
+    ///
+    /// The vocabulary is not one of this task.
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError>;
 }
 
 /// Parameters of a task, and the one that all tasks have.
@@ -71,6 +89,10 @@ impl<S: TaskSpec> TaskConfig for Configured<S> {
             Rescaling::Margin => Ok(problem),
             Rescaling::Slack => slack_rescaled(problem),
         }
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        self.own.weight_tables(vocabulary)
     }
 }
 

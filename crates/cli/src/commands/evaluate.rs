@@ -7,18 +7,33 @@ use serde_json::json;
 use crate::args::EvaluateArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{open, open_all, threads, told};
+use crate::label_text;
 use crate::terminal::{complain, number, print};
 
 pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
     let threads = threads(&args.on)?;
     if let Some((path, problem)) = open_all(&args.on, false)? {
+        if args.report {
+            return Err(Error::input(format!(
+                "--report is of one model, and {} holds {}: choose one with --lambda",
+                args.on.model.display(),
+                path.lambdas.len()
+            )));
+        }
         let threads = threads_for(threads, &*problem)?;
         return told(&*problem, evaluate_all(args, &path, &*problem, threads));
     }
     let (model, problem) = open(&args.on, false)?;
     let threads = threads_for(threads, &*problem)?;
-    let evaluated = problem.evaluate(&problem.from_file_layout(&model.w), threads).map_err(Error::from);
-    let evaluation = told(&*problem, evaluated)?;
+    let w = problem.from_file_layout(&model.w);
+    let (evaluation, report) = match args.report {
+        false => (told(&*problem, problem.evaluate(&w, threads).map_err(Error::from))?, None),
+        true => {
+            let evaluated = told(&*problem, problem.evaluate_labels(&w, threads).map_err(Error::from))?;
+            let (evaluation, report) = evaluated.ok_or_else(|| no_report(problem.task()))?;
+            (evaluation, Some(report))
+        }
+    };
     warn_of_unlabelled(&*problem);
     if args.json {
         let mut json = json!({ "task": problem.task(), "n": evaluation.n, "loss": evaluation.loss });
@@ -31,15 +46,27 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
                 Unit::Share => json!(value),
             };
         }
+        if let Some(report) = &report {
+            json["report"] = label_text::json(report);
+        }
         print(&format!("{json}\n"))?;
     } else {
         let mut text = format!("{} on {} examples\n", problem.task(), evaluation.n);
         let loss = evaluation.loss.map_or("unknown".into(), number);
         text += &format!("  {:<22}{loss}\n", "mean task loss");
         evaluation.lines.iter().for_each(|(what, much)| text += &format!("  {what:<22}{much}\n"));
+        text += &report.map_or(String::new(), |report| label_text::text(&report));
         print(&text)?;
     }
     Ok(Done::Finished)
+}
+
+/// The answer where nothing can be said label by label.
+fn no_report(task: &str) -> Error {
+    Error::input(format!(
+        "--report: labellings of task `{task}` are not made of labels that all variables share: binary, multiclass, chain, \
+         tree (labels) and graph have reports"
+    ))
 }
 
 /// Says how many examples are left out.

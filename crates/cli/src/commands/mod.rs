@@ -14,6 +14,7 @@ pub(crate) mod path;
 pub(crate) mod predict;
 mod predicted;
 mod several;
+pub(crate) mod show;
 mod stranger;
 pub(crate) mod stream;
 pub(crate) mod train;

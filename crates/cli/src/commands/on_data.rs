@@ -54,27 +54,46 @@ pub(crate) fn open_all(on: &OnData, own_folds: bool) -> Result<Option<OpenPath>,
     }
 }
 
-/// The model at `--lambda`.
+/// The model of a file at `--lambda`.
 fn choose(on: &OnData, saved: ModelFile) -> Result<Model, Error> {
-    let name = on.model.display();
-    let path = match (saved, &on.lambda) {
-        (ModelFile::Model(model), None) => return Ok(model),
+    match at_lambda(&on.model, on.lambda.as_deref(), saved)? {
+        Chosen::Model(model) => Ok(model),
+        Chosen::None(path) => {
+            let (end, start, count) = (path.info.lambda_end, path.lambdas[0], path.lambdas.len());
+            let name = on.model.display();
+            Err(Error::input(format!(
+                "{name} holds {count} models from lambda = {end} to {start}: choose one with --lambda"
+            )))
+        }
+    }
+}
+
+/// What a file and `--lambda` come to.
+pub(crate) enum Chosen {
+    /// Weights at one lambda.
+    Model(Model),
+    /// A path or grid, and nobody chose.
+    None(PathModel),
+}
+
+/// The model of the file `name` at a lambda; where none is named, of a path or grid what cross-validation chose.
+pub(crate) fn at_lambda(name: &Path, lambda: Option<&str>, saved: ModelFile) -> Result<Chosen, Error> {
+    let name = name.display();
+    let path = match (saved, lambda) {
+        (ModelFile::Model(model), None) => return Ok(Chosen::Model(model)),
         (ModelFile::Model(_), Some(_)) => {
             return Err(Error::input(format!("--lambda: {name} is a model at one lambda, not a path or grid")));
         }
         (ModelFile::Path(path), _) => path,
     };
-    let lambda = match &on.lambda {
-        Some(text) => text.trim().parse().map_err(|_| Error::input(format!("lambda = {text}: must be a number")))?,
-        None => path.info.chosen.ok_or_else(|| {
-            let (end, start) = (path.info.lambda_end, path.lambdas[0]);
-            Error::input(format!(
-                "{name} holds {} models from lambda = {end} to {start}: choose one with --lambda",
-                path.lambdas.len()
-            ))
-        })?,
+    let lambda = match (lambda, path.info.chosen) {
+        (Some(text), _) => {
+            text.trim().parse().map_err(|_| Error::input(format!("lambda = {text}: must be a number")))?
+        }
+        (None, Some(chosen)) => chosen,
+        (None, None) => return Ok(Chosen::None(path)),
     };
-    path.at(lambda).map_err(|error| Error::input(format!("{name}: {error}")))
+    path.at(lambda).map(Chosen::Model).map_err(|error| Error::input(format!("{name}: {error}")))
 }
 
 /// Refuses data that a model was not trained on.

@@ -110,7 +110,8 @@ fn write_confidence(
         let margins = found.margins();
         if as_json {
             // What is infinite, as there is no other label, is null.
-            let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers, "margins": margins });
+            let line = json!({ "example": number, "labels": found.text, "numbers": found.numbers, "margins": margins,
+                "runners_up": found.runners_up() });
             let _ = writeln!(text, "{line}");
             return;
         }

@@ -28,7 +28,9 @@ use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec};
+use crate::losses::{CostTable, LossSpec, UNSEEN};
+use crate::metrics::LabelReport;
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
 
@@ -216,6 +218,14 @@ impl ScoreMagnitudes<Binary> for Binary {
     }
 }
 
+/// The tables of the weights in files; features are counted from 1, as in files of them.
+fn tables(features: usize) -> Vec<WeightTable> {
+    vec![
+        WeightTable::new("feature", [Axis::features("feature", features, 1)])
+            .noted("above 0 they speak for the second label, below for the first"),
+    ]
+}
+
 impl BuiltinTask for Binary {
     type Vocabulary = RowVocabulary;
 
@@ -225,6 +235,14 @@ impl BuiltinTask for Binary {
 
     fn has_hinge(&self, _: &SparseRows, truth: &u32) -> bool {
         (*truth as usize) < 2
+    }
+
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.features)
+    }
+
+    fn label_report(&self, vocabulary: &RowVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
     }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
@@ -308,5 +326,10 @@ impl TaskSpec for BinarySpec {
         }
         let task = Binary::new(rows.vocabulary.features, costs);
         rows.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: RowVocabulary = vocabulary.read()?;
+        Ok(kernelized::tables(with_bias(tables(known.features), self.bias), &known))
     }
 }

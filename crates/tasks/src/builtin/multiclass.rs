@@ -28,7 +28,9 @@ use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::KernelStore;
-use crate::losses::{CostTable, LossSpec};
+use crate::losses::{CostTable, LossSpec, UNSEEN};
+use crate::metrics::LabelReport;
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::reference;
 
@@ -239,6 +241,11 @@ impl ScoreMagnitudes<Multiclass> for Multiclass {
     }
 }
 
+/// The tables of the weights in files; features are counted from 1, as in files of them.
+fn tables(classes: usize, features: usize) -> Vec<WeightTable> {
+    vec![WeightTable::new("unary", [Axis::labels("label", classes), Axis::features("feature", features, 1)])]
+}
+
 impl BuiltinTask for Multiclass {
     type Vocabulary = RowVocabulary;
 
@@ -248,6 +255,14 @@ impl BuiltinTask for Multiclass {
 
     fn has_hinge(&self, _: &SparseRows, truth: &u32) -> bool {
         (*truth as usize) < self.classes
+    }
+
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.classes, self.features)
+    }
+
+    fn label_report(&self, vocabulary: &RowVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
     }
 
     fn variables<'a>(&self, y: &'a u32) -> Option<&'a [u32]> {
@@ -323,5 +338,10 @@ impl TaskSpec for MulticlassSpec {
         }
         let task = Multiclass::new(classes, rows.vocabulary.features, costs);
         rows.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: RowVocabulary = vocabulary.read()?;
+        Ok(kernelized::tables(with_bias(tables(known.labels.len(), known.features), self.bias), &known))
     }
 }

@@ -13,11 +13,11 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
-use crate::metrics::{Counts, Evaluation, Measure};
+use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
     FeatureSizes, Judged, MarginPrediction, OpenError, Prediction, Problem, Tally, TaskVocabulary, TopPrediction,
-    Vocabulary, decode_all,
+    Vocabulary, decode_all, tables,
 };
 use crate::reference::careful_sum;
 
@@ -75,6 +75,20 @@ where
         }
     }
 
+    /// Holds an answer against the truth, where that is known.
+    fn judge(&self, truth: &T::Label, answer: &T::Label) -> Judged {
+        let known = self.task.is_known(truth);
+        Judged {
+            known,
+            loss: self.task.loss(truth, answer),
+            errors: self.task.errors(truth, answer),
+            counts: match known {
+                true => self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
+                false => vec![Counts::default(); self.measures.len()],
+            },
+        }
+    }
+
     /// Decodes every example on its thread, judges the answer there (with room for features), and hands over the findings in
     /// order.
     fn decode_all<F: Send>(
@@ -117,7 +131,7 @@ where
         self.task.dim()
     }
     fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        self.task.weight_blocks()
+        tables::blocks(&self.task.weight_tables())
     }
     fn nonnegative(&self) -> Vec<Range<usize>> {
         self.task.nonnegative()
@@ -198,21 +212,27 @@ where
         self.margins(w, threads, each)
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
-        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            let (truth, known) = (example.truth, self.task.is_known(example.truth));
-            Judged {
-                known,
-                loss: self.task.loss(truth, answer),
-                errors: self.task.errors(truth, answer),
-                counts: match known {
-                    true => self.measures.iter().map(|measure| measure.count(truth, answer)).collect(),
-                    false => vec![Counts::default(); self.measures.len()],
-                },
-            }
-        };
         let mut tally = Tally::default();
+        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
+            self.judge(example.truth, answer)
+        };
         self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
         Ok(tally.evaluation(&self.measures))
+    }
+    fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        let Some(mut report) = self.task.label_report(&self.own) else { return Ok(None) };
+        let mut tally = Tally::default();
+        let of = |labels: &T::Label| self.task.variables(labels).unwrap_or_default().to_vec();
+        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
+            (self.judge(example.truth, answer), of(example.truth), of(answer))
+        };
+        self.decode_all(w, threads, judge, |(judged, truth, answer)| {
+            if judged.known {
+                report.add(&truth, &answer);
+            }
+            tally.add(judged);
+        })?;
+        Ok(Some((tally.evaluation(&self.measures), report)))
     }
     fn reference_primal_from(
         &self,

@@ -1,16 +1,15 @@
 //! What a built-in task is beside training: how its labellings are shown, measured and varied, how its weights stand in
 //! files, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::UNIT;
 use multiplane_core::task::Task;
 
 use crate::builtin::pairwise::UNLABELLED;
 use crate::data::SparseRows;
-use crate::metrics::Measure;
+use crate::metrics::{LabelReport, Measure};
 use crate::problem::TaskVocabulary;
+use crate::problem::tables::WeightTable;
 
 /// What a built-in task adds to [`Task`]. A labelling may be anything: a label, a sequence, a set, a rectangle.
 pub trait BuiltinTask: Task {
@@ -82,6 +81,11 @@ pub trait BuiltinTask: Task {
         None
     }
 
+    /// Begins a report label by label, where all variables have the same labels.
+    fn label_report(&self, _vocabulary: &Self::Vocabulary) -> Option<LabelReport> {
+        None
+    }
+
     /// Returns how many labels a variable of `x` has, counted as in [`variables`](BuiltinTask::variables); 0 where
     /// labellings are not made of variables.
     fn label_count(&self, _x: &Self::Input, _variable: usize) -> usize {
@@ -103,8 +107,8 @@ pub trait BuiltinTask: Task {
         None
     }
 
-    /// Returns the names of parts of w; see [`Problem::weight_blocks`](crate::problem::Problem::weight_blocks).
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
+    /// Returns the tables that w is made of in the layout of files; empty where the task has no names for them.
+    fn weight_tables(&self) -> Vec<WeightTable> {
         Vec::new()
     }
 

@@ -32,6 +32,15 @@ impl ChunkScore {
     pub fn f1(&self) -> f64 {
         share(2 * self.correct, self.predicted + self.chunks)
     }
+
+    /// Returns the sum of counts.
+    pub fn sum(scores: &[ChunkScore]) -> ChunkScore {
+        scores.iter().fold(ChunkScore::default(), |sum, score| ChunkScore {
+            chunks: sum.chunks + score.chunks,
+            predicted: sum.predicted + score.predicted,
+            correct: sum.correct + score.correct,
+        })
+    }
 }
 
 fn share(part: usize, whole: usize) -> f64 {
@@ -54,6 +63,19 @@ const OUTSIDE: Tag = Tag { kind: 'O', chunk: 0 };
 pub struct ChunkTags {
     /// By label.
     tags: Vec<Tag>,
+    /// Names of the types; the first is empty, which is no type.
+    types: Vec<String>,
+}
+
+/// What is met in a pair of sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Met {
+    /// A chunk of the truth begins.
+    True,
+    /// A chunk of the prediction begins.
+    Predicted,
+    /// A chunk ends that both have.
+    Correct,
 }
 
 impl ChunkTags {
@@ -73,12 +95,29 @@ impl ChunkTags {
             }
             tags.push(Tag { kind: kind.chars().next()?, chunk: number });
         }
-        (chunks.len() > 1).then_some(ChunkTags { tags })
+        let types = chunks.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        (types.len() > 1).then_some(ChunkTags { tags, types })
     }
 
     /// Counts the chunks of one sequence.
     pub fn score(&self, truth: &[u32], predicted: &[u32]) -> ChunkScore {
         let mut score = ChunkScore::default();
+        self.each(truth, predicted, |met, _| count(met, &mut score));
+        score
+    }
+
+    /// Returns the names of the types of chunks, by their numbers; the first, which is empty, has no chunks.
+    pub fn types(&self) -> &[String] {
+        &self.types
+    }
+
+    /// Adds the chunks of one sequence to the counts of each type.
+    pub fn add(&self, truth: &[u32], predicted: &[u32], by_type: &mut [ChunkScore]) {
+        self.each(truth, predicted, |met, chunk| count(met, &mut by_type[chunk]));
+    }
+
+    /// Hands out what is met in one sequence, with the number of its type.
+    fn each(&self, truth: &[u32], predicted: &[u32], mut met: impl FnMut(Met, usize)) {
         let tag = |labels: &[u32], t: usize| labels.get(t).map_or(OUTSIDE, |&label| self.tags[label as usize]);
         let mut before = (OUTSIDE, OUTSIDE);
         let mut both_open = false; // the same chunk began at the same place and neither has ended
@@ -86,18 +125,31 @@ impl ChunkTags {
             let now = (tag(truth, t), tag(predicted, t)); // after the end there is O, which ends all chunks
             let ends = (ends_between(before.0, now.0), ends_between(before.1, now.1));
             if both_open && (ends.0 || ends.1) {
-                score.correct += usize::from(ends.0 && ends.1);
+                if ends.0 && ends.1 {
+                    met(Met::Correct, before.0.chunk);
+                }
                 both_open = false;
             }
             let begins = (begins_between(before.0, now.0), begins_between(before.1, now.1));
-            score.chunks += usize::from(begins.0);
-            score.predicted += usize::from(begins.1);
+            if begins.0 {
+                met(Met::True, now.0.chunk);
+            }
+            if begins.1 {
+                met(Met::Predicted, now.1.chunk);
+            }
             if begins.0 || begins.1 {
                 both_open = begins.0 && begins.1 && now.0.chunk == now.1.chunk;
             }
             before = now;
         }
-        score
+    }
+}
+
+fn count(met: Met, score: &mut ChunkScore) {
+    match met {
+        Met::True => score.chunks += 1,
+        Met::Predicted => score.predicted += 1,
+        Met::Correct => score.correct += 1,
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod chunks;
 mod metric;
+mod report;
 
 pub use chunks::{ChunkScore, ChunkTags};
 pub use metric::{ACCURACY, Counts, EXACT, Evaluation, Measure, Metric, Unit};
+pub use report::{ChunkReport, LabelReport, LabelScore, MeanScore};

@@ -9,7 +9,7 @@ use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
-use crate::metrics::Evaluation;
+use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
 use crate::problem::reduced::Reduced;
@@ -238,6 +238,15 @@ pub trait Problem: Send + Sync {
     ///
     /// An example cannot be decoded.
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError>;
+
+    /// As [`evaluate`](Problem::evaluate), with a report label by label; `None` where variables do not share their labels.
+    ///
+    /// # Errors
+    ///
+    /// An example cannot be decoded.
+    fn evaluate_labels(&self, _w: &[f64], _threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        Ok(None)
+    }
 
     /// Returns the number of examples of whose truth nothing is known; evaluation leaves them out.
     fn unlabelled(&self) -> usize {

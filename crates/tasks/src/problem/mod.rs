@@ -9,6 +9,7 @@ mod scale;
 mod several;
 mod sizes;
 mod slack;
+pub mod tables;
 mod tally;
 mod vocabulary;
 

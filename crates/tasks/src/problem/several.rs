@@ -51,14 +51,47 @@ impl MarginPrediction {
     /// assert_eq!(found.margins(), [0.5, 2.0, f64::INFINITY]);
     /// ```
     pub fn margins(&self) -> Vec<f64> {
-        let mut rest = &self.max_marginals[..];
-        let margin = |(&count, &number): (&usize, &u32)| {
-            let (own, after) = rest.split_at(count);
-            rest = after;
-            let others = own.iter().enumerate().filter(|(label, _)| *label != number as usize);
-            let best = others.map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+        let margin = |(own, number): (&[f64], u32)| {
+            let best = others(own, number).map(|(_, score)| score).fold(f64::NEG_INFINITY, f64::max);
             (own[number as usize] - best).max(0.0) // rounding may make ties less
         };
-        self.counts.iter().zip(&self.numbers).map(margin).collect()
+        self.variables().map(margin).collect()
     }
+
+    /// Returns, by variable, the label of the best labelling with another label there, of equals the lower; `None` where there
+    /// is no other label.
+    ///
+    /// ```
+    /// use multiplane_tasks::problem::MarginPrediction;
+    /// let found = MarginPrediction {
+    ///     text: "a b c".into(),
+    ///     numbers: vec![0, 1, 0],
+    ///     counts: vec![2, 4, 1],
+    ///     max_marginals: vec![5.0, 4.5, 1.0, 5.0, 3.0, 3.0, 5.0],
+    /// };
+    /// assert_eq!(found.runners_up(), [Some(1), Some(2), None]);
+    /// ```
+    pub fn runners_up(&self) -> Vec<Option<u32>> {
+        let better = |best: Option<(u32, f64)>, other: (u32, f64)| match best {
+            Some(best) if best.1 >= other.1 => Some(best),
+            _ => Some(other),
+        };
+        let second = |(own, number): (&[f64], u32)| others(own, number).fold(None, better).map(|(label, _)| label);
+        self.variables().map(second).collect()
+    }
+
+    /// The max-marginals of every variable, with its label.
+    fn variables(&self) -> impl Iterator<Item = (&[f64], u32)> {
+        let mut rest = &self.max_marginals[..];
+        self.counts.iter().zip(&self.numbers).map(move |(&count, &number)| {
+            let (own, after) = rest.split_at(count);
+            rest = after;
+            (own, number)
+        })
+    }
+}
+
+/// The max-marginals of other labels.
+fn others(own: &[f64], number: u32) -> impl Iterator<Item = (u32, f64)> {
+    (0..).zip(own.iter().copied()).filter(move |(label, _)| *label != number)
 }

@@ -13,7 +13,7 @@ use multiplane_core::oracle::{
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 
-use crate::metrics::Evaluation;
+use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::erased::{Prediction, Problem, WrapProblem};
 use crate::problem::error::OpenError;
@@ -189,6 +189,9 @@ impl Problem for SlackProblem {
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         self.inner.evaluate(w, threads)
+    }
+    fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        self.inner.evaluate_labels(w, threads)
     }
     fn unlabelled(&self) -> usize {
         self.inner.unlabelled()

@@ -1,16 +1,15 @@
 //! What the chain is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
-use crate::builtin::chain::layout::Chain;
+use crate::builtin::chain::layout::{Chain, tables};
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::sequences::SequenceVocabulary;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
-use crate::metrics::{ChunkTags, Measure};
+use crate::metrics::{ChunkTags, LabelReport, Measure};
+use crate::problem::tables::WeightTable;
 use crate::reference::{self, ChainWeights};
 
 impl BuiltinTask for Chain {
@@ -59,13 +58,8 @@ impl BuiltinTask for Chain {
         Some(self.costs.loss(truth, code))
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let (pair, ends, labels) = (self.pair_start(), self.ends_start(), self.labels);
-        let mut blocks = vec![("unary", 0..pair), ("pair", pair..ends)];
-        if self.ends {
-            blocks.extend([("start", ends..ends + labels), ("end", ends + labels..ends + 2 * labels)]);
-        }
-        blocks
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.labels, self.features, self.ends)
     }
 
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
@@ -81,6 +75,10 @@ impl BuiltinTask for Chain {
     fn measures(&self, vocabulary: &SequenceVocabulary) -> Vec<Box<dyn Measure<Vec<u32>>>> {
         let names = vocabulary.labels.iter().chain(&vocabulary.unseen).map(String::as_str);
         ChunkTags::new(names).map(|tags| Box::new(tags) as _).into_iter().collect()
+    }
+
+    fn label_report(&self, vocabulary: &SequenceVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()))
     }
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {

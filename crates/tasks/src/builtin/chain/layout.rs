@@ -9,6 +9,7 @@ use multiplane_core::linalg;
 use crate::builtin::coded::Places;
 use crate::data::SparseRows;
 use crate::losses::CostTable;
+use crate::problem::tables::{Axis, WeightTable};
 
 /// The task: labels, features, costs.
 #[derive(Clone, Debug)]
@@ -62,6 +63,19 @@ impl Chain {
             linalg::axpy(1.0, &ends[labels..2 * labels], &mut unary[(len - 1) * labels..]);
         }
     }
+}
+
+/// The tables of the weights in files. Features without names are counted from 1, as in files of tagged rows.
+pub(super) fn tables(labels: usize, features: usize, ends: bool) -> Vec<WeightTable> {
+    let label = |name| Axis::labels(name, labels);
+    let mut tables = vec![
+        WeightTable::new("unary", [label("label"), Axis::features("feature", features, 1)]),
+        WeightTable::new("pair", [label("from"), label("to")]),
+    ];
+    if ends {
+        tables.extend(["start", "end"].map(|name| WeightTable::new(name, [label("label")])));
+    }
+    tables
 }
 
 /// The weights beside rows of a sequence: of neighbours, then of both ends.

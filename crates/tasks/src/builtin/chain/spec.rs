@@ -4,15 +4,16 @@ use multiplane_core::layout::Layout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::builtin::chain::layout::Chain;
+use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
-use crate::builtin::sequences::{SequenceOptions, Sequences};
+use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
 use crate::data::{Columns, Tagged, conll, crfsuite, hmm, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::{Kernel, KernelStore};
 use crate::losses::{CostTable, LossSpec};
+use crate::problem::tables::{WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 use crate::text::TemplateList;
 
@@ -111,5 +112,11 @@ impl TaskSpec for ChainSpec {
         }
         let task = Chain::new(labels, sequences.vocabulary.features, self.ends, costs);
         sequences.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: SequenceVocabulary = vocabulary.read()?;
+        let tables = with_bias(layout::tables(known.labels.len(), known.features, self.ends), self.bias);
+        Ok(kernelized::tables(tables, &known))
     }
 }

@@ -1,17 +1,16 @@
 //! What graphs are beside training: errors counted, labels as text, neighbours, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
 use super::input::GraphInput;
-use super::layout::GraphTask;
+use super::layout::{GraphTask, tables};
 use super::reading::GraphVocabulary;
 use super::reference;
-use super::spec::Pairwise;
 use crate::builtin::pairwise::{Labelling, WeightedAccuracy};
 use crate::builtin::task::BuiltinTask;
-use crate::metrics::Measure;
+use crate::losses::UNSEEN;
+use crate::metrics::{LabelReport, Measure};
+use crate::problem::tables::WeightTable;
 
 impl BuiltinTask for GraphTask {
     type Vocabulary = GraphVocabulary;
@@ -36,6 +35,10 @@ impl BuiltinTask for GraphTask {
         self.potts != 0.0
     }
 
+    fn label_report(&self, vocabulary: &GraphVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.clone()).with_unseen(UNSEEN))
+    }
+
     fn variables<'a>(&self, y: &'a Labelling) -> Option<&'a [u32]> {
         Some(&y.labels)
     }
@@ -52,9 +55,8 @@ impl BuiltinTask for GraphTask {
         false // which nodes have a label differs from graph to graph
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let edge = if self.pairwise == Pairwise::Cut { "edge" } else { "pair" };
-        vec![("unary", 0..self.edge_start()), (edge, self.edge_start()..self.weights())]
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables((self.labels, self.features), self.edge_features, self.pairwise)
     }
 
     fn show(&self, y: &Labelling, vocabulary: &GraphVocabulary) -> String {

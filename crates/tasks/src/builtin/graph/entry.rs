@@ -2,14 +2,16 @@
 
 use multiplane_core::parameter::require;
 
+use super::layout::{tables, weighted_edge_features};
 use super::loss::GraphLoss;
-use super::reading;
+use super::reading::{self, GraphVocabulary};
 use super::spec::GraphSpec;
 use crate::builtin::multilabel::{self, MultilabelSpec};
 use crate::data::{LabelSets, graphs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::LossSpec;
+use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// The task as users name it.
@@ -52,5 +54,14 @@ impl TaskSpec for GraphSpec {
         }
         let (reading, task) = reading::read(self, &data, vocabulary)?;
         reading.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        if !vocabulary.own.contains_key("edge_features") {
+            return MultilabelSpec::default().weight_tables(vocabulary);
+        }
+        let known: GraphVocabulary = vocabulary.read()?;
+        let edge_features = weighted_edge_features(known.edge_features, self.pairwise);
+        Ok(tables((known.labels.len(), known.features), edge_features, self.pairwise))
     }
 }

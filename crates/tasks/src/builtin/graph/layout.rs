@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::spec::{Inference, Pairwise};
+use crate::problem::tables::{Axis, WeightTable};
 
 /// The task: labels, features, and what edges say.
 #[derive(Clone, Debug)]
@@ -18,11 +19,28 @@ pub struct GraphTask {
     pub(super) max_iterations: u64,
 }
 
+/// The tables of the weights of so many labels and features, with those of edges as the task has them. Features are
+/// counted from 0, as columns of arrays are.
+pub(super) fn tables((labels, features): (usize, usize), edge_features: usize, pairwise: Pairwise) -> Vec<WeightTable> {
+    let label = |name| Axis::labels(name, labels);
+    let edge = Axis::numbers("edge feature", edge_features);
+    let of_edges = match pairwise {
+        Pairwise::Cut => WeightTable::new("edge", [edge]).noted("what it costs if the ends of an edge differ"),
+        Pairwise::Full => WeightTable::new("pair", [edge, label("from"), label("to")]),
+    };
+    vec![WeightTable::new("unary", [label("label"), Axis::features("feature", features, 0)]), of_edges]
+}
+
+/// Features of an edge that have weights: a table needs one, which is 1 where the data has none.
+pub(super) fn weighted_edge_features(edge_features: usize, pairwise: Pairwise) -> usize {
+    if pairwise == Pairwise::Full { edge_features.max(1) } else { edge_features }
+}
+
 impl GraphTask {
     /// Makes a task of so many labels, features of nodes and features of edges; see [`GraphSpec`](super::GraphSpec) for
     /// the rest.
     pub fn new(labels: usize, features: usize, edge_features: usize, spec: &super::GraphSpec) -> Self {
-        let edge_features = if spec.pairwise == Pairwise::Full { edge_features.max(1) } else { edge_features };
+        let edge_features = weighted_edge_features(edge_features, spec.pairwise);
         let super::GraphSpec { pairwise, potts, inference, max_iterations, .. } = *spec;
         GraphTask { labels, features, edge_features, pairwise, potts, inference, max_iterations }
     }

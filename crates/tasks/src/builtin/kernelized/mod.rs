@@ -25,6 +25,7 @@ use crate::builtin::reading::Reading;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::kernel::{Kernel, KernelError, KernelStore, SupportRows};
+use crate::problem::tables::{Axis, WeightTable};
 use crate::problem::{OpenError, Problem, TaskVocabulary, check_dim};
 use images::Kernelized;
 
@@ -127,6 +128,18 @@ where
         bias,
         linear,
     }))
+}
+
+/// The tables of a model's weights: with a kernel its rows, and the bias, stand where features did in the first of them.
+pub fn tables(mut tables: Vec<WeightTable>, known: &impl KernelVocabulary) -> Vec<WeightTable> {
+    if let (Some(_), Some(support), Some(first)) = (known.kernel(), known.support(), tables.first_mut()) {
+        first.name = "coefficient";
+        if let Some(axis) = first.axes.last_mut() {
+            let len = support.len() + usize::from(axis.bias);
+            *axis = Axis { len, bias: axis.bias, ..Axis::numbers("row", 0) };
+        }
+    }
+    tables
 }
 
 /// What is wrong with a kernel, as the task tells it.

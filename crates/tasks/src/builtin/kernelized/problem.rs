@@ -11,7 +11,7 @@ use multiplane_core::rounding::Magnitudes;
 use super::images::Kernelized;
 use crate::data::SparseRows;
 use crate::kernel::kernel_matrix;
-use crate::metrics::Evaluation;
+use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::{
     MarginPrediction, OpenError, Prediction, Problem, Reduced, TopPrediction, Vocabulary, WrapProblem,
@@ -129,6 +129,9 @@ impl Problem for Kernelized {
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         self.inner.evaluate(self.weights(w), threads)
+    }
+    fn evaluate_labels(&self, w: &[f64], threads: usize) -> Result<Option<(Evaluation, LabelReport)>, OracleError> {
+        self.inner.evaluate_labels(self.weights(w), threads)
     }
     fn unlabelled(&self) -> usize {
         self.inner.unlabelled()

@@ -1,16 +1,15 @@
 //! What pairwise models are beside training: errors counted, labels as text, neighbours, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
 use super::input::MrfInput;
-use super::layout::MrfTask;
+use super::layout::{MrfTask, tables};
 use super::reading::MrfVocabulary;
 use super::reference;
 use crate::builtin::pairwise::{Labelling, UNLABELLED, WeightedAccuracy};
 use crate::builtin::task::BuiltinTask;
 use crate::metrics::Measure;
+use crate::problem::tables::WeightTable;
 
 impl BuiltinTask for MrfTask {
     type Vocabulary = MrfVocabulary;
@@ -51,8 +50,8 @@ impl BuiltinTask for MrfTask {
         y.labels.len() == x.nodes() && y.labels.iter().enumerate().all(fits)
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        vec![("feature", 0..self.features)]
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.features)
     }
 
     fn show(&self, y: &Labelling, _: &MrfVocabulary) -> String {

@@ -7,7 +7,7 @@ use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
 use super::input::MrfInput;
-use super::layout::MrfTask;
+use super::layout::{MrfTask, tables};
 use super::spec::{Inference, MrfSpec};
 use crate::builtin::pairwise::{
     Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
@@ -17,6 +17,7 @@ use crate::data::graphs::Graphs;
 use crate::data::mrf::{self, Mrfs};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
+use crate::problem::tables::WeightTable;
 use crate::problem::{OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
 
 /// The task as users name it.
@@ -44,6 +45,10 @@ impl TaskSpec for MrfSpec {
         require(self.max_iterations > 0, "max_iterations", self.max_iterations, "must be at least 1")?;
         let (reading, task) = read(self, &data, vocabulary)?;
         reading.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        Ok(tables(vocabulary.read::<MrfVocabulary>()?.features))
     }
 }
 

@@ -1,16 +1,15 @@
 //! What sets of labels are beside training: errors counted, labels as text, names of weights, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
-use super::layout::Multilabel;
+use super::layout::{Multilabel, tables};
 use super::measures;
 use super::spec::MultilabelVocabulary;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
 use crate::metrics::Measure;
+use crate::problem::tables::{Axis, WeightTable};
 use crate::reference;
 
 impl BuiltinTask for Multilabel {
@@ -67,8 +66,7 @@ impl BuiltinTask for Multilabel {
         Some(x)
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let pairs = self.pair_start();
-        vec![("unary", 0..pairs), ("pair", pairs..pairs + 4 * self.graph.edges().len())]
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.labels(), self.features, Axis::numbers("pair", self.graph.edges().len()))
     }
 }

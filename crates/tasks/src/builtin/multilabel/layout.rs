@@ -3,6 +3,7 @@
 use super::costs::SetCosts;
 use super::graph::LabelGraph;
 use crate::builtin::prices::SetSearch;
+use crate::problem::tables::{Axis, WeightTable};
 
 /// Most labels whose sets are all looked at where the pairs make a cycle.
 pub const MOST_ENUMERATED: usize = 16;
@@ -13,6 +14,15 @@ pub struct Multilabel {
     pub(super) features: usize,
     pub(super) graph: LabelGraph,
     pub(super) costs: SetCosts,
+}
+
+/// The tables of the weights in files, with the axis of pairs. Features are counted from 1, as in files of them.
+pub(super) fn tables(labels: usize, features: usize, pairs: Axis) -> Vec<WeightTable> {
+    let of_pairs = [pairs, Axis::own("which", ["neither", "second", "first", "both"])];
+    vec![
+        WeightTable::new("unary", [Axis::labels("label", labels), Axis::features("feature", features, 1)]),
+        WeightTable::new("pair", of_pairs).noted("which of the two labels a set has"),
+    ]
 }
 
 impl Multilabel {

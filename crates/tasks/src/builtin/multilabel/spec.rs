@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::chow_liu;
 use super::costs::SetCosts;
 use super::graph::LabelGraph;
-use super::layout::Multilabel;
+use super::layout::{Multilabel, tables};
 use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
@@ -14,6 +14,7 @@ use crate::data::{LabelSets, multilabel};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{LossSpec, UNSEEN};
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{FeatureScale, MAX_DIM, OpenError, Problem, TaskVocabulary, Vocabulary, check_dim};
 
 /// The task as users name it.
@@ -93,6 +94,14 @@ impl TaskVocabulary for MultilabelVocabulary {
 impl TaskSpec for MultilabelSpec {
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
         open(self, ENTRY.name, &data, vocabulary)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: MultilabelVocabulary = vocabulary.read()?;
+        check_dim(known.features, known.labels.len())?;
+        let graph = graph(&self.pairwise, &known)?;
+        let pairs = Axis::label_pairs("pair", graph.edges());
+        Ok(with_bias(tables(known.labels.len(), known.features, pairs), self.bias))
     }
 }
 

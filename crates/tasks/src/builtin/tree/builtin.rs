@@ -1,15 +1,15 @@
 //! What the tree is beside training: errors counted, layouts of files, labels as text, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
 use super::input::TreeInput;
-use super::layout::TreeTask;
+use super::layout::{TreeTask, tables};
 use super::reading::TreeVocabulary;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::{SparseRows, Trees};
+use crate::metrics::LabelReport;
+use crate::problem::tables::{Axis, WeightTable};
 use crate::reference;
 
 impl BuiltinTask for TreeTask {
@@ -52,9 +52,8 @@ impl BuiltinTask for TreeTask {
         Some(self.costs.loss(truth, code))
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let pair = self.pair_start();
-        vec![("unary", 0..pair), ("pair", pair..pair + self.types * self.labels * self.labels)]
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.labels, self.features, Axis::numbers("type", self.types))
     }
 
     fn to_file_layout(&self, w: &[f64]) -> Vec<f64> {
@@ -63,6 +62,10 @@ impl BuiltinTask for TreeTask {
 
     fn from_file_layout(&self, w: &[f64]) -> Vec<f64> {
         self.transposed(w, self.features)
+    }
+
+    fn label_report(&self, vocabulary: &TreeVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::new(vocabulary.labels.iter().chain(&vocabulary.unseen).cloned().collect()))
     }
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {

@@ -8,6 +8,7 @@ use multiplane_core::linalg;
 use super::input::TreeInput;
 use crate::builtin::coded::Places;
 use crate::losses::CostTable;
+use crate::problem::tables::{Axis, WeightTable};
 
 /// The task: labels, features, types of edges, costs.
 #[derive(Clone, Debug)]
@@ -52,6 +53,15 @@ impl TreeTask {
             }
         }
     }
+}
+
+/// The tables of the weights in files, with the axis of types of edges. Features without names are counted from 0, as lists are.
+pub(super) fn tables(labels: usize, features: usize, types: Axis) -> Vec<WeightTable> {
+    let label = |name| Axis::labels(name, labels);
+    vec![
+        WeightTable::new("unary", [label("label"), Axis::features("feature", features, 0)]),
+        WeightTable::new("pair", [types, label("from"), label("to")]).noted("from the parent's label to the child's"),
+    ]
 }
 
 /// The weights beside rows of a tree: one for each edge.

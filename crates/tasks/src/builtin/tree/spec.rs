@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arborescence::{self, ArborescenceSpec};
-use super::layout::TreeTask;
-use super::reading::ReadTrees;
+use super::layout::{self, TreeTask};
+use super::reading::{ReadTrees, TreeVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::data::trees;
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{CostTable, LossSpec};
+use crate::problem::tables::{Axis, WeightTable, with_bias};
 use crate::problem::{OpenError, Problem, Vocabulary};
 
 /// The task as users name it.
@@ -68,5 +69,14 @@ impl TaskSpec for TreeSpec {
         let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
         let task = TreeTask::new(labels, trees.vocabulary.features, trees.vocabulary.types.len(), costs);
         trees.into_problem(ENTRY.name, task)
+    }
+
+    fn weight_tables(&self, vocabulary: &Vocabulary) -> Result<Vec<WeightTable>, OpenError> {
+        let known: TreeVocabulary = vocabulary.read()?;
+        let tables = match &self.structure {
+            StructureSpec::Arborescence(own) => arborescence::tables(known.features, &own.distances),
+            StructureSpec::Labels => layout::tables(known.labels.len(), known.features, Axis::own("type", known.types)),
+        };
+        Ok(with_bias(tables, self.bias))
     }
 }

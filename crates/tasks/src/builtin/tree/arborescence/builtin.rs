@@ -1,16 +1,15 @@
 //! What the task is beside training: heads as text, attachment scores, neighbours, and the slow code of `verify`.
 
-use std::ops::Range;
-
 use multiplane_core::rng::Rng;
 
 use super::input::Sentence;
-use super::layout::{ArborescenceTask, UNKNOWN};
+use super::layout::{ArborescenceTask, UNKNOWN, tables};
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::builtin::tree::reading::TreeVocabulary;
 use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, Measure, Metric};
+use crate::problem::tables::WeightTable;
 use crate::reference;
 
 impl BuiltinTask for ArborescenceTask {
@@ -58,9 +57,8 @@ impl BuiltinTask for ArborescenceTask {
         Some(self.cost(truth.len()) * wrong as f64)
     }
 
-    fn weight_blocks(&self) -> Vec<(&'static str, Range<usize>)> {
-        let (root, fixed) = (self.features, self.fixed_rows() * self.features);
-        vec![("root", 0..root), ("distance", root..fixed), ("pair", fixed..fixed + 2 * root * root)]
+    fn weight_tables(&self) -> Vec<WeightTable> {
+        tables(self.features, &self.distances)
     }
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {

@@ -9,6 +9,7 @@ use multiplane_core::linalg;
 use multiplane_infer::arborescence::HeadScores;
 
 use super::input::Sentence;
+use crate::problem::tables::{Axis, WeightTable};
 
 /// Stands for the heads of a sentence whose tree is not known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
@@ -20,6 +21,24 @@ pub struct ArborescenceTask {
     pub(super) distances: Vec<u32>,
     pub(super) single_root: bool,
     normalized: bool,
+}
+
+/// The tables of the weights, with the largest distances of the buckets. Features without names are counted from 0, as lists are.
+pub(in crate::builtin::tree) fn tables(features: usize, distances: &[u32]) -> Vec<WeightTable> {
+    let feature = |name| Axis::features(name, features, 0);
+    let direction = || Axis::own("direction", ["after its head", "before its head"]);
+    let mut least = 1;
+    let mut buckets: Vec<String> = Vec::with_capacity(distances.len() + 1);
+    for &most in distances {
+        buckets.push(if least == most { most.to_string() } else { format!("{least}-{most}") });
+        least = most.saturating_add(1);
+    }
+    buckets.push(format!("{least}-"));
+    vec![
+        WeightTable::new("root", [feature("feature")]).noted("for words that hang on the root"),
+        WeightTable::new("distance", [direction(), Axis::own("distance", buckets), feature("feature")]),
+        WeightTable::new("pair", [feature("head"), direction(), feature("feature")]),
+    ]
 }
 
 /// Scores of the arcs of a sentence, with working memory.

@@ -24,4 +24,5 @@ pub use layout::ArborescenceTask;
 pub use spec::{ArborescenceSpec, RootChildren};
 pub use task::ArborescenceScratch;
 
+pub(super) use layout::tables;
 pub(super) use open::{Shared, open};

@@ -1,0 +1,145 @@
+//! How a model does label by label, as text for a terminal of 80 columns and as JSON.
+
+use multiplane::metrics::{ChunkReport, ChunkScore, LabelReport, MeanScore};
+use serde_json::{Value, json};
+
+use crate::terminal::escaped;
+
+/// Confusions that are printed, at most.
+const MOST_CONFUSIONS: usize = 10;
+
+/// Labels of a confusion matrix, at most; of more the pairs that were met say all.
+const MOST_IN_MATRIX: usize = 1000;
+
+/// The report as an object.
+pub(crate) fn json(report: &LabelReport) -> Value {
+    let names = report.names();
+    let label = |(name, score): (&String, &multiplane::metrics::LabelScore)| {
+        json!({
+            "label": name,
+            "precision": score.precision(),
+            "recall": score.recall(),
+            "f1": score.f1(),
+            "support": score.support,
+            "predicted": score.predicted,
+            "correct": score.correct,
+        })
+    };
+    let mean = |mean: MeanScore| json!({ "precision": mean.precision, "recall": mean.recall, "f1": mean.f1 });
+    let mistake = |(truth, predicted, count): (&str, &str, u64)| json!({ "truth": truth, "predicted": predicted, "count": count });
+    json!({
+        "variables": report.variables(),
+        "labels": names.iter().zip(&report.scores()).map(label).collect::<Vec<_>>(),
+        "macro": mean(report.macro_mean()),
+        "weighted": mean(report.weighted_mean()),
+        "confusion": (names.len() <= MOST_IN_MATRIX).then(|| report.confusion()),
+        "confusions": report.mistakes().into_iter().map(mistake).collect::<Vec<_>>(),
+        "chunks": report.chunks().map(|chunks| chunks_json(report, &chunks)),
+    })
+}
+
+fn chunks_json(report: &LabelReport, chunks: &ChunkReport) -> Value {
+    let score = |score: &ChunkScore| {
+        json!({
+            "chunks": score.chunks,
+            "predicted": score.predicted,
+            "correct": score.correct,
+            "precision": score.precision(),
+            "recall": score.recall(),
+            "f1": score.f1(),
+        })
+    };
+    let of_type = |(name, of_type): &(String, ChunkScore)| {
+        let mut json = score(of_type);
+        json["type"] = json!(name);
+        json
+    };
+    let mut json = score(&chunks.all);
+    json["tokens"] = json!(report.variables());
+    json["accuracy"] = json!(report.accuracy());
+    json["types"] = chunks.types.iter().map(of_type).collect();
+    json
+}
+
+/// The report for people: labels that truth or prediction have, the most frequent mistakes, and chunks as the script
+/// conlleval prints them.
+pub(crate) fn text(report: &LabelReport) -> String {
+    let scores = report.scores();
+    let names: Vec<String> = report.names().iter().map(|name| clean(name)).collect();
+    let met = || names.iter().zip(&scores).filter(|(_, score)| score.support + score.predicted > 0);
+    let width = met().map(|(name, _)| name.chars().count()).max().unwrap_or(0).clamp("weighted mean".len(), 30);
+    let mut text =
+        format!("\n  {:width$} {:>10} {:>10} {:>10} {:>10}\n", "label", "precision", "recall", "F1", "support");
+    let mut line = |name: &str, [precision, recall, f1]: [f64; 3], support: u64| {
+        text += &format!("  {name:width$} {precision:>10.4} {recall:>10.4} {f1:>10.4} {support:>10}\n");
+    };
+    for (name, score) in met() {
+        line(name, [score.precision(), score.recall(), score.f1()], score.support);
+    }
+    for (name, mean) in [("mean", report.macro_mean()), ("weighted mean", report.weighted_mean())] {
+        line(name, [mean.precision, mean.recall, mean.f1], report.variables());
+    }
+    let mistakes = report.mistakes();
+    if !mistakes.is_empty() {
+        text += "\n  most frequent mistakes (truth -> prediction)\n";
+    }
+    for (truth, predicted, count) in mistakes.iter().take(MOST_CONFUSIONS) {
+        text += &format!("  {count:>10}  {} -> {}\n", clean(truth), clean(predicted));
+    }
+    if let Some(more) = mistakes.len().checked_sub(MOST_CONFUSIONS).filter(|more| *more > 0) {
+        text += &format!("  {:>10}  {more} other pairs (--json lists all)\n", "...");
+    }
+    text + &report.chunks().map_or(String::new(), |chunks| format!("\n{}", conlleval(report, &chunks)))
+}
+
+/// What the script conlleval of the CoNLL shared tasks prints.
+fn conlleval(report: &LabelReport, ChunkReport { all, types }: &ChunkReport) -> String {
+    let shares = |score: &ChunkScore| {
+        let [precision, recall, f1] = [score.precision(), score.recall(), score.f1()].map(|share| 100.0 * share);
+        format!("precision: {precision:6.2}%; recall: {recall:6.2}%; FB1: {f1:6.2}")
+    };
+    let mut text = format!(
+        "processed {} tokens with {} phrases; found: {} phrases; correct: {}.\naccuracy: {:6.2}%; {}\n",
+        report.variables(),
+        all.chunks,
+        all.predicted,
+        all.correct,
+        100.0 * report.accuracy(),
+        shares(all)
+    );
+    for (name, score) in types {
+        text += &format!("{:>17}: {}  {}\n", clean(name), shares(score), score.predicted);
+    }
+    text
+}
+
+/// A name on one line.
+fn clean(name: &str) -> String {
+    escaped(&name.replace('\n', "\\n").replace('\t', "\\t")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of the script's own documentation: fixed columns, types in order, the number found at the end.
+    #[test]
+    fn conlleval_by_hand() {
+        let names = ["B-NP", "B-VP", "I-NP", "O"].map(str::to_owned);
+        let mut report = LabelReport::new(names.to_vec());
+        report.add(&[0, 2, 3, 1], &[0, 2, 1, 1]);
+        let text = text(&report);
+        let expected = "
+processed 4 tokens with 2 phrases; found: 3 phrases; correct: 2.
+accuracy:  75.00%; precision:  66.67%; recall: 100.00%; FB1:  80.00
+               NP: precision: 100.00%; recall: 100.00%; FB1: 100.00  1
+               VP: precision:  50.00%; recall: 100.00%; FB1:  66.67  2
+";
+        assert!(text.ends_with(expected), "{text}");
+        assert!(text.contains("           1  O -> B-VP\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let json = json(&report);
+        assert_eq!(json["confusion"], json!([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]]));
+        assert_eq!(json["chunks"]["types"][1]["type"], "VP");
+    }
+}

@@ -1,0 +1,280 @@
+//! What an evaluation says label by label: precision, recall, F1, which labels are taken for which, and chunks by type.
+
+use std::collections::BTreeMap;
+
+use super::chunks::{ChunkScore, ChunkTags};
+
+/// How one label does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LabelScore {
+    /// Variables that have it.
+    pub support: u64,
+    /// Variables for which it is predicted.
+    pub predicted: u64,
+    /// Variables of which both is so.
+    pub correct: u64,
+}
+
+impl LabelScore {
+    /// Returns the share of predictions that are right; 0 where there is none.
+    pub fn precision(&self) -> f64 {
+        share(self.correct, self.predicted)
+    }
+
+    /// Returns the share of variables with the label that are found; 0 where there is none.
+    pub fn recall(&self) -> f64 {
+        share(self.correct, self.support)
+    }
+
+    /// Returns the harmonic mean of precision and recall; 0 where nothing is right.
+    pub fn f1(&self) -> f64 {
+        share(2 * self.correct, self.support + self.predicted)
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Means of precision, recall and F1 over labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeanScore {
+    /// Mean precision.
+    pub precision: f64,
+    /// Mean recall.
+    pub recall: f64,
+    /// Mean F1.
+    pub f1: f64,
+}
+
+/// Chunks of all types and of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkReport {
+    /// Chunks of all types.
+    pub all: ChunkScore,
+    /// Chunks by type, in the order of the types' names: those that truth or prediction have.
+    pub types: Vec<(String, ChunkScore)>,
+}
+
+/// Which labels were taken for which. Labels that training never saw are no predictions.
+#[derive(Clone, Debug)]
+pub struct LabelReport {
+    names: Vec<String>,
+    /// The number that stands for every label that training never saw, where these have no numbers of their own.
+    unseen: Option<u32>,
+    unseen_at: Option<u32>,            // its place among the names, once it was met
+    counts: BTreeMap<(u32, u32), u64>, // of truth and prediction
+    chunks: Option<(ChunkTags, Vec<ChunkScore>)>,
+}
+
+impl LabelReport {
+    /// Begins a report on labels of these names: those of the model, then those that training never saw.
+    pub fn new(names: Vec<String>) -> Self {
+        let chunks = ChunkTags::new(names.iter().map(String::as_str)).map(|tags| {
+            let types = tags.types().len();
+            (tags, vec![ChunkScore::default(); types])
+        });
+        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks }
+    }
+
+    /// Says which number stands for every label that training never saw; where one is met there is a label `?` at the end.
+    pub fn with_unseen(self, number: u32) -> Self {
+        LabelReport { unseen: Some(number), ..self }
+    }
+
+    /// Adds one example, variable by variable. Variables whose truth has no name are left out.
+    pub fn add(&mut self, truth: &[u32], answer: &[u32]) {
+        for (&truth, &answer) in truth.iter().zip(answer) {
+            let truth = match self.unseen == Some(truth) {
+                true => self.unseen_label(),
+                false => truth,
+            };
+            if (truth as usize) < self.names.len() {
+                *self.counts.entry((truth, answer)).or_default() += 1;
+            }
+        }
+        if let Some((tags, by_type)) = &mut self.chunks {
+            tags.add(truth, answer, by_type);
+        }
+    }
+
+    /// The number of `?`.
+    fn unseen_label(&mut self) -> u32 {
+        if self.unseen_at.is_none() {
+            self.unseen_at = Some(self.names.len() as u32);
+            self.names.push("?".into());
+        }
+        self.unseen_at.unwrap_or_default()
+    }
+
+    /// Returns the names of the labels.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the variables counted.
+    pub fn variables(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Returns the share of variables whose labels are right.
+    pub fn accuracy(&self) -> f64 {
+        let right = self.counts.iter().filter(|((truth, answer), _)| truth == answer).map(|(_, count)| count).sum();
+        share(right, self.variables())
+    }
+
+    /// Returns how each label does.
+    pub fn scores(&self) -> Vec<LabelScore> {
+        let mut scores = vec![LabelScore::default(); self.names.len()];
+        for (&(truth, answer), &count) in &self.counts {
+            scores[truth as usize].support += count;
+            if let Some(score) = scores.get_mut(answer as usize) {
+                score.predicted += count;
+                score.correct += if truth == answer { count } else { 0 };
+            }
+        }
+        scores
+    }
+
+    /// Returns the mean over the labels that truth or prediction have.
+    pub fn macro_mean(&self) -> MeanScore {
+        self.mean(|score| f64::from(u8::from(score.support + score.predicted > 0)))
+    }
+
+    /// Returns the mean weighted by support.
+    pub fn weighted_mean(&self) -> MeanScore {
+        self.mean(|score| score.support as f64)
+    }
+
+    fn mean(&self, weight: impl Fn(&LabelScore) -> f64) -> MeanScore {
+        let (mut sums, mut all) = (MeanScore::default(), 0.0);
+        for score in self.scores() {
+            let weight = weight(&score);
+            all += weight;
+            sums.precision += weight * score.precision();
+            sums.recall += weight * score.recall();
+            sums.f1 += weight * score.f1();
+        }
+        let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
+        MeanScore { precision: mean(sums.precision), recall: mean(sums.recall), f1: mean(sums.f1) }
+    }
+
+    /// Returns how often each label (truth, by row) was taken for each (prediction, by column): `[labels][labels]`.
+    pub fn confusion(&self) -> Vec<Vec<u64>> {
+        let mut table = vec![vec![0; self.names.len()]; self.names.len()];
+        for (&(truth, answer), &count) in &self.counts {
+            table[truth as usize][answer as usize] = count;
+        }
+        table
+    }
+
+    /// Returns all mistakes as truth, prediction and number, the most frequent first; ties by label.
+    pub fn mistakes(&self) -> Vec<(&str, &str, u64)> {
+        let name = |label: u32| self.names[label as usize].as_str();
+        let mut mistakes: Vec<_> = (self.counts.iter().filter(|((truth, answer), _)| truth != answer))
+            .map(|(&(truth, answer), &count)| (name(truth), name(answer), count))
+            .collect();
+        mistakes.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count)); // stable: the map's order breaks ties
+        mistakes
+    }
+
+    /// Returns chunks by type, where the labels are tags of chunks.
+    pub fn chunks(&self) -> Option<ChunkReport> {
+        let (tags, by_type) = self.chunks.as_ref()?;
+        let named = tags.types().iter().cloned().zip(by_type.iter().copied());
+        let mut types: Vec<_> = named.filter(|(_, score)| score.chunks + score.predicted > 0).collect();
+        types.sort_by(|a, b| a.0.cmp(&b.0));
+        Some(ChunkReport { all: ChunkScore::sum(by_type), types })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use multiplane_core::rng::Rng;
+
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    /// Ten variables of three labels, counted by hand; the fourth label is never met, and one truth has no name.
+    #[test]
+    fn scores_by_hand() {
+        let mut report = LabelReport::new(names("a b c d"));
+        report.add(&[0, 0, 0, 0, 1, 1], &[0, 0, 0, 1, 1, 2]);
+        report.add(&[2, 2, 2, 1, u32::MAX], &[2, 0, 0, 0, 1]);
+        assert_eq!((report.variables(), report.accuracy()), (10, 0.5));
+        let score = |support, predicted, correct| LabelScore { support, predicted, correct };
+        assert_eq!(report.scores(), [score(4, 6, 3), score(3, 2, 1), score(3, 2, 1), score(0, 0, 0)]);
+        let a = report.scores()[0];
+        assert_eq!((a.precision(), a.recall(), a.f1()), (0.5, 0.75, 0.6));
+        let none = report.scores()[3];
+        assert_eq!((none.precision(), none.recall(), none.f1()), (0.0, 0.0, 0.0));
+        let near = |found: MeanScore, expected: [f64; 3]| {
+            let found = [found.precision, found.recall, found.f1];
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{found:?}, {expected:?}");
+        };
+        near(report.macro_mean(), [0.5, (0.75 + 2.0 / 3.0) / 3.0, (0.6 + 0.4 + 0.4) / 3.0]);
+        near(report.weighted_mean(), [0.5, 0.5, 0.4 * 0.6 + 0.6 * 0.4]);
+        assert_eq!(report.confusion(), [[3, 1, 0, 0], [1, 1, 1, 0], [2, 0, 1, 0], [0, 0, 0, 0]]);
+        assert_eq!(report.mistakes(), [("c", "a", 2), ("a", "b", 1), ("b", "a", 1), ("b", "c", 1)]);
+        assert!(report.chunks().is_none());
+        let mut report = LabelReport::new(names("a b")).with_unseen(u32::MAX);
+        report.add(&[0, u32::MAX, 1, u32::MAX, 9], &[0, 1, 1, 1, 0]);
+        assert_eq!((report.names(), report.accuracy()), (&names("a b ?")[..], 0.5));
+        assert_eq!(report.mistakes(), [("?", "b", 2)]);
+    }
+
+    /// The chunks of a sequence as sets of (begin, end, type), found in another way than the script: cut where a tag
+    /// does not go on with the chunk before it.
+    fn spans(tags: &[&str]) -> Vec<(usize, usize, String)> {
+        let mut spans: Vec<(usize, usize, String)> = Vec::new();
+        for (t, tag) in tags.iter().enumerate() {
+            let Some((kind, chunk)) = tag.split_once('-') else { continue };
+            let goes_on =
+                kind == "I" && t > 0 && tags[t - 1].split_once('-').is_some_and(|(_, before)| before == chunk);
+            match spans.last_mut() {
+                Some(last) if goes_on => last.1 = t,
+                _ => spans.push((t, t, chunk.to_owned())),
+            }
+        }
+        spans
+    }
+
+    /// Chunks of all types and of each are those of comparing spans one by one, on random tags.
+    #[test]
+    fn chunks_are_those_of_spans() {
+        let mut rng = Rng::new(7, 0);
+        let tags = names("B-NP B-PP B-VP I-NP I-PP I-VP O");
+        for round in 0..300 {
+            let mut report = LabelReport::new(tags.clone());
+            let mut expected: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+            for _ in 0..3 {
+                let len = 1 + rng.below(12);
+                let truth: Vec<u32> = (0..len).map(|_| rng.below(7) as u32).collect();
+                let wrong = |rng: &mut Rng, label: u32| if rng.below(3) == 0 { rng.below(7) as u32 } else { label };
+                let answer: Vec<u32> = truth.iter().map(|&label| wrong(&mut rng, label)).collect();
+                let of = |labels: &[u32]| {
+                    spans(&labels.iter().map(|&label| tags[label as usize].as_str()).collect::<Vec<_>>())
+                };
+                let (true_spans, found) = (of(&truth), of(&answer));
+                for span in &true_spans {
+                    expected.entry(span.2.clone()).or_default()[0] += 1;
+                }
+                for span in &found {
+                    let counts = expected.entry(span.2.clone()).or_default();
+                    counts[1] += 1;
+                    counts[2] += usize::from(true_spans.contains(span));
+                }
+                report.add(&truth, &answer);
+            }
+            let score = |[chunks, predicted, correct]: [usize; 3]| ChunkScore { chunks, predicted, correct };
+            let sum = expected.values().fold([0; 3], |sum, counts| [0, 1, 2].map(|k| sum[k] + counts[k]));
+            let found = report.chunks().unwrap();
+            assert_eq!(found.all, score(sum), "round {round}");
+            let expected: Vec<_> = expected.into_iter().map(|(name, counts)| (name, score(counts))).collect();
+            assert_eq!(found.types, expected, "round {round}");
+        }
+    }
+}
