@@ -160,7 +160,7 @@ impl Dataset {
             return Ok(csr(py, &trees.rows, ends, Vec::new()));
         }
         if let Some(data) = self.data.get::<Classified>() {
-            let labels = data.labels.iter().map(i64::to_string).collect();
+            let labels = data.labels.iter().map(|&label| data.name_of(label)).collect();
             return Ok(csr(py, &data.rows, Vec::new(), labels));
         }
         if let Some(data) = self.data.get::<LabelSets>() {

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::Scratch;
 use common::refusals::assert_refused;
+use common::{Scratch, object};
 use multiplane::data::container::{Reals, TensorToWrite, pack};
 use serde_json::{Value, json};
 
@@ -138,9 +138,16 @@ fn predictions_as_json() {
     let scratch = Scratch::new().with("train.safetensors", labelled(&KNOWN));
     scratch.succeed(TRAIN);
     let lines = scratch.succeed("predict --model m --data train.safetensors").stdout;
-    let found = scratch.json("predict --model m --data train.safetensors");
-    assert_eq!(found["predictions"], json!(lines.lines().collect::<Vec<_>>()));
-    assert_eq!((&found["task"], &found["n"]), (&json!("graph"), &json!(3)));
+    let found = scratch.succeed("predict --model m --data train.safetensors --json").stdout;
+    let found: Vec<_> = found.lines().map(object).collect();
+    let texts: Vec<_> = found.iter().map(|object| object["prediction"].as_str().unwrap()).collect();
+    assert_eq!(texts, lines.lines().collect::<Vec<_>>());
+    for (k, object) in found.iter().enumerate() {
+        assert_eq!(object["example"], json!(k));
+        let loss = object["loss"].as_f64().unwrap();
+        assert!(loss >= 0.0 && loss.is_sign_positive(), "{object:?}");
+    }
+    assert_eq!(found.len(), 3);
 }
 
 /// Labellings of labelled nodes do not compete with those of all nodes, so sound tasks are found sound. `--lambda` is

@@ -208,3 +208,54 @@ fn attributes_of_crfsuite() {
     let found = refused(&scratch, "predict --model a.crfsuite.model --data a.hmm");
     assert!(found.contains("the model was trained on attributes (crfsuite), found tagged rows (hmm)"), "{found}");
 }
+
+/// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's label column
+/// not lost.
+#[test]
+fn columns_go_by_name_everywhere() {
+    let rows = |order: [usize; 3], header: &str| {
+        let row = |k: usize| {
+            let fields =
+                [format!("{}", k % 7), format!("{}", (3 * k) % 5), (if k % 7 > 3 { "1" } else { "-1" }).to_owned()];
+            order.map(|at| fields[at].clone()).join(",")
+        };
+        format!("{header}\n{}\n", (0..40).map(row).collect::<Vec<_>>().join("\n"))
+    };
+    let scratch = Scratch::new().with("train.csv", rows([0, 1, 2], "a,b,kind"));
+    scratch.write("test.csv", rows([1, 0, 2], "b,a,kind"));
+    scratch.write("other.csv", rows([0, 1, 2], "a,c,kind"));
+    let train = "train --task binary --data train.csv --passes 30 --lambda 1e-3 --quiet --out m --clock work";
+    let said = scratch.json(&format!("{train} --test test.csv"));
+    assert_eq!(said["test_loss"], said["train_loss"]);
+    assert_eq!(scratch.json("evaluate --model m --data test.csv")["loss"], said["test_loss"]);
+    let told = refused(&scratch, &format!("{train} --test other.csv"));
+    assert!(told.contains("other.csv:1:3: found `c` as column"), "{told}");
+
+    scratch.write("first.csv", rows([2, 0, 1], "kind,a,b"));
+    let stream = "train --stream --task binary --solver ssg --lambda 0.1 --set stream.window=10 --clock work";
+    scratch.json(&format!("{stream} --data train.csv --out last"));
+    scratch.json(&format!("{stream} --data first.csv --set data.label_column=1 --out first"));
+    assert_eq!(scratch.weights("first"), scratch.weights("last"));
+}
+
+/// A first line with a field that is empty or stands for a missing number is no header but a fault.
+#[test]
+fn missing_numbers_are_no_header() {
+    let scratch = Scratch::new();
+    for first in ["NA,?,spam", ",,spam", "x,null,kind"] {
+        scratch.write("t.csv", format!("{first}\n1,2,spam\n3,4,ham\n"));
+        let told = refused(&scratch, "train --task multiclass --data t.csv --out m");
+        assert!(told.starts_with("error: t.csv:1:"), "{told}");
+    }
+    scratch.write("t.csv", "0.5,1,\ta\n0.25,1,b\n");
+    scratch.succeed("train --task multiclass --data t.csv --passes 1 --out m");
+}
+
+/// Labels that look like chunk tags and one that training never saw: a report without a panic.
+#[test]
+fn unseen_labels_among_tags_are_reported() {
+    let scratch = Scratch::new().with("t.csv", "1,0,O\n0,1,B-NP\n1,1,I-NP\n");
+    scratch.write("u.csv", "1,0,O\n0,1,B-NP\n1,1,I-VP\n");
+    scratch.succeed("train --task multiclass --data t.csv --passes 5 --out m");
+    scratch.succeed("evaluate --model m --data u.csv --report");
+}

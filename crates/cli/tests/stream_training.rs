@@ -457,7 +457,7 @@ fn tables_are_streams() {
         assert_eq!(scratch.bytes("piped"), scratch.bytes("csv"));
     }
     for (rest, place) in [
-        ("1,2,1\n", "stdin:62:6: found 3 columns, expected 4 as on line 2"),
+        ("1,2,1\n", "stdin:62:6: found 3 columns, expected 4 as on line 1"),
         ("1,x,2,1\n", "stdin:62:3: found `x` as value, expected a finite number"),
         ("1,2,3,9\n", "stdin:62:7: found label 9, expected one of -1, 1"),
         ("1,2,3,1", "stdin:62:8: found the end of the stream within a line"),

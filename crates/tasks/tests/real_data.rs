@@ -134,7 +134,7 @@ fn scene() {
     let Some(path) = file("scene", "multilabel/scene.gz") else { return };
     let error = libsvm::read(&path).unwrap_err();
     assert_eq!((error.line(), error.column()), (Some(1), Some(1)));
-    assert_eq!(error.message(), "found `0,4` as label, expected an integer");
+    assert_eq!(error.message(), "found `0,4` as label, expected an integer or a name without colon and comma");
 }
 
 /// CoNLL-2000: both parts, with the counts that their publishers give.

@@ -154,6 +154,22 @@ fn answers_are_averages() {
     }
 }
 
+/// Steps whose numbers overflow end all the same, whatever solves them.
+#[test]
+fn steps_beyond_numbers_end() {
+    for way in 0..2 {
+        let problem = small::random(3);
+        let schedule = json!({"name": "constant", "value": 1e-300});
+        let mut solver =
+            solver(&sfd(json!({"size": 2, "schedule": schedule, "inner": inner(way)})), &problem, 1.0.into());
+        let mut oracle = problem.oracle();
+        let (mut rng, mut clock, mut counts) = (Rng::new(0, 0), Clock::new(ClockKind::Work), Counts::default());
+        let mut ctx = Ctx::new(&mut oracle, &mut rng, &mut clock, &mut counts);
+        let ends = (0..200_000).find(|_| !matches!(solver.step(&mut ctx), Ok(report) if !report.iteration_ended));
+        assert!(ends.is_some(), "{way}: a step that never ends");
+    }
+}
+
 /// A subgradient of [`clamped`].
 fn slope(problem: &Small, (lambda, floor): (f64, f64), from: &[f64], w: &[f64]) -> Vec<f64> {
     let n = problem.blocks() as f64;

@@ -31,8 +31,8 @@ def _dense(offsets: Any, indices: Any, values: Any, columns: int) -> NDArray[np.
 
 def load_libsvm(
     path: str | os.PathLike[str], *, features: int | None = None, sparse: bool | None = None
-) -> tuple[Any, NDArray[np.int64]]:
-    """Reads LIBSVM / SVM-light text (plain or gzip) with whole-number labels.
+) -> tuple[Any, NDArray[Any]]:
+    """Reads LIBSVM / SVM-light text (plain or gzip) whose labels are whole numbers, or names.
 
     Args:
         path: The file; column k of ``X`` is index k + 1.
@@ -42,12 +42,12 @@ def load_libsvm(
             there.
 
     Returns:
-        ``X`` (``[n, features]``) and ``y`` (``[n]``). Raises ValueError with file, line and column for bad lines.
+        ``X`` (``[n, features]``) and ``y`` (``[n]``, int64 or text). Raises ValueError with file, line and column for bad lines.
     """
     return _rows(path, "libsvm", sparse, features)
 
 
-def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[np.int64]]:
+def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[Any]]:
     """Reads rows of numbers separated by commas, the last of each being its label; as :func:`load_libsvm`."""
     return _rows(path, "csv", sparse)
 
@@ -65,10 +65,13 @@ def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
 
 def _rows(
     path: str | os.PathLike[str], format: str, sparse: bool | None, features: int | None = None
-) -> tuple[Any, NDArray[np.int64]]:
+) -> tuple[Any, NDArray[Any]]:
     read = _csr(_core.Dataset.read(path, format))
     offsets, indices, values, columns, _, labels = _fitted(read, features)
-    y = np.array([int(label) for label in labels], dtype=np.int64)
+    try:
+        y: NDArray[Any] = np.array([int(label) for label in labels], dtype=np.int64)
+    except ValueError:
+        y = np.array(labels)  # names
     return _matrix(offsets, indices, values, columns, sparse), y
 
 

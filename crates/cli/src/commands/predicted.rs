@@ -46,7 +46,8 @@ impl Writer {
         let (json, count) = (self.json, &mut self.count);
         problem.predict(w, threads, &mut |found| {
             let _ = if json {
-                let (truth, loss, score) = (found.truth, found.loss, found.score);
+                // Sums of nothing may be -0.
+                let (truth, loss, score) = (found.truth, found.loss.map(|loss| loss + 0.0), found.score);
                 let line = json!({ "example": *count, "prediction": found.text, "truth": truth, "loss": loss, "score": score });
                 writeln!(text, "{line}")
             } else {
@@ -132,7 +133,7 @@ impl Appender {
     }
 
     fn line<'a>(&mut self, line: &str, names: &mut impl Iterator<Item = &'a str>, text: &mut String) {
-        if line.trim_ascii().is_empty() {
+        if line.trim().is_empty() {
             text.push_str(line);
             text.push('\n');
             return;

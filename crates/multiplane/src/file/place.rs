@@ -92,12 +92,11 @@ pub(super) fn names_in(directory: &Path) -> Vec<OsString> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
 }
 
-/// Whether a writer holds the lock of its temporary file.
+/// Whether a writer holds, or may hold, the lock of its temporary file: where there are no locks nobody knows.
 #[cfg(unix)]
 pub(super) fn is_locked(path: &Path) -> bool {
-    use std::fs::TryLockError;
     let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()); // a pipe would be waited for
-    is_file && fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    !(is_file && fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok()))
 }
 
 /// Whether a writer holds the lock of its temporary file: locks keep readers away here, so there is none.

@@ -110,15 +110,10 @@ impl Look {
             fingerprint: fingerprint.clone(),
             certificate: model.info.certificate,
             uncertified: uncertified(provenance, &model.info.certificate),
-            nonzero: nonzero(&model.w),
+            nonzero: weights::nonzero(&model.w),
             tables: weights::tables(model, top)?,
         })
     }
-}
-
-/// The number of weights other than 0.
-fn nonzero(w: &[f64]) -> usize {
-    w.iter().filter(|weight| **weight != 0.0).count()
 }
 
 /// Why a gap is not certified.

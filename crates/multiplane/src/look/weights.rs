@@ -9,7 +9,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::elements::ElementName;
-use super::nonzero;
 use crate::error::Error;
 use crate::file::Model;
 use crate::spec::find_task;
@@ -154,4 +153,9 @@ fn first(indices: impl Iterator<Item = usize>, count: usize, order: impl Fn(&usi
     }
     indices.sort_unstable_by(order);
     indices
+}
+
+/// The number of weights other than 0.
+pub(super) fn nonzero(w: &[f64]) -> usize {
+    w.iter().filter(|weight| **weight != 0.0).count()
 }

@@ -10,6 +10,7 @@ use multiplane_core::oracle::Audit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::BuildError;
+use multiplane_tasks::data::{Classified, ReadRules};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
 use serde_json::Value;
@@ -44,12 +45,14 @@ impl Session {
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
         let entry = spec.task_entry()?;
-        let read = |path, folds| {
-            let data = read_task_data(entry, path, spec.data.format, folds, &spec.data.rules());
+        let read = |path, folds, rules: &ReadRules| {
+            let data = read_task_data(entry, path, spec.data.format, folds, rules);
             data.map_err(|error| with_serial_hint(&spec, error))
         };
-        let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref())?;
-        let test = spec.data.test.as_deref().map(|path| read(Some(path), None)).transpose()?;
+        let mut rules = spec.data.rules();
+        let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref(), &rules)?;
+        rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
+        let test = spec.data.test.as_deref().map(|path| read(Some(path), None, &rules)).transpose()?;
         let mut session = Session::on(spec, data, test)?;
         session.stopwatch = stopwatch;
         Ok(session)

@@ -67,6 +67,7 @@ impl Feed {
             labels: stream.labels.clone(),
             features: stream.features,
             whole_lines: !is_file,
+            reading: spec.data.rules(),
             ..StreamRules::default()
         };
         let most = stream.window;

@@ -115,6 +115,14 @@ impl LabelledRows {
         let Some(rows) = data.get::<Classified>() else {
             return Err(OpenError::new(format!("task `{task}` reads libsvm or csv, found {}", data.describe())));
         };
+        let known_names = vocabulary.and_then(|vocabulary| vocabulary.dictionary.as_ref());
+        if let (Some(known), Some(found)) = (known_names, &rows.features)
+            && known != found
+        {
+            return Err(OpenError::new(
+                "the columns have other names, or another order, than those of the training data",
+            ));
+        }
         let (mut warnings, is_known) = (Vec::new(), vocabulary.is_some());
         let vocabulary = match vocabulary {
             Some(vocabulary) => known_vocabulary(vocabulary, options)?,

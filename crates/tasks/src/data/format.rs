@@ -154,7 +154,7 @@ impl FormatEntry {
 
     /// Whether the format is one of tables, whose columns users may speak of.
     pub(super) fn is_table(&self) -> bool {
-        self.name == super::csv::FORMAT.name
+        self.appended == Some(Appended::Rows)
     }
 
     /// Returns the rank of the rule that knows the format, where there is one.

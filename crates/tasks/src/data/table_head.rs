@@ -35,8 +35,8 @@ pub(super) struct Head {
     pub(super) order: Option<Vec<u32>>,
 }
 
-/// What divides the columns of a table that begins with this line: the first of tab, `;` and comma that is there outside of
-/// quotation marks.
+/// What divides the columns of a table that begins with this line: of tab, `;` and comma the one that is there most often
+/// outside of quotation marks, the first of equals.
 pub(super) fn separator_of(text: &str) -> char {
     let mut inside = false;
     let outside = |c: &char| {
@@ -44,7 +44,8 @@ pub(super) fn separator_of(text: &str) -> char {
         !inside
     };
     let seen: Vec<char> = text.chars().filter(outside).filter(|c| SEPARATORS.contains(c)).collect();
-    SEPARATORS.into_iter().find(|separator| seen.contains(separator)).unwrap_or(',')
+    let count = |separator: char| seen.iter().filter(|c| **c == separator).count();
+    SEPARATORS.into_iter().rev().max_by_key(|separator| count(*separator)).filter(|_| !seen.is_empty()).unwrap_or(',')
 }
 
 /// What a separator is called.
@@ -110,9 +111,13 @@ fn quoted<'a>(line: &Line<'a>, at: usize) -> Result<(Cow<'a, str>, usize), DataE
     }
 }
 
-/// Whether a line names the columns: no field is a number.
+/// What stands in the place of a number that is missing.
+const MISSING: [&str; 6] = ["", "?", "na", "n/a", "null", "none"];
+
+/// Whether a line names the columns: no field is a number, or stands for a missing one.
 pub(super) fn is_header(fields: &[Field<'_>]) -> bool {
-    fields.iter().all(|field| field.text.parse::<f64>().is_err())
+    let is_missing = |text: &str| MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing));
+    fields.iter().all(|field| field.text.parse::<f64>().is_err() && !is_missing(&field.text))
 }
 
 impl Head {

@@ -118,7 +118,9 @@ impl ChunkTags {
 
     /// Hands out what is met in one sequence, with the number of its type.
     fn each(&self, truth: &[u32], predicted: &[u32], mut met: impl FnMut(Met, usize)) {
-        let tag = |labels: &[u32], t: usize| labels.get(t).map_or(OUTSIDE, |&label| self.tags[label as usize]);
+        let tag = |labels: &[u32], t: usize| {
+            labels.get(t).and_then(|&label| self.tags.get(label as usize)).copied().unwrap_or(OUTSIDE)
+        };
         let mut before = (OUTSIDE, OUTSIDE);
         let mut both_open = false; // the same chunk began at the same place and neither has ended
         for t in 0..=truth.len() {

@@ -149,8 +149,9 @@ impl Inner {
         self.passes += 1;
         let (hinge, last) = (std::mem::take(&mut self.hinge), self.passes >= MOST_PASSES);
         // Of a pass that moved nothing can be proven: not even its last may end a step.
-        let gap = if self.stands() { self.gap(hinge) } else { f64::INFINITY };
-        if gap <= accuracy || (last && gap.is_finite()) {
+        let stands = self.stands();
+        let gap = if stands { self.gap(hinge) } else { f64::INFINITY };
+        if gap <= accuracy || (last && stands) {
             self.found.update_planes = self.planes_of_step();
             self.found.update_square = 2.0 * self.penalty() / self.found.lambda_t;
             self.found.update_bound = (self.margin + gap.max(0.0)) / self.found.lambda_t;
