@@ -114,7 +114,10 @@ impl Appender {
         while let Some(line) = lines.next_line()? {
             self.line(line.text, &mut names, text);
         }
-        Ok(())
+        match names.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::failed(format!("{}: it has changed: fewer lines than predictions", path.display()))),
+        }
     }
 
     /// Appends to lines that were read; those without an answer are left out.

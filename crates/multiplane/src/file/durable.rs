@@ -80,7 +80,7 @@ fn prefix_of_temporaries(name: &OsStr) -> OsString {
 }
 
 /// Removes the temporary files of `path` that killed writers left behind; those of processes that live are left alone, and
-/// on Unix those that a writer has locked, who may have a number of another machine's or container's processes.
+/// on Unix all that cannot be locked: their writer may have a number of another machine's or container's processes.
 pub(crate) fn sweep(path: &Path) {
     let Ok(path) = leads_to(path) else { return };
     let Some(name) = path.file_name() else { return };

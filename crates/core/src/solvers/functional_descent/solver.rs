@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::{Choice, rank};
 use super::config::FunctionalDescent;
-use super::inner::{Inner, Next};
+use super::inner::Inner;
 use super::margins::{Answers, Question};
 use crate::context::Ctx;
 use crate::linalg;
@@ -202,7 +202,7 @@ impl<O: MaxOracle + ?Sized> Solver<O> for FunctionalDescentSolver {
         self.call(ctx)?;
         if self.asked == self.size {
             self.asked = 0;
-            report.iteration_ended = self.inner.end_pass(self.config.accuracy) == Next::End;
+            report.iteration_ended = self.inner.end_pass(self.config.accuracy);
             if report.iteration_ended {
                 self.end();
             } else {

@@ -38,14 +38,13 @@ pub(super) struct Blocks {
     /// Up to which gap the planes kept are solved next, and the passes over them so far.
     tolerance: f64,
     passes: u32,
-    seconds: f64,
 }
 
 impl Blocks {
     pub(super) fn new(config: MpBcfw, blocks: usize, dim: usize, regularizer: Regularizer, share: f64) -> Self {
         let hull = HullState::new(blocks, dim, regularizer.moved_by_sums(false), Averaging::None);
         let sample = Vec::new();
-        Blocks { config, hull, sample, share, moves: false, left: 0.0, tolerance: 0.0, passes: 0, seconds: 0.0 }
+        Blocks { config, hull, sample, share, moves: false, left: 0.0, tolerance: 0.0, passes: 0 }
     }
 
     pub(super) fn begin(&mut self, lambda: f64, from: &[f64]) {
@@ -110,19 +109,11 @@ impl Blocks {
         left <= self.tolerance || self.passes >= self.config.passes
     }
 
-    pub(super) fn spend(&mut self, seconds: f64) {
-        self.seconds += seconds;
-    }
-
-    pub(super) fn seconds(&self) -> f64 {
-        self.seconds
-    }
-
     pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let blocks = fresh.hull.blocks();
         self.hull.check(blocks, fresh.hull.iterate().metric().weights(fresh.hull.iterate().point()).len())?;
         let known = self.sample.iter().all(|&block| (block as usize) < blocks);
-        let sound = finite(&[self.left, self.tolerance, self.seconds]) && self.share == fresh.share;
+        let sound = finite(&[self.left, self.tolerance]) && self.share == fresh.share;
         ensure(known && sound && self.config == fresh.config, "the problem of a step")
     }
 }

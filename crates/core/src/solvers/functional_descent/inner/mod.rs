@@ -39,6 +39,8 @@ pub(super) struct Inner {
     /// The largest residual margin of an answer that counts.
     margin: f64,
     found: Descent,
+    /// Of solving, in all steps.
+    seconds: f64,
 }
 
 /// What stands for the hinges of the sample.
@@ -46,15 +48,6 @@ pub(super) struct Inner {
 enum Model {
     Sums(Box<Sums>),
     Blocks(Box<Blocks>),
-}
-
-/// What comes after a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The step is solved.
-    End,
-    /// The planes kept are solved further: [`Inner::solve`].
-    Solve,
 }
 
 impl Inner {
@@ -67,7 +60,7 @@ impl Inner {
                 Model::Blocks(Box::new(Blocks::new(config, blocks, dim, regularizer, share)))
             }
         };
-        Inner { model, share, passes: 0, hinge: 0.0, margin: 0.0, found: Descent::default() }
+        Inner { model, share, passes: 0, hinge: 0.0, margin: 0.0, found: Descent::default(), seconds: 0.0 }
     }
 
     /// Begins the problem of a step from the point `from`.
@@ -145,23 +138,23 @@ impl Inner {
     }
 
     /// Ends a pass over the sample; returns whether the step is solved to a gap of `accuracy`.
-    pub(super) fn end_pass(&mut self, accuracy: f64) -> Next {
+    pub(super) fn end_pass(&mut self, accuracy: f64) -> bool {
         self.passes += 1;
         let (hinge, last) = (std::mem::take(&mut self.hinge), self.passes >= MOST_PASSES);
         // Of a pass that moved nothing can be proven: not even its last may end a step.
         let stands = self.stands();
         let gap = if stands { self.gap(hinge) } else { f64::INFINITY };
         if gap <= accuracy || (last && stands) {
-            self.found.update_planes = self.planes_of_step();
+            self.found.update_planes = u32::try_from(self.planes()).unwrap_or(u32::MAX);
             self.found.update_square = 2.0 * self.penalty() / self.found.lambda_t;
             self.found.update_bound = (self.margin + gap.max(0.0)) / self.found.lambda_t;
-            return Next::End;
+            return true;
         }
         match &mut self.model {
             Model::Sums(sums) => sums.end_pass(MASTER * gap),
             Model::Blocks(blocks) => blocks.end_pass(gap, accuracy, last),
         }
-        Next::Solve
+        false
     }
 
     /// `lambda_t/2 |u|^2`.
@@ -183,11 +176,6 @@ impl Inner {
         }
     }
 
-    /// Returns how many planes the step is made of.
-    fn planes_of_step(&self) -> u32 {
-        u32::try_from(self.planes()).unwrap_or(u32::MAX)
-    }
-
     /// Charges the work of a [`solve`](Inner::solve).
     pub(super) fn charge<O: MaxOracle + ?Sized>(&self, ctx: &mut Ctx<'_, O>) {
         match &self.model {
@@ -206,18 +194,12 @@ impl Inner {
 
     /// Counts seconds of solving.
     pub(super) fn spend(&mut self, seconds: f64) {
-        match &mut self.model {
-            Model::Sums(sums) => sums.spend(seconds),
-            Model::Blocks(blocks) => blocks.spend(seconds),
-        }
+        self.seconds += seconds;
     }
 
     /// Returns the seconds of all solving.
     pub(super) fn seconds(&self) -> f64 {
-        match &self.model {
-            Model::Sums(sums) => sums.seconds(),
-            Model::Blocks(blocks) => blocks.seconds(),
-        }
+        self.seconds
     }
 
     /// Returns the planes kept.
@@ -239,7 +221,7 @@ impl Inner {
         }
         let constraints = |inner: &Self| inner.hull().iterate().regularizer().constraints().map(<[_]>::to_vec);
         ensure(constraints(self) == constraints(fresh) && self.share == fresh.share, "the problem of a step")?;
-        let sound = self.hinge.is_finite() && self.margin.is_finite();
+        let sound = self.hinge.is_finite() && self.margin.is_finite() && self.seconds.is_finite();
         ensure(sound && self.hull().iterate().lambda() > 0.0, "the problem of a step")
     }
 }

@@ -67,14 +67,6 @@ impl Sums {
         solved
     }
 
-    pub(super) fn spend(&mut self, seconds: f64) {
-        self.master.spend(seconds);
-    }
-
-    pub(super) fn seconds(&self) -> f64 {
-        self.master.seconds()
-    }
-
     pub(super) fn check(&self, fresh: &Self) -> Result<(), StateError> {
         let dim = fresh.sum.star().len();
         self.hull.check(1, dim)?;
