@@ -5,6 +5,7 @@ mod axis;
 mod chart;
 mod commands;
 mod demo_report;
+mod eta;
 mod findings;
 mod infer_watch;
 mod interrupt;
@@ -15,6 +16,7 @@ mod path_progress;
 mod path_report;
 mod progress;
 mod report;
+mod status_line;
 mod terminal;
 mod tree;
 

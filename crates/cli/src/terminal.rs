@@ -8,6 +8,8 @@ use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
 
+use crate::status_line;
+
 /// Text without what commands a terminal or turns the order of letters: control characters other than line feeds and
 /// tabs, overrides of direction, separators of lines. They are shown as in JSON, so that JSON stays what it is.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
@@ -44,6 +46,7 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 
 /// The same; returns whether somebody still reads.
 pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
+    status_line::clear();
     let mut out = io::stdout().lock();
     let text = if out.is_terminal() { escaped(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -67,6 +70,7 @@ pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
 
 /// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even that fails there is nobody to tell.
 pub(crate) fn complain(line: &str) {
+    status_line::clear();
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
@@ -79,6 +83,12 @@ pub(crate) fn refuse_usage(error: &clap::Error) -> ! {
         std::process::exit(error.exit_code());
     }
     error.exit()
+}
+
+/// A number of things of this name.
+pub(crate) fn counted(number: u64, name: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{ending}")
 }
 
 /// What seconds are called: under the work clock they are counted, not measured.
