@@ -22,7 +22,6 @@ mod tree;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use multiplane::Error;
 
 use crate::args::{Cli, Command};
@@ -40,7 +39,7 @@ fn main() -> ExitCode {
         let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
         terminal::complain(&format!("error: internal error{place}: please report this, with the command line"));
     }));
-    let cli = Cli::try_parse().unwrap_or_else(|error| terminal::refuse_usage(&error));
+    let cli = args::parse().unwrap_or_else(|error| terminal::refuse_usage(&error));
     interrupt::install();
     match std::panic::catch_unwind(|| dispatch(cli)) {
         Ok(Ok(Done::Finished)) => ExitCode::SUCCESS,

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
@@ -50,7 +51,7 @@ pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
     let mut out = io::stdout().lock();
     let text = if out.is_terminal() { escaped(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::failed(format!("standard output could not be written: {error}")))
         }
         written => Ok(written.is_ok()),
@@ -77,6 +78,10 @@ pub(crate) fn complain(line: &str) {
 /// Ends the program over a command line that is none, or that asks for help. Where an argument would command a terminal,
 /// nothing is coloured: the message quotes it.
 pub(crate) fn refuse_usage(error: &clap::Error) -> ! {
+    if let Some(other) = meant(error) {
+        complain(&format!("error: {other}"));
+        std::process::exit(error.exit_code());
+    }
     let mut arguments = std::env::args_os();
     if error.use_stderr() && arguments.any(|text| escaped(&text.to_string_lossy()) != text.to_string_lossy()) {
         complain(error.render().to_string().trim_end());
@@ -89,6 +94,20 @@ pub(crate) fn refuse_usage(error: &clap::Error) -> ! {
 pub(crate) fn counted(number: u64, name: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {name}{ending}")
+}
+
+/// What to say of an option that other programs have.
+fn meant(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    match argument.as_str() {
+        _ if error.kind() != ErrorKind::UnknownArgument => None,
+        "-C" | "--C" => Some("there is no option -C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
+        "-v" | "--verbose" => Some(
+            "there is no option -v: progress is shown on a terminal, --record FILE writes all there is to know, --quiet \
+             says nothing",
+        ),
+        _ => None,
+    }
 }
 
 /// What seconds are called: under the work clock they are counted, not measured.

@@ -22,13 +22,15 @@ pub struct GridOptions {
     /// `path.lambda_min`. Without them there is no grid, but a path.
     #[schemars(with = "Value")]
     pub points: Option<Points>,
-    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given, where a path would begin.
+    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given `path.lambda_max`, or else where a path would
+    /// begin.
     pub lambda_max: Option<Lambda>,
     /// The gap to which each point is trained; where not given `stop.gap`, or else `path.eps`.
     #[serde(with = "text::gap")]
     #[schemars(with = "Value")]
     pub gap: Option<GapTarget>,
-    /// The gap, absolute, that the point has where an even grid begins; where not given `path.kappa` times `path.eps`.
+    /// The gap, absolute, that the point has where an even grid begins; where not given `path.kappa` times `path.eps`
+    /// (of 1, where that is a share).
     pub start_gap: Option<f64>,
     /// What of a point's state the next one starts from.
     pub warm_start: GridStart,
@@ -74,19 +76,19 @@ impl GridOptions {
             None => return Ok(None),
             Some(Points::List(list)) => GridPoints::List(list.clone()),
             Some(Points::Count(count)) => {
-                let from = self.lambda_max.map(|lambda| lambda.value(n));
+                let from = self.lambda_max.or(path.lambda_max).map(|lambda| lambda.value(n));
                 GridPoints::Even { count: *count, from, to: path.lambda_min }
             }
         };
         let spec = GridSpec {
             points,
-            gap: self.gap.or(gap).unwrap_or(GapTarget::Absolute(path.eps)),
+            gap: self.gap.or(gap).unwrap_or(path.eps),
             warm_start: match self.warm_start {
                 GridStart::KeepPrimal => Some(WarmStart::KeepPrimal),
                 GridStart::KeepDual => Some(WarmStart::KeepDual),
                 GridStart::None => None,
             },
-            start_gap: self.start_gap.unwrap_or(path.target()),
+            start_gap: self.start_gap.unwrap_or(path.target().at(1.0)),
         };
         spec.validate()?;
         Ok(Some(spec))
