@@ -406,7 +406,10 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
             ("spec", "A run specification; flags and --set override it. Its lambda and gap play no part in a path"),
             ("out", "Where to save the weights of all breakpoints, for `predict --lambda X`"),
             ("json", "Print one JSON object with all breakpoints at the end, and nothing else"),
-            ("checkpoint", "Write the state of the path to this file from time to time, at the end, and on SIGINT or SIGTERM"),
+            (
+                "checkpoint",
+                "Write the state of the path to this file from time to time, at the end, and on SIGINT or SIGTERM",
+            ),
             ("resume", "Go on from a checkpoint of a path or grid; nothing else need be given"),
         ];
         let path = helps.into_iter().fold(path, |path, (name, help)| path.mut_arg(name, |arg| arg.help(help)));

@@ -17,7 +17,8 @@ pub(crate) fn apply_sets(tree: &mut Map<String, Value>, sets: &[String]) -> Resu
     for text in sets {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
-                let is_same = |other: &&String| other.split_once('=').is_some_and(|(name, _)| name.trim() == key.trim());
+                let is_same =
+                    |other: &&String| other.split_once('=').is_some_and(|(name, _)| name.trim() == key.trim());
                 if let Some(first) = sets.iter().find(is_same).filter(|first| !std::ptr::eq(*first, text)) {
                     let lists = "a list is written with commas, as in data.folds=8,9";
                     return Err(Error::input(format!("--set {first} and --set {text}: expected one of them; {lists}")));

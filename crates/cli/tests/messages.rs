@@ -225,15 +225,17 @@ fn kernels_are_described() {
 /// What other programs have, what stands elsewhere and what is said twice is answered by what there is here.
 #[test]
 fn near_misses_are_recognised() {
-    let scratch = Scratch::new().with("letter.data", samples::letters(12, 16)).with(
-        "run.toml",
-        "task = \"chain\" # not bias\n\n[data]\npath = \"letter.data\"\nfoldz = [1]\n",
-    );
+    let scratch = Scratch::new()
+        .with("letter.data", samples::letters(12, 16))
+        .with("run.toml", "task = \"chain\" # not bias\n\n[data]\npath = \"letter.data\"\nfoldz = [1]\n");
     scratch.write("top.toml", "# bias\n  bias = true\n[task]\nname = \"chain\"\n");
     scratch.write("word.toml", "task = \"chainz\"\n");
     let train = "train --task chain --data letter.data";
     for (arguments, message) in [
-        (format!("{train} --set data.folds=8 --set data.folds=9"), "--set data.folds=8 and --set data.folds=9: expected one"),
+        (
+            format!("{train} --set data.folds=8 --set data.folds=9"),
+            "--set data.folds=8 and --set data.folds=9: expected one",
+        ),
         (format!("{train} --set data.folds=7-0"), "must be fold numbers as in 0,3 or 0-7"),
         (format!("{train} --set data.folds=0-99999999"), "must be fold numbers as in 0,3 or 0-7"),
         (format!("{train} --set bias=true"), "unknown parameter `bias`: did you mean `task.bias`?"),
@@ -242,7 +244,10 @@ fn near_misses_are_recognised() {
         (format!("{train} -C 0.1"), "there is no option -C: give --lambda c:X for C = X"),
         (format!("{train} -v"), "there is no option -v: progress is shown on a terminal"),
         ("train run.toml".into(), "run.toml:5:1: unknown parameter of data: `foldz`: did you mean `folds`?"),
-        ("train top.toml --data letter.data".into(), "top.toml:2:3: unknown parameter `bias`: did you mean `task.bias`?"),
+        (
+            "train top.toml --data letter.data".into(),
+            "top.toml:2:3: unknown parameter `bias`: did you mean `task.bias`?",
+        ),
         ("train word.toml --data letter.data".into(), "word.toml:1:9: unknown task `chainz`: did you mean `chain`?"),
     ] {
         let ran = scratch.run(&arguments);

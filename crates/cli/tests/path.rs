@@ -223,7 +223,10 @@ fn relative_gaps_and_beginnings_of_ones_own() {
     let path = format!("{PATH} --eps 10% --lambda-max 3 --out model");
     let summary = scratch.json(&path);
     let points = summary["breakpoints"].as_array().unwrap();
-    assert_eq!((&points[0]["lambda"], &summary["eps"], &summary["certified"]), (&3.0.into(), &Value::Null, &true.into()));
+    assert_eq!(
+        (&points[0]["lambda"], &summary["eps"], &summary["certified"]),
+        (&3.0.into(), &Value::Null, &true.into())
+    );
     assert!((number(&summary, "relative_eps") - 0.1).abs() < 1e-12);
     for point in points {
         let (gap, primal) = (point["gap"].as_f64().unwrap(), point["primal"].as_f64().unwrap());
@@ -254,7 +257,9 @@ fn relative_gaps_and_beginnings_of_ones_own() {
 fn the_help_of_paths_is_theirs() {
     let scratch = Scratch::new();
     let (path, train) = (scratch.succeed("path --help").stdout, scratch.succeed("train --help").stdout);
-    for (text, is_of_path) in [("[default: 1/n]", false), ("--stream", false), ("--freeze", false), ("--lambda-max", true)] {
+    for (text, is_of_path) in
+        [("[default: 1/n]", false), ("--stream", false), ("--freeze", false), ("--lambda-max", true)]
+    {
         assert_eq!((path.contains(text), train.contains(text)), (is_of_path, !is_of_path), "{text}");
     }
     assert!(path.contains("Of a grid, train each point to a gap of at most X"), "{path}");

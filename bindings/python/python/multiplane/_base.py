@@ -338,7 +338,7 @@ class Estimator(Parameters):
         for name, value in outer.items():
             if not isinstance(section, dict) or name in section:
                 raise ValueError(f"params: path.{name} is an argument of path()")
-            if value is not None:
+            if value is not None or name != "lambda_max":
                 section[name] = plain(value, name)
         try:
             model, summary = _core.path(

@@ -39,7 +39,12 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
             match KINDS.iter().find(|known| *known == kind || OF_TASKS.contains(known) && is_of_task(kind, known)) {
                 Some(kind) => vec![kind],
                 None if is_run_parameter(kind) && args.name.is_none() => {
-                    return run(&DescribeArgs { kind: Some("run".into()), name: Some(kind.clone()), all: args.all, json: args.json });
+                    return run(&DescribeArgs {
+                        kind: Some("run".into()),
+                        name: Some(kind.clone()),
+                        all: args.all,
+                        json: args.json,
+                    });
                 }
                 None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
             }
@@ -58,16 +63,11 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         let text = serde_json::to_string_pretty(&json).map_err(|error| Error::failed(error.to_string()))?;
         print(&(text + "\n"))?;
     } else {
-        let sections =
-            all.iter().map(
-                |(kind, items)| {
-                    match detailed {
-                        true if *kind == "solver" && !args.all => items.iter().map(Item::brief).collect::<String>(),
-                        true => items.iter().map(Item::text).collect::<String>(),
-                        false => list(kind, items),
-                    }
-                },
-            );
+        let sections = all.iter().map(|(kind, items)| match detailed {
+            true if *kind == "solver" && !args.all => items.iter().map(Item::brief).collect::<String>(),
+            true => items.iter().map(Item::text).collect::<String>(),
+            false => list(kind, items),
+        });
         print(&sections.collect::<Vec<_>>().join("\n"))?;
         if !detailed {
             print("\n`multiplane describe KIND NAME` shows every parameter with its default.\n")?;
@@ -278,7 +278,10 @@ impl Item {
             let doc = param.doc.split_inclusive(". ").next().unwrap_or_default().trim_end();
             text += &format!("  {}.{}{value}\n      {doc}\n", self.prefix, param.name);
         }
-        text + &format!("\n`multiplane describe solver {} --all` has their fields, and what can be chosen.\n", self.name)
+        text + &format!(
+            "\n`multiplane describe solver {} --all` has their fields, and what can be chosen.\n",
+            self.name
+        )
     }
 }
 

@@ -131,7 +131,8 @@ impl Job {
             }
             None => {
                 let read = kind.spec(tree(args, flags)?);
-                let (spec, outer) = read.map_err(|error| args.spec.iter().fold(error, |error, path| in_line(path, error)))?;
+                let (spec, outer) =
+                    read.map_err(|error| args.spec.iter().fold(error, |error, path| in_line(path, error)))?;
                 Ok(Job {
                     spec,
                     outer,

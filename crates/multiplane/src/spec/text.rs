@@ -33,7 +33,8 @@ pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32
         let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
         (first <= last && last - first < MOST_FOLDS).then_some(first..=last)
     };
-    let folds: Option<Vec<u32>> = items.iter().map(range).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect());
+    let folds: Option<Vec<u32>> =
+        items.iter().map(range).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect());
     match folds {
         Some(mut folds) if !folds.is_empty() => {
             folds.sort_unstable();
