@@ -240,7 +240,10 @@ impl Session {
     /// What checkpoints of this run say of it.
     pub(crate) fn checkpoint_info(&self) -> CheckpointInfo {
         let mut spec = self.spec.clone();
-        for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.regularizer.prior].into_iter().flatten() {
+        for path in [&mut spec.data.path, &mut spec.data.test, &mut spec.data.weights, &mut spec.regularizer.prior]
+            .into_iter()
+            .flatten()
+        {
             *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
         }
         let test = self.test.as_ref().map(|test| test.fingerprint().to_string());
@@ -289,6 +292,7 @@ pub(crate) fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>,
     };
     let mut rules = spec.data.rules();
     let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref(), &rules)?;
+    rules.weights = None; // test data have none
     rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
     let test = spec.data.test.as_deref().map(|path| read(Some(path), None, &rules)).transpose()?;
     Ok((data, test, stopwatch))
