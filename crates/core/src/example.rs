@@ -7,9 +7,31 @@ pub struct Examples<X, Y> {
     pub inputs: Vec<X>,
     /// The truth, one per example.
     pub labels: Vec<Y>,
+    /// How much each example counts, 1 in the mean; empty where all count the same.
+    pub weights: Vec<f64>,
 }
 
 impl<X, Y> Examples<X, Y> {
+    /// Puts inputs and truths together, all of which count the same.
+    pub fn new(inputs: Vec<X>, labels: Vec<Y>) -> Self {
+        Examples { inputs, labels, weights: Vec::new() }
+    }
+
+    /// Returns the share of example `index` in the mean over all: 1/n, times its weight.
+    ///
+    /// # Panics
+    ///
+    /// Where there are weights and no such example.
+    pub fn share(&self, index: usize) -> f64 {
+        let share = 1.0 / self.labels.len() as f64;
+        if self.weights.is_empty() { share } else { self.weights[index] * share }
+    }
+
+    /// Returns the largest weight.
+    pub fn largest_weight(&self) -> f64 {
+        if self.weights.is_empty() { 1.0 } else { self.weights.iter().copied().fold(0.0, f64::max) }
+    }
+
     /// Returns example `index`.
     ///
     /// # Panics

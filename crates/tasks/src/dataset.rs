@@ -36,28 +36,65 @@ pub trait Data: Any + Debug + Send + Sync {
     fn hash_into(&self, sha: &mut Sha256);
 }
 
-/// Parsed data of any kind. A clone costs nothing.
+/// Parsed data of any kind, whose examples may count more or less than others. A clone costs nothing.
 #[derive(Clone, Debug)]
-pub struct Dataset(Arc<dyn Data>);
+pub struct Dataset {
+    data: Arc<dyn Data>,
+    /// How much each example counts; `None` where all count the same.
+    weights: Option<Arc<[f64]>>,
+}
 
 impl Deref for Dataset {
     type Target = dyn Data;
 
     fn deref(&self) -> &dyn Data {
-        &*self.0
+        &*self.data
     }
 }
 
 impl Dataset {
     /// Takes data of some kind.
     pub fn new(data: impl Data) -> Self {
-        Dataset(Arc::new(data))
+        Dataset { data: Arc::new(data), weights: None }
     }
 
     /// Returns the data if it is of the kind `T`.
     pub fn get<T: Data>(&self) -> Option<&T> {
-        let data: &dyn Any = &*self.0;
+        let data: &dyn Any = &*self.data;
         data.downcast_ref()
+    }
+
+    /// Lets every example count as much as a number says: the objective is their weighted mean. What counts is how they
+    /// compare; an example of weight 0 has no part in it.
+    ///
+    /// # Errors
+    ///
+    /// They are not as many as the examples, one is negative or not finite, or all are 0.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, String> {
+        if weights.len() != self.len() {
+            return Err(format!("{} weights for {} examples", weights.len(), self.len()));
+        }
+        if let Some(k) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            return Err(format!("weight {} of example {k}: must be a finite number, at least 0", weights[k]));
+        }
+        let sum: f64 = weights.iter().sum();
+        match sum.is_finite() && sum >= f64::MIN_POSITIVE {
+            true => Ok(Dataset { weights: Some(weights.into()), ..self }),
+            false => Err(format!("the weights sum up to {sum}: some must be above 0, and none too large for the sum")),
+        }
+    }
+
+    /// Returns what [`with_weights`](Dataset::with_weights) gave, divided by the mean.
+    pub fn mean_weights(&self) -> Option<Vec<f64>> {
+        let weights = self.weights.as_ref()?;
+        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
+        Some(weights.iter().map(|weight| weight / mean).collect())
+    }
+
+    /// Returns these examples with their weights, in this order; each must exist.
+    pub fn subset(&self, examples: &[usize]) -> Dataset {
+        let of = |weights: &Arc<[f64]>| examples.iter().map(|&example| weights[example]).collect();
+        Dataset { weights: self.weights.as_ref().map(of), ..self.data.subset(examples) }
     }
 
     /// Keeps only the examples of these folds, in their order. Naming a fold twice changes nothing.
@@ -104,6 +141,10 @@ impl Dataset {
     pub fn fingerprint(&self) -> String {
         let mut sha = Sha256::new();
         self.hash_into(&mut sha);
+        if let Some(weights) = &self.weights {
+            sha.update(b"weights");
+            weights.iter().for_each(|weight| sha.update(weight.to_le_bytes()));
+        }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

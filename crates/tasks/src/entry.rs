@@ -84,7 +84,14 @@ impl<S: TaskSpec> TaskConfig for Configured<S> {
     }
 
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let problem = self.own.open(data, vocabulary)?;
+        let weights = data.mean_weights();
+        let mut problem = self.own.open(data, vocabulary)?;
+        if let Some(weights) = weights {
+            if self.rescaling == Rescaling::Slack {
+                return Err(OpenError::new("weights of examples: not with task.rescaling = slack"));
+            }
+            problem.weigh(weights)?;
+        }
         match self.rescaling {
             Rescaling::Margin => Ok(problem),
             Rescaling::Slack => slack_rescaled(problem),

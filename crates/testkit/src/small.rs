@@ -168,7 +168,7 @@ pub fn random(seed: u64) -> Small {
 fn random_chain(seed: u64, rng: &mut Rng, n: usize, features: usize) -> Small {
     let labels = 1 + rng.below(3) as usize;
     let ends = rng.below(2) == 0;
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let len = rng.below(5) as usize; // the empty sequence among them
         let mut x = SparseRows::new(features);
@@ -232,7 +232,7 @@ pub fn graph_of(seed: u64, spec: &GraphSpec, unlabelled: u64) -> (Small, Vec<Ran
         sequences(labelled, labels).into_iter().map(marked).collect::<Vec<_>>()
     };
     let predicts = |truth: &Labelling| !truth.labels.contains(&UNLABELLED);
-    let examples = Examples { inputs, labels: truths };
+    let examples = Examples::new(inputs, truths);
     (small_of(format!("graph, seed {seed}, {spec:?}"), task, examples, all, predicts, Variables::Free), nonnegative)
 }
 
@@ -301,7 +301,7 @@ pub fn random_sets(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 10);
     let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
     let labels = 1 + rng.below(4) as usize;
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let mut x = SparseRows::new(features);
         push_row(&mut rng, &mut x, features);
@@ -323,7 +323,7 @@ pub fn tree(seed: u64) -> Small {
     let mut rng = Rng::new(seed, 13);
     let (n, features) = (1 + rng.below(5) as usize, 1 + rng.below(4) as usize);
     let (labels, types) = (1 + rng.below(3) as usize, 1 + rng.below(2));
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let nodes = 1 + rng.below(4) as u32;
         let mut x = SparseRows::new(features);
@@ -345,7 +345,7 @@ pub fn arborescence(seed: u64, most: u64) -> Small {
     let (n, features) = (1 + rng.below(4) as usize, 1 + rng.below(3) as usize);
     let single_root = rng.below(2) == 0;
     let distances = [vec![], vec![1], vec![1, 2]][rng.below(3) as usize].clone();
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let words = 1 + rng.below(most) as usize;
         let mut x = SparseRows::new(features);
@@ -395,7 +395,7 @@ fn push_row(rng: &mut Rng, x: &mut SparseRows, features: usize) {
 }
 
 fn rows(rng: &mut Rng, n: usize, features: usize, labels: usize) -> Examples<SparseRows, u32> {
-    let mut examples = Examples { inputs: Vec::new(), labels: Vec::new() };
+    let mut examples = Examples::new(Vec::new(), Vec::new());
     for _ in 0..n {
         let mut x = SparseRows::new(features);
         push_row(rng, &mut x, features);

@@ -77,6 +77,15 @@ impl Magnitudes {
         self
     }
 
+    /// Returns bounds for examples of which none counts more than `most` times as much as in the mean.
+    pub fn weighted(mut self, most: f64) -> Self {
+        if most != 1.0 {
+            self.tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| *column *= most);
+            (self.loss, self.fixed) = (most * self.loss, most * self.fixed);
+        }
+        self
+    }
+
     /// Adds fixed scores, whose largest absolute value is this in the mean over the examples.
     pub fn with_fixed(mut self, fixed: f64) -> Self {
         self.fixed = fixed;

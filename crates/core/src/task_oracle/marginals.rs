@@ -30,7 +30,7 @@ impl<T: Task> Marginals for TaskOracle<T> {
     }
 
     fn expected(&mut self, block: usize, marginals: &[f64], out: &mut Plane) {
-        let scale = self.scale();
+        let scale = self.scale(block);
         out.clear();
         if let Some(has) = self.task.capabilities().marginals {
             let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };

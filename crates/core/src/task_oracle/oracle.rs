@@ -49,14 +49,14 @@ impl<T: Task> TaskOracle<T> {
         Some(TaskOracle { task, examples, scratch, memories, answer, truth, prices, planes: Sampled::default() })
     }
 
-    /// The factor 1/n of planes.
-    pub(super) fn scale(&self) -> f64 {
-        1.0 / self.examples.labels.len() as f64
+    /// The factor of an example's planes: its share in the mean, 1/n where all count the same.
+    pub(super) fn scale(&self, block: usize) -> f64 {
+        self.examples.share(block)
     }
 
     /// Writes the plane of the answer, with its code.
     pub(super) fn write_plane(&mut self, block: usize, out: &mut Plane) {
-        let scale = self.scale();
+        let scale = self.scale(block);
         let stopwatch = self.planes.begin();
         let work = Workspace { scratch: &mut self.scratch, memory: self.memories.of(block) };
         self.task.plane(self.examples.get(block), &self.answer, scale, work, out);
@@ -73,9 +73,9 @@ impl<T: Task> TaskOracle<T> {
         let Example { input, truth, .. } = self.examples.get(block);
         let (of_truth, terms) = self.task.score(input, truth, w, &mut self.truth);
         let terms = bound.abs() + terms;
-        let relative = self.scale() * (bound - of_truth);
+        let relative = self.scale(block) * (bound - of_truth);
         let own = plane.view().score(w);
-        let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * self.scale() * terms;
+        let is_rounding = relative < own && own - relative <= BOUND_ROUNDING * self.scale(block) * terms;
         if is_rounding { own } else { relative }
     }
 }
@@ -118,7 +118,7 @@ impl<T: Task> Capabilities for TaskOracle<T> {
         self.task.capabilities().codes.map_or(code.is_empty(), |codes| codes.is_code(truth, code))
     }
     fn hinge_at_zero(&mut self, block: usize) -> Option<f64> {
-        Some(self.scale() * self.task.largest_loss(self.examples.get(block))?)
+        Some(self.scale(block) * self.task.largest_loss(self.examples.get(block))?)
     }
     fn reads(&self, block: usize, each: &mut dyn FnMut(u32, &[u32])) -> bool {
         self.task.reads(&self.examples.inputs[block], each)
@@ -131,7 +131,7 @@ impl<T: Task> Capabilities for TaskOracle<T> {
         self.planes.mean()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
-        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples))
+        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
     }
     fn coded_planes(&mut self) -> Option<&mut dyn CodedPlanes> {
         let has = self.task.capabilities();
@@ -170,14 +170,14 @@ impl<T: Task> CodedPlanes for TaskOracle<T> {
         }
     }
     fn linear_scores(&mut self, block: usize, w: &[f64], planes: Coded<'_>, out: &mut [f64]) {
-        let scale = self.scale();
+        let scale = self.scale(block);
         if let Some(coded) = self.task.capabilities().coded_planes {
             coded.linear_scores(self.examples.get(block), w, planes, &mut self.scratch, out);
             linalg::scale(scale, out);
         }
     }
     fn add_planes(&mut self, block: usize, planes: Coded<'_>, amounts: &[f64], scale: f64, target: &mut [f64]) {
-        let scale = scale / self.examples.labels.len() as f64;
+        let scale = scale * self.scale(block);
         if let Some(coded) = self.task.capabilities().coded_planes {
             coded.add_planes(self.examples.get(block), planes, amounts, scale, &mut self.scratch, target);
         }
@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn oracle(bytes: usize) -> TaskOracle<Remembering> {
-        let examples = Examples { inputs: vec![2.0, -1.0, 0.5, 3.0], labels: vec![0, 1, 2, 0] };
+        let examples = Examples::new(vec![2.0, -1.0, 0.5, 3.0], vec![0, 1, 2, 0]);
         TaskOracle::with_memory_limit(Arc::new(Remembering), Arc::new(examples), bytes).unwrap()
     }
 

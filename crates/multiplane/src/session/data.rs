@@ -20,9 +20,13 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
 }
 
 fn read_by(path: &Path, format: Option<Format>, folds: Option<&[u32]>, rules: &ReadRules) -> Result<Dataset, Error> {
-    let data = data::read_with(path, format, rules)?;
-    match folds {
-        Some(folds) => data.select_folds(folds).map_err(|reason| Error::input(format!("{}: {reason}", path.display()))),
+    let mut data = data::read_with(path, format, rules)?;
+    let refuse = |path: &Path, reason: String| Error::input(format!("{}: {reason}", path.display()));
+    if let Some(folds) = folds {
+        data = data.select_folds(folds).map_err(|reason| refuse(path, reason))?;
+    }
+    match &rules.weights {
+        Some(file) => data.with_weights(data::weights::read(file)?).map_err(|reason| refuse(file, reason)),
         None => Ok(data),
     }
 }

@@ -29,6 +29,10 @@ pub struct DataSpec {
     #[serde(deserialize_with = "text::folds")]
     #[schemars(with = "Value")]
     pub folds: Option<Vec<u32>>,
+    /// How much examples count: a file with one number >= 0 a line, for each example that is trained on; all the same where
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<PathBuf>,
     /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first line
     /// where not given.
     #[serde(serialize_with = "write_separator", deserialize_with = "read_separator")]
@@ -58,7 +62,8 @@ impl DataSpec {
     /// Returns what readers are told of the files.
     pub fn rules(&self) -> ReadRules {
         let label_column = self.label_column.clone().map(LabelColumn);
-        ReadRules { separator: self.separator, label_column, ..ReadRules::default() }
+        let weights = self.weights.clone();
+        ReadRules { separator: self.separator, label_column, weights, ..ReadRules::default() }
     }
 }
 

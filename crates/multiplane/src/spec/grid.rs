@@ -76,7 +76,11 @@ impl GridOptions {
             None => return Ok(None),
             Some(Points::List(list)) => GridPoints::List(list.clone()),
             Some(Points::Count(count)) => {
-                let from = self.lambda_max.or(path.lambda_max).map(|lambda| lambda.value(n));
+                let from = match (self.lambda_max, path.lambda_max) {
+                    (Some(lambda), _) => Some(lambda.number(n, "lambda_max")?),
+                    (None, Some(lambda)) => Some(lambda.number(n, "path.lambda_max")?),
+                    (None, None) => None,
+                };
                 GridPoints::Even { count: *count, from, to: path.lambda_min }
             }
         };

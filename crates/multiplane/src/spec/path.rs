@@ -71,9 +71,9 @@ impl PathSpec {
     ///
     /// # Errors
     ///
-    /// A `lambda_max` that is not above `lambda_min`.
+    /// A `lambda_max` that is no number, or not above `lambda_min`.
     pub fn beginning(&self, n: usize) -> Result<Beginning, ParameterError> {
-        let lambda = self.lambda_max.map(|lambda| lambda.value(n));
+        let lambda = self.lambda_max.map(|lambda| lambda.number(n, "lambda_max")).transpose()?;
         if let Some(lambda) = lambda {
             let rule = format!("must be greater than lambda_min = {}", self.lambda_min);
             require(lambda > self.lambda_min, "lambda_max", lambda, &rule)?;

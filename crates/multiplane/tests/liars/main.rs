@@ -102,7 +102,7 @@ fn abroad(patient: Arc<Patient>) -> Arc<dyn Problem> {
 
 fn at_home(patient: Arc<Patient>) -> Arc<dyn Problem> {
     let labels: Vec<(usize, usize)> = patient.truths.iter().copied().enumerate().collect();
-    let examples = Examples { inputs: (0..labels.len()).collect(), labels };
+    let examples = Examples::new((0..labels.len()).collect(), labels);
     Arc::new(TaskProblem::new("user", AtHome(patient), Arc::new(examples), Nothing {}, "x".into(), vec![]).unwrap())
 }
 

@@ -68,6 +68,11 @@ impl UsedColumns {
         self.0.len()
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns some rows alone, with these columns alone; with `bias` one more, 1 everywhere.
     fn cut(&self, all: &SparseRows, range: Range<usize>, bias: bool) -> SparseRows {
         let mut rows = SparseRows::new(self.len() + usize::from(bias));

@@ -137,7 +137,7 @@ where
         self.task.nonnegative()
     }
     fn magnitudes(&self) -> Option<Magnitudes> {
-        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples))
+        Some(self.task.capabilities().magnitudes?.magnitudes(&self.examples).weighted(self.examples.largest_weight()))
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         let inputs = &self.examples.inputs;
@@ -249,21 +249,37 @@ where
         };
         divide(&mut workers, &mut hinges, fill)
             .map_err(|unfilled| OracleError { block: unfilled.slot, reason: unfilled.reason })?;
-        let mean_hinge = careful_sum(hinges.into_iter()) / self.blocks() as f64;
+        let mean_hinge = match self.examples.weights.as_slice() {
+            [] => careful_sum(hinges.into_iter()) / self.blocks() as f64,
+            weights => {
+                careful_sum(hinges.iter().zip(weights).map(|(hinge, weight)| weight * hinge)) / self.blocks() as f64
+            }
+        };
         let off = |k: usize| w[k] - prior.map_or(0.0, |prior| prior[k]);
         Ok(0.5 * lambda * careful_sum((0..w.len()).map(|k| off(k) * off(k))) + mean_hinge)
     }
     fn reference_hinge(&self, block: usize, w: &[f64]) -> Result<f64, OracleError> {
         let hinge = self.plain_hinge(block, w).map_err(|reason| OracleError { block, reason })?;
-        Ok(hinge / self.blocks() as f64)
+        Ok(match self.examples.weights.get(block) {
+            Some(weight) => weight * hinge / self.blocks() as f64,
+            None => hinge / self.blocks() as f64,
+        })
     }
     fn reference_roundoff(&self) -> f64 {
         self.task.reference_roundoff()
     }
     fn reference_plane(&self, block: usize, code: &[u32], add: &mut dyn FnMut(usize, f64)) -> Option<f64> {
         let n = self.blocks() as f64;
+        let weight = self.examples.weights.get(block).copied().unwrap_or(1.0);
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
-        Some(self.task.reference_plane(x, truth, code, &mut |k, value| add(k, value / n))? / n)
+        Some(weight * self.task.reference_plane(x, truth, code, &mut |k, value| add(k, weight * value / n))? / n)
+    }
+    fn weigh(&mut self, weights: Vec<f64>) -> Result<(), OpenError> {
+        match Arc::get_mut(&mut self.examples) {
+            Some(examples) => examples.weights = weights,
+            None => return Err(OpenError::new("these examples cannot be weighted")), // nobody else has them yet
+        }
+        Ok(())
     }
     fn has_fixed_scores(&self) -> bool {
         self.task.has_fixed_scores()

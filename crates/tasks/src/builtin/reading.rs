@@ -33,7 +33,7 @@ impl<X: Send + Sync + 'static, Y: Send + Sync + 'static, V> Reading<X, Y, V> {
         T: BuiltinTask<Input = X, Label = Y, Vocabulary = V> + Send + Sync + 'static,
         T::Scratch: Send,
     {
-        let examples = Arc::new(Examples { inputs: self.inputs, labels: self.labels });
+        let examples = Arc::new(Examples::new(self.inputs, self.labels));
         Ok(Box::new(TaskProblem::new(name, task, examples, self.vocabulary, self.fingerprint, self.warnings)?))
     }
 }

@@ -32,6 +32,7 @@ mod table_head;
 mod tagged;
 pub mod text;
 pub mod trees;
+pub mod weights;
 mod words;
 
 #[cfg(test)]

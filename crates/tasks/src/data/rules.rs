@@ -1,5 +1,6 @@
 //! What a reader is told beside the file: parameters of users, and what the model knows that the data is for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::strings::Strings;
@@ -17,6 +18,8 @@ pub struct ReadRules {
     pub features: Option<usize>,
     /// Names of the features, where a model has them.
     pub names: Option<Arc<Strings>>,
+    /// A file with the weight of each example (`data.weights`).
+    pub weights: Option<PathBuf>,
     /// Whether labels are names even where they are integers, as those of a model that knows names.
     pub named_labels: bool,
 }

@@ -336,6 +336,15 @@ pub trait Problem: Send + Sync {
         Ok(false)
     }
 
+    /// Lets examples count as much as these numbers say, `[n]`, 1 in the mean.
+    ///
+    /// # Errors
+    ///
+    /// They all count the same here.
+    fn weigh(&mut self, _weights: Vec<f64>) -> Result<(), OpenError> {
+        Err(OpenError::new(format!("task `{}` takes no weights of examples", self.task())))
+    }
+
     /// Returns what slack-rescaled answers took so far, where the loss is slack-rescaled.
     fn slack_count(&self) -> Option<SlackCount> {
         None

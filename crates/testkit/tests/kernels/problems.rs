@@ -56,7 +56,7 @@ where
     T::Scratch: Send,
     T::Memory: Send,
 {
-    let examples = Arc::new(Examples { inputs, labels: labels.to_vec() });
+    let examples = Arc::new(Examples::new(inputs, labels.to_vec()));
     Box::new(TaskOracle::new(task.clone(), examples).unwrap())
 }
 

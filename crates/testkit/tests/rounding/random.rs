@@ -110,13 +110,13 @@ pub(crate) fn random(seed: u64) -> Problem {
     let single = |truths: Vec<Vec<u32>>, labels: u32| truths.into_iter().map(move |y| y[0] % labels).collect();
     let made = match kind {
         0 => {
-            let examples = Examples { inputs, labels: single(truths, labels as u32) };
+            let examples = Examples::new(inputs, single(truths, labels as u32));
             let all = |_: &u32| (0..labels as u32).collect();
             let task = Multiclass::new(labels, features, costs(labels));
             Problem::new(name("multiclass"), ordinary, task, examples, all)
         }
         1 => {
-            let examples = Examples { inputs, labels: single(truths, 2) };
+            let examples = Examples::new(inputs, single(truths, 2));
             Problem::new(name("binary"), ordinary, Binary::new(features, costs(2)), examples, |_: &u32| vec![0, 1])
         }
         2 => {
@@ -128,12 +128,12 @@ pub(crate) fn random(seed: u64) -> Problem {
             let costs = SetCosts::new(&LossSpec::Hamming, None, labels).unwrap();
             let task = Multilabel::new(features, graph, costs);
             let all = |y: &Vec<u32>| labellings(y.len(), 2);
-            Problem::new(name("multilabel"), ordinary, task, Examples { inputs, labels: truths }, all)
+            Problem::new(name("multilabel"), ordinary, task, Examples::new(inputs, truths), all)
         }
         3 => {
             let task = Chain::new(labels, features, seed.is_multiple_of(2), costs(labels));
             let all = |y: &Vec<u32>| labellings(y.len(), labels as u32);
-            Problem::new(name("chain"), ordinary, task, Examples { inputs, labels: truths }, all)
+            Problem::new(name("chain"), ordinary, task, Examples::new(inputs, truths), all)
         }
         4 => {
             let types = 1 + rng.below(2);
@@ -147,7 +147,7 @@ pub(crate) fn random(seed: u64) -> Problem {
             let inputs = inputs.into_iter().map(tree).collect();
             let task = TreeTask::new(labels, features, types as usize, costs(labels));
             let all = |y: &Vec<u32>| labellings(y.len(), labels as u32);
-            Problem::new(name("tree"), ordinary, task, Examples { inputs, labels: truths }, all)
+            Problem::new(name("tree"), ordinary, task, Examples::new(inputs, truths), all)
         }
         _ => {
             let single_root = rng.below(2) == 0;
@@ -159,7 +159,7 @@ pub(crate) fn random(seed: u64) -> Problem {
             let truths = truths.iter().map(any).collect();
             let inputs = inputs.into_iter().map(Sentence::new).collect();
             let task = ArborescenceTask::new(features, vec![1], single_root, seed.is_multiple_of(2));
-            Problem::new(name("arborescence"), ordinary, task, Examples { inputs, labels: truths }, all)
+            Problem::new(name("arborescence"), ordinary, task, Examples::new(inputs, truths), all)
         }
     };
     made.hiding(hidden)

@@ -53,7 +53,7 @@ impl GraphVocabulary {
 /// Those of opening the task: parameters and data do not fit together.
 pub fn examples(spec: &GraphSpec, data: &Dataset) -> Result<(GraphTask, Examples<GraphInput, Labelling>), OpenError> {
     let (reading, task) = read(spec, data, None)?;
-    Ok((task, Examples { inputs: reading.inputs, labels: reading.labels }))
+    Ok((task, Examples::new(reading.inputs, reading.labels)))
 }
 
 /// Reads graphs, with the vocabulary of a model where one is given.

@@ -56,6 +56,12 @@ impl Problem for Kernelized {
         self.inner = wrap(self.inner.clone())?;
         Ok(true)
     }
+    fn weigh(&mut self, weights: Vec<f64>) -> Result<(), OpenError> {
+        match Arc::get_mut(&mut self.inner) {
+            Some(inner) => inner.weigh(weights),
+            None => Err(OpenError::new("these examples cannot be weighted")), // nobody else has them yet
+        }
+    }
     /// Decoders see images as weights: what is examined is the task on rows by number.
     fn probe(&self) -> Result<Option<BoxedProbe<'_>>, OpenError> {
         self.inner.probe()

@@ -59,7 +59,7 @@ impl TaskSpec for MrfSpec {
 /// Those of opening the task: parameters and data do not fit together.
 pub fn examples(spec: &MrfSpec, data: &Dataset) -> Result<(MrfTask, Examples<MrfInput, Labelling>), OpenError> {
     let (reading, task) = read(spec, data, None)?;
-    Ok((task, Examples { inputs: reading.inputs, labels: reading.labels }))
+    Ok((task, Examples::new(reading.inputs, reading.labels)))
 }
 
 /// Reads pairwise models, with the vocabulary of a model where one is given.

@@ -240,7 +240,7 @@ fn many_labels_are_bounded() {
 fn magnitudes_bound_all_terms() {
     for seed in 0..100 {
         let random = Random::new(seed, 1 + (seed / 4 % 5) as usize);
-        let examples = Examples { inputs: vec![random.x.clone()], labels: vec![random.truth.clone()] };
+        let examples = Examples::new(vec![random.x.clone()], vec![random.truth.clone()]);
         let Some(capability) = random.task.capabilities().magnitudes else { panic!("seed {seed}: none") };
         let most = capability.magnitudes(&examples).most(&random.w);
         for y in all_sets(random.truth.len()) {

@@ -99,7 +99,7 @@ fn decoding_equals_enumeration() {
             "seed {seed}"
         );
 
-        let examples = Examples { inputs: vec![x.clone()], labels: vec![truth.clone()] };
+        let examples = Examples::new(vec![x.clone()], vec![truth.clone()]);
         let most = task.magnitudes(&examples).most(&w);
         assert!(score(&found, false).abs() <= most + 1e-9, "seed {seed}: {most}");
         let largest = brute::best(x.nodes(), task.labels, |y| task.loss(&truth, &y.to_vec())).1;
@@ -182,9 +182,9 @@ fn a_path_is_a_chain() {
             plane.view().star.add_to(1.0, &mut values);
             (values, plane.view().circ, plane.code().to_vec())
         };
-        let examples = Examples { inputs: vec![rows], labels: vec![truth.clone()] };
+        let examples = Examples::new(vec![rows], vec![truth.clone()]);
         let mut one = TaskOracle::new(Arc::new(chain.clone()), Arc::new(examples)).unwrap();
-        let examples = Examples { inputs: vec![x], labels: vec![truth] };
+        let examples = Examples::new(vec![x], vec![truth]);
         let mut other = TaskOracle::new(Arc::new(tree.clone()), Arc::new(examples)).unwrap();
         let (mut first, mut second) = (Plane::new(), Plane::new());
         one.maximize(0, &of_chain, &mut first).unwrap();

@@ -134,7 +134,7 @@ fn decoding_equals_enumeration() {
         let nonsense = vec![99; truth.len() + 1];
         assert_eq!(task.reference_plane(&x, &truth, &nonsense, &mut |_, _| ()), None);
 
-        let examples = Examples { inputs: vec![x.clone()], labels: vec![truth.clone()] };
+        let examples = Examples::new(vec![x.clone()], vec![truth.clone()]);
         let magnitudes = task.magnitudes(&examples);
         let absolute: Vec<f64> = w.iter().map(|w| w.abs()).collect();
         for y in &all {

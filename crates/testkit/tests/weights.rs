@@ -1,0 +1,114 @@
+//! Weights of examples: training on weighted examples is training on as many copies of each.
+
+use multiplane::dataset::Dataset;
+use multiplane::synth::{
+    single_letters, synthetic_chunks, synthetic_graphs, synthetic_rotamers, synthetic_scenes, synthetic_trees,
+    synthetic_words,
+};
+use multiplane::{Model, RunOptions, RunSpec, Session, Summary};
+use multiplane_core::solvers::SOLVERS;
+use serde_json::{Value, json};
+
+const LAMBDA: f64 = 0.2;
+
+/// How often each example counts, over and over.
+const COPIES: [usize; 5] = [1, 3, 0, 2, 1];
+
+fn session(task: &Value, solver: &str, data: Dataset, passes: f64) -> Session {
+    let stop = json!({"gap": "2%", "passes": passes});
+    let tree = json!({"task": task, "solver": solver, "lambda": LAMBDA, "clock": "work", "stop": stop});
+    Session::on(RunSpec::from_tree(tree.as_object().unwrap()).unwrap(), data, None).unwrap()
+}
+
+fn trained(session: &Session) -> (Model, Summary) {
+    session.run(RunOptions::default()).unwrap()
+}
+
+/// The same data with weights, and with copies.
+fn both(data: &Dataset) -> (Dataset, Dataset) {
+    let copies = |example: usize| COPIES[example % COPIES.len()];
+    // Weights are relative.
+    let weights = (0..data.len()).map(|example| 0.7 * copies(example) as f64).collect();
+    let places: Vec<usize> = (0..data.len()).flat_map(|example| vec![example; copies(example)]).collect();
+    (data.clone().with_weights(weights).unwrap(), data.subset(&places))
+}
+
+fn check(task: &Value, solver: &str, data: &Dataset, passes: f64) {
+    let (weighted, copied) = both(data);
+    // Labels that only examples of weight 0 have are labels all the same: the copies are read as a model's data.
+    let (of_weights, of_copies) = (session(task, solver, weighted, passes), session(task, solver, copied, passes));
+    if of_weights.problem().dim() != of_copies.problem().dim() {
+        panic!("{task}: every label must come in an example that counts");
+    }
+    let ((model, summary), (_, other)) = (trained(&of_weights), trained(&of_copies));
+    let what = format!("{task} {solver}: {:?} {:?}", summary.certificate, other.certificate);
+    let (own, copies) = (of_weights.problem(), of_copies.problem());
+    let judged = |problem: &dyn multiplane::Problem| problem.reference_primal(&model.w, LAMBDA, 1).unwrap();
+    let scale = 1.0 + summary.certificate.primal.abs();
+    assert!((judged(own) - judged(copies)).abs() < 1e-12 * scale, "{what}: the judge");
+    assert!((summary.certificate.primal - judged(copies)).abs() < 1e-9 * scale, "{what}: P");
+    // Each bracket holds the one optimum.
+    for (bracket, value) in [(&summary, &other), (&other, &summary)] {
+        let dual = bracket.certificate.dual.unwrap_or(f64::NEG_INFINITY);
+        assert!(dual <= value.certificate.primal + 1e-9 * scale, "{what}: brackets");
+    }
+    if summary.certificate.dual.is_some() {
+        assert!(summary.certificate.certified, "{what}");
+        assert_eq!(summary.stop_reason, other.stop_reason, "{what}");
+    } else {
+        assert!(summary.certificate.primal < 1.2 * other.certificate.primal, "{what}");
+    }
+}
+
+/// Every solver that minimises.
+#[test]
+fn weights_are_copies_for_every_solver() {
+    let words = Dataset::new(synthetic_words(10, 3));
+    for entry in SOLVERS.iter().filter(|entry| entry.minimises) {
+        let (task, data) = match entry.name {
+            "lasvm" => continue, // of two classes: below
+            _ => (json!("chain"), &words),
+        };
+        check(&task, entry.name, data, 400.0);
+    }
+}
+
+/// Every task of the registry that reads data, and kernels.
+#[test]
+fn weights_are_copies_for_every_task() {
+    let letters = || Dataset::new(single_letters(&synthetic_words(6, 3)));
+    for (task, data) in [
+        (json!("multiclass"), letters()),
+        (json!({"name": "multiclass", "kernel": "rbf"}), letters()),
+        (json!({"name": "multiclass", "class_weights": null, "bias": true}), letters()),
+        (json!("chain"), Dataset::new(synthetic_chunks(10, 3))),
+        (json!("multilabel"), Dataset::new(synthetic_scenes(10, 3))),
+        (json!("tree"), Dataset::new(synthetic_trees(10, 3))),
+        (json!("graph"), Dataset::new(synthetic_graphs(5, 3))),
+        (json!("mrf"), Dataset::new(synthetic_rotamers(5, 3))),
+    ] {
+        check(&task, "auto", &data, 600.0);
+        check(&task, "bcfw", &data, 600.0);
+    }
+}
+
+/// What is no weight is refused, and where no weights are taken it is said.
+#[test]
+fn bad_weights_are_refused() {
+    let words = || Dataset::new(synthetic_words(3, 3));
+    for (weights, message) in [
+        (vec![1.0], "1 weights for 3 examples"),
+        (vec![1.0, -1.0, 1.0], "weight -1 of example 1"),
+        (vec![1.0, 1.0, f64::NAN], "weight NaN of example 2"),
+        (vec![0.0; 3], "sum up to 0"),
+        (vec![1e308; 3], "sum up to inf"),
+    ] {
+        assert!(words().with_weights(weights).unwrap_err().contains(message), "{message}");
+    }
+    let slack = json!({"task": {"name": "chain", "rescaling": "slack"}});
+    let weighted = words().with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+    let refused = Session::on(RunSpec::from_tree(slack.as_object().unwrap()).unwrap(), weighted.clone(), None);
+    assert!(refused.err().unwrap().to_string().contains("not with task.rescaling = slack"));
+    assert_ne!(weighted.fingerprint(), words().fingerprint());
+    assert_eq!(words().with_weights(vec![2.0; 3]).unwrap().mean_weights().unwrap(), [1.0; 3]);
+}
