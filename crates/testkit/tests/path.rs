@@ -194,11 +194,24 @@ fn answer(points: &[PathPoint], lambda: f64) -> (Vec<f64>, f64) {
 /// some of them an independent solver confirms it.
 #[test]
 fn paths_are_as_good_as_they_say_everywhere() {
+    check_everywhere(|seed| GapTarget::from([0.2, 0.02][(seed % 2) as usize]));
+}
+
+/// The same of a gap that is a share of the primal value of the path's own weights at each lambda.
+#[test]
+fn shares_of_the_primal_hold_everywhere() {
+    check_everywhere(|seed| GapTarget::Percent([20.0, 2.0][(seed % 2) as usize]));
+}
+
+fn check_everywhere(eps_of: fn(u64) -> GapTarget) {
     let (mut between, mut above) = (0, 0);
-    for seed in 0..24 {
+    for seed in 0..30 {
         let problem = small::random(seed);
+        let eps = eps_of(seed);
+        if matches!(eps, GapTarget::Percent(_)) && is_free(&problem) {
+            continue;
+        }
         let config = configurations()[(seed % 5) as usize];
-        let eps = GapTarget::from([0.2, 0.02][(seed % 2) as usize]);
         let spec = PathSpec { eps, lambda_min: 1e-3, kappa: 0.7, lambda_max: None };
         let points = path_of(&problem, config, &spec);
         let name = &problem.name;

@@ -76,11 +76,9 @@ impl GridOptions {
             None => return Ok(None),
             Some(Points::List(list)) => GridPoints::List(list.clone()),
             Some(Points::Count(count)) => {
-                let from = match (self.lambda_max, path.lambda_max) {
-                    (Some(lambda), _) => Some(lambda.number(n, "lambda_max")?),
-                    (None, Some(lambda)) => Some(lambda.number(n, "path.lambda_max")?),
-                    (None, None) => None,
-                };
+                // That of the path is known to be a number.
+                let from = self.lambda_max.or(path.lambda_max);
+                let from = from.map(|lambda| lambda.number(n, "lambda_max")).transpose()?;
                 GridPoints::Even { count: *count, from, to: path.lambda_min }
             }
         };

@@ -53,6 +53,9 @@ impl PathSpec {
                 require(share > 0.0 && share < 100.0, "eps", found, "must be greater than 0% and less than 100%")?;
             }
         }
+        if let Some(lambda) = self.lambda_max {
+            lambda.number(1, "lambda_max")?;
+        }
         let lambda_min = self.lambda_min;
         require(lambda_min.is_finite() && lambda_min > 0.0, "lambda_min", lambda_min, "must be a number > 0")?;
         let inside = self.kappa > 0.0 && self.kappa < 1.0;
@@ -71,7 +74,7 @@ impl PathSpec {
     ///
     /// # Errors
     ///
-    /// A `lambda_max` that is no number, or not above `lambda_min`.
+    /// A `lambda_max` that takes more than `n` to know, or is not above `lambda_min`.
     pub fn beginning(&self, n: usize) -> Result<Beginning, ParameterError> {
         let lambda = self.lambda_max.map(|lambda| lambda.number(n, "lambda_max")).transpose()?;
         if let Some(lambda) = lambda {
