@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,42 @@ class ArborescenceSSVM(PartLabeller):
 
     _task = "tree"
 
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        root: str = "single",
+        distances: Sequence[int] | None = None,
+        loss: str = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
         return structure_of(task) == "arborescence"
+
+    @classmethod
+    def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        found = super()._arguments(arguments)
+        params = dict(found["params"] or {})
+        structure = params.pop("task.structure", {})
+        given = {name: structure[name] for name in ("root", "distances") if name in structure}
+        return {**found, **given, "params": params or None}
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()

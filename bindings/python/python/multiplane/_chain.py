@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._kernel import Kernels
+from multiplane._kernel import Kernel, Kernels
 from multiplane._labeller import PartLabeller, listed
 from multiplane._validation import canonical
 
@@ -52,6 +52,39 @@ class ChainSSVM(Kernels, PartLabeller):
 
     _task = "chain"
     _X = "a list of sequences"
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        ends: bool = False,
+        template: str | list[str] | None = None,
+        min_count: int = 1,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         if source.kind() == "columns":

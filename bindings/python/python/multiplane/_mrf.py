@@ -45,6 +45,10 @@ class MrfSSVM(NodeLabeller):
         *,
         unary_columns: Sequence[int] | None = None,
         pair_columns: Sequence[int] | None = None,
+        inference: str = "auto",
+        loss: str = "hamming",
+        max_iterations: int = 100,
+        rescaling: str = "margin",
         solver: Any = "auto",
         lam: float | str = "1/n",
         gap: float | str | None = None,
@@ -59,12 +63,7 @@ class MrfSSVM(NodeLabeller):
         progress: bool | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
-            clock=clock, params=params, warm_start=warm_start, progress=progress, n_jobs=n_jobs,
-        )
-        self.unary_columns = unary_columns
-        self.pair_columns = pair_columns
+        self._keep(locals())
 
     # -- data --
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
+from multiplane._costs import by_label
+from multiplane._params import plain
 from multiplane._several import Several
 
 
@@ -29,6 +31,31 @@ class MultiLabelSSVM(Several):
 
     _task = "multilabel"
     _tabular = True
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        label_weights: Any = None,
+        loss: Any = "hamming",
+        pairwise: Any = "full",
+        rescaling: str = "margin",
+        scale: str = "none",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _indicators(self, y: Any, n: int, what: str = "y") -> Any:
         """An array or CSR matrix of 0 and 1 with n rows."""
@@ -51,7 +78,19 @@ class MultiLabelSSVM(Several):
         seen = _validation.rows(x, self, reset=True)
         labels = self._indicators(y, seen.shape[0])
         self.classes_ = np.arange(labels.shape[1])
+        self._seen = [0, 1], []  # of every label: whether it is there
         return self._dataset(seen, labels)
+
+    def _task_value(self, name: str, value: Any) -> Any:
+        if name == "label_weights" and isinstance(value, dict) and hasattr(self, "classes_"):
+            found = by_label(value, self.classes_.tolist(), name)
+            strange = [key for key in value if str(key) not in {str(label) for label in self.classes_.tolist()}]
+            if strange:
+                raise ValueError(f"label_weights names {strange[0]!r}, which is no column of y: it has {len(found)}")
+            return [1.0 if weight is None else weight for weight in found]
+        if name == "pairwise" and not isinstance(value, (str, dict)):
+            return {"name": "edges", "edges": plain(value, name)}
+        return super()._task_value(name, value)
 
     def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).

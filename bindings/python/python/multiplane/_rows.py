@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._base import UnusedParameterWarning
-from multiplane._kernel import Kernels, matrix_of
+from multiplane._kernel import Kernel, Kernels, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
 
@@ -39,6 +39,7 @@ class _RowClassifier(Kernels):
         seen = _validation.rows(x, self, reset=True)
         labels = _validation.labels(y, seen.shape[0])
         self._learn_classes(labels)
+        self._seen = self.classes_.tolist(), np.unique(labels, return_counts=True)[1].tolist()
         if callable(self.kernel):
             self.X_fit_ = seen.copy()
         else:
@@ -157,12 +158,13 @@ class _RowClassifier(Kernels):
     def _begin(self, labels: NDArray[Any], classes: Any) -> None:
         """Takes in the classes, and makes a learner."""
         if classes is None:
-            classes = labels_of(self._tree())
+            classes = labels_of(self._params_tree())
         if classes is None:
             classes = getattr(self, "classes_", None)  # of a fit before
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         self._learn_classes(labels if classes is None else np.asarray(classes))
+        self._seen = self.classes_.tolist(), []  # what will come cannot be counted
         self._learning = Learning(self._stream_tree())
 
     def _stream_tree(self) -> dict[str, Any]:
@@ -260,6 +262,36 @@ class BinarySSVM(_RowClassifier):
     _task = "binary"
     _multi_class = False
 
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(1, -1).copy()
 
@@ -292,6 +324,36 @@ class MulticlassSSVM(_RowClassifier):
 
     _task = "multiclass"
     _multi_class = True
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(len(self.classes_), -1).copy()

