@@ -1,7 +1,7 @@
 //! Models laid open: tables and names of weights, as `multiplane show` has them, and features as weights meet them.
 
 use multiplane::data::SparseRows;
-use multiplane::look::Look;
+use multiplane::look::{Look, readable as to_be_read};
 use pyo3::prelude::*;
 
 use crate::dataset::{Dataset, Parts, csr};
@@ -19,11 +19,11 @@ pub(crate) fn look(model: &Model, top: usize) -> PyResult<String> {
 }
 
 /// Names of a model's features, a bias apart, where it knows them: of text as the file has them, template and values divided
-/// by tabs.
+/// by tabs, or to be read, as in `template=value|value`.
 #[pyfunction]
-pub(crate) fn feature_names(model: &Model) -> Option<Vec<String>> {
+pub(crate) fn feature_names(model: &Model, readable: bool) -> Option<Vec<String>> {
     let names = model.inner.info.provenance.vocabulary.dictionary.as_ref()?;
-    Some(names.iter().map(str::to_owned).collect())
+    Some(names.iter().map(|name| if readable { to_be_read(name) } else { name.to_owned() }).collect())
 }
 
 /// The features of the variables of all examples of `data` as the weights of `model` meet them, a bias among them, as the

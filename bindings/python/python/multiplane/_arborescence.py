@@ -30,6 +30,13 @@ class ArborescenceSSVM(PartLabeller):
 
     _task = "tree"
 
+    bias: bool
+    root: str
+    distances: Sequence[int] | None
+    loss: str
+    rescaling: str
+    scale: str
+
     def __init__(
         self,
         *,

@@ -18,7 +18,8 @@ from multiplane import _core, solvers
 from multiplane._given import changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
-from multiplane._params import Parameters, plain, set_path
+from multiplane._look import Looked
+from multiplane._params import plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
 from multiplane._solvers import Solver, class_name
@@ -43,7 +44,7 @@ class UnusedParameterWarning(UserWarning):
     """A parameter was given that has no effect beside the others."""
 
 
-class Estimator(Parameters):
+class Estimator(Looked):
     """The parameters that every estimator has, and what it does with them.
 
     Args:
@@ -94,6 +95,20 @@ class Estimator(Parameters):
         if own and shared and cls.__module__.startswith("multiplane.") and "_task" in vars(cls):
             head, attributes = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:"), shared.split("Args:", 1)[1]
             cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{attributes}"
+
+    solver: Any
+    lam: float | str
+    gap: float | str | None
+    passes: float | None
+    calls: int | None
+    seconds: float | None
+    seed: int
+    threads: int
+    clock: str
+    params: dict[str, Any] | None
+    warm_start: bool
+    progress: bool | None
+    n_jobs: int | None
 
     def __init__(
         self,
@@ -240,7 +255,7 @@ class Estimator(Parameters):
         finally:
             watcher.close()
         summary, history = json.loads(fit.summary), History._parse(fit.history)
-        if test is not None and fit.interrupted is None:  # of the weights that are kept
+        if isinstance(test, _core.Dataset) and fit.interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
                 summary[name] = fit.model.evaluate(data, self._workers())[0]
         broken = None

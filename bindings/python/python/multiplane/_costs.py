@@ -76,7 +76,8 @@ def loss(given: Any, labels: Sequence[Any] | None) -> Any:
         matrix = [[0.0 if i == j else _number(given(a, b), a, b) for j, b in enumerate(known)] for i, a in enumerate(known)]
         return {"name": "cost-matrix", "matrix": matrix}
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        given = given.to_dict(orient="index")
+        rows = given.to_dict(orient="index")
+        given = {truth: {label: cost for label, cost in row.items() if cost == cost} for truth, row in rows.items()}
     if not isinstance(given, dict):
         return {"name": "cost-matrix", "matrix": plain(given, "loss")}
     known = _known(labels, "a dict")

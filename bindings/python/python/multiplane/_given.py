@@ -59,7 +59,7 @@ def task_names(cls: type[Any]) -> dict[str, str]:
 
 def task_keywords(estimator: Any, values: dict[str, Any]) -> dict[str, str]:
     """Keywords that give these parameters of a task, by dotted names, as errors show them."""
-    found = {}
+    found: dict[str, str] = {}
     for keyword, core in task_names(type(estimator)).items():
         if core in values:
             shown = repr(getattr(estimator, keyword))

@@ -36,6 +36,14 @@ class GraphSSVM(NodeLabeller):
     _task = "graph"
     _things = "graphs"
 
+    class_weight: Any
+    inference: str
+    loss: str
+    max_iterations: int
+    pairwise: str
+    potts: float
+    rescaling: str
+
     def __init__(
         self,
         *,

@@ -22,7 +22,7 @@ def listed(x: Any, name: str) -> list[Any]:
 def refuse_text(sequence: Any, what: str, parts: str) -> None:
     """Refuses a text where its parts are wanted: its letters would be taken for them."""
     if isinstance(sequence, (str, bytes)):
-        shown = repr(sequence if len(sequence) <= 30 else sequence[:27] + type(sequence)(b"..." if isinstance(sequence, bytes) else "..."))
+        shown = repr(sequence) if len(sequence) <= 30 else f"{sequence[:30]!r}..."
         raise ValueError(f"{what} is the text {shown}: expected a list of {parts}; for one sentence pass [sentence]")
 
 

@@ -40,6 +40,13 @@ class MrfSSVM(NodeLabeller):
     _task = "mrf"
     _things = "models"
 
+    unary_columns: Sequence[int] | None
+    pair_columns: Sequence[int] | None
+    inference: str
+    loss: str
+    max_iterations: int
+    rescaling: str
+
     def __init__(
         self,
         *,

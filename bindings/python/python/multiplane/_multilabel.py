@@ -32,6 +32,13 @@ class MultiLabelSSVM(Several):
     _task = "multilabel"
     _tabular = True
 
+    bias: bool
+    label_weights: Any
+    loss: Any
+    pairwise: Any
+    rescaling: str
+    scale: str
+
     def __init__(
         self,
         *,

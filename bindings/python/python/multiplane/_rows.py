@@ -27,7 +27,8 @@ class _RowClassifier(Kernels):
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         """Rows with the numbers that the core knows the classes by."""
-        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y))
+        names = None if callable(self.kernel) else getattr(self, "feature_names_in_", None)
+        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y), None if names is None else names.tolist())
 
     def _kernel_rows(self, x: Any) -> Any:
         """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
@@ -196,16 +197,19 @@ class _RowClassifier(Kernels):
         self._classes_of(model)
         if not hasattr(self, "X_fit_"):  # that of a path made with a function knows its features
             self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        names = _core.feature_names(model, False)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         super()._take(model, info)
 
     # -- results --
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()
-        x = _validation.rows(X, self, reset=False)
         if self._has_kernel:
-            scores = np.asarray(self.max_marginals(x))
+            scores = np.asarray(self.max_marginals(X))
             return scores if self._multi_class else scores[:, 1:] - scores[:, :1]
+        x = _validation.rows(X, self, reset=False)
         coef = np.atleast_2d(self.coef_)
         scale = self._model.scale()
         if scale is not None:
@@ -261,6 +265,14 @@ class BinarySSVM(_RowClassifier):
 
     _task = "binary"
     _multi_class = False
+
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+    kernel_budget: str | dict[str, Any]
+    kernel_rows: dict[str, Any] | None
 
     def __init__(
         self,
@@ -324,6 +336,14 @@ class MulticlassSSVM(_RowClassifier):
 
     _task = "multiclass"
     _multi_class = True
+
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+    kernel_budget: str | dict[str, Any]
+    kernel_rows: dict[str, Any] | None
 
     def __init__(
         self,

@@ -90,6 +90,12 @@ class TreeSSVM(PartLabeller):
     _task = "tree"
     _none_is_unknown = True
 
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+
     def __init__(
         self,
         *,

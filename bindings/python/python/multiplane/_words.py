@@ -72,6 +72,8 @@ def advice(name: str, known: Collection[str], value: Any = None) -> str:
     if text and (not keyword or keyword in known):
         shown = repr(value)
         return f": write {text.format(value=shown if len(shown) <= 40 else '...')}"
+    if text:
+        return f": there is no {keyword} here"
     # A task's parameter by the name that it has among params.
     close = difflib.get_close_matches(name.removeprefix("task."), known, n=1, cutoff=0.75)
     return f": did you mean {close[0]!r}?" if close else ""
