@@ -20,7 +20,7 @@ class ArborescenceSSVM(PartLabeller):
     ``X`` is a list of sentences: rows ``[words, features]`` (dense or SciPy sparse), or a dict ``{name: number}`` for every
     word. ``y`` is a list of sequences of parents: numbers of words, counted from 0, and -1 or None where the word hangs on
     the root. Predictions are arrays of such numbers, -1 at the root. One word of a sentence hangs on the root; with
-    ``params={"task.structure.root": "any"}`` one or more do. ``score`` is the unlabelled attachment score.
+    ``root="any"`` one or more do. ``score`` is the unlabelled attachment score.
 
     ``coef_`` is one vector, whose parts are ``root_`` (``[features]``: words that hang on the root), ``distance_``
     (``[2, buckets, features]``: by how far the parent is, standing before the word, then after it) and ``pair_``

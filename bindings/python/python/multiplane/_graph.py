@@ -25,9 +25,9 @@ class GraphSSVM(NodeLabeller):
     container of graphs, which holds the labels as well: ``fit("train.safetensors")``.
 
     ``coef_`` is one vector: ``unary[label][feature]``, then ``edge[feature]``, all >= 0: what it costs if the ends of
-    an edge have different labels. ``node_coef_`` and ``edge_coef_`` are its two parts, shaped. With ``params={"task.pairwise": "full"}`` then instead
-    ``pair[edge feature][label][label]``, of any sign. ``{"task.potts": 1}`` adds a cost that is not learned, and
-    ``{"task.loss": "node-weighted"}`` or ``"balanced"`` changes what errors cost.
+    an edge have different labels. ``node_coef_`` and ``edge_coef_`` are its two parts, shaped. With ``pairwise="full"`` then instead
+    ``pair[edge feature][label][label]``, of any sign. ``potts=1`` adds a cost that is not learned, and
+    ``loss="node-weighted"`` or ``"balanced"`` changes what errors cost.
 
     Two labels with ``cut`` edges, and trees, are solved exactly; all else with a proven bound, so that ``gap_`` is
     certified, but may stay above the gap that was asked for.
@@ -161,7 +161,7 @@ class GraphSSVM(NodeLabeller):
 
     @property
     def edge_coef_(self) -> NDArray[np.float64]:
-        """The part of ``coef_`` for edges: ``[edge feature]``; with ``task.pairwise=full`` ``[edge feature, label,
+        """The part of ``coef_`` for edges: ``[edge feature]``; with ``pairwise="full"`` ``[edge feature, label,
         label]``.
         """
         self._check_fitted()

@@ -26,8 +26,8 @@ class MrfSSVM(NodeLabeller):
     the format ``mrf``, which holds the labels as well: ``fit("train.safetensors")``.
 
     Trees, small models and cuts are solved exactly, all else by message passing with a proven bound, so that ``gap_`` is
-    certified, but may stay above the gap that was asked for. ``params={"task.loss": "node-weighted"}`` or
-    ``"hamming-sum"`` changes what errors cost, ``{"task.max_iterations": 30}`` how long messages are passed.
+    certified, but may stay above the gap that was asked for. ``loss="node-weighted"`` or ``"hamming-sum"``
+    changes what errors cost, ``max_iterations`` how long messages are passed.
 
     Args:
         unary_columns: Which features, and so which weights, the f columns of ``unary_features`` are: numbers from 0.

@@ -18,10 +18,9 @@ class MultiLabelSSVM(Several):
     """Says of every label whether a row has it, all labels together: pairs of labels have weights, too.
 
     ``X`` is ``[n, features]``, ``y`` an indicator matrix ``[n, labels]`` of 0 and 1; both dense or SciPy sparse.
-    ``params={"task.pairwise": ...}`` says which pairs have weights: ``"full"`` (the default; exact up to 16 labels, and
-    where no pair repels, else with a bound), ``"tree"`` (the tree of Chow and Liu; exact), ``"none"``, or ``"edges"``
-    with ``"task.pairwise.edges": [[0, 1], ...]``. ``"task.bias"``, ``"task.scale"``, ``"task.loss"`` and
-    ``"task.label_weights"`` are further parameters.
+    ``pairwise`` says which pairs have weights: ``"full"`` (the default; exact up to 16 labels, and
+    where no pair repels, else with a bound), ``"tree"`` (the tree of Chow and Liu; exact), ``"none"``, or a list of
+    pairs of columns, ``[[0, 1], ...]``.
 
     ``coef_`` is one vector: ``unary[label][feature]``, the score of a label that is there, then for every pair a table
     of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, with a bias feature where

@@ -249,7 +249,7 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``. With a kernel it is
     ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
     bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
@@ -320,7 +320,7 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``. With a kernel it is
     ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
     without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
