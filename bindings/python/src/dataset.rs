@@ -20,7 +20,8 @@ pub(crate) struct Dataset {
 }
 
 /// CSR parts, sequence ends and labels: how sequences go back to Python.
-pub(crate) type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
+pub(crate) type Parts<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
 
 #[pymethods]
 impl Dataset {

@@ -58,11 +58,7 @@ impl Job {
         Ok(Job { tree, source, test, watcher, interrupt, raised, history: Shared::default() })
     }
 
-    fn session(
-        tree: &Map<String, Value>,
-        source: Source,
-        test: Option<Source>,
-    ) -> Result<Session, Error> {
+    fn session(tree: &Map<String, Value>, source: Source, test: Option<Source>) -> Result<Session, Error> {
         match source {
             Source::Data(data) => {
                 let test = test.and_then(|test| match test {
