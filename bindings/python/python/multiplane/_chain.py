@@ -118,7 +118,7 @@ class ChainSSVM(Kernels, PartLabeller):
         info = json.loads(model.info())
         self.__dict__.pop("n_features_in_", None)
         if not model.is_named():
-            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+            self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
 
     def _refuse_others(self, x: list[Any]) -> None:
         expected = getattr(self, "n_features_in_", None)

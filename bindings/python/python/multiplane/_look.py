@@ -65,7 +65,11 @@ class Looked(Parameters):
             names = [f"row{k}" for k in range(count)]
         else:
             own = getattr(self, "feature_names_in_", None)
-            names = _core.feature_names(self._model, True) or ([] if own is None else list(own))
+            used = self._model.used_columns()  # those that no example had may have no weights
+            if used is not None:
+                names = [f"x{k}" if own is None else str(own[k]) for k in np.frombuffer(used, dtype=np.uint32).tolist()]
+            else:
+                names = _core.feature_names(self._model, True) or ([] if own is None else list(own))
         names = names if len(names) == count else [f"x{k}" for k in range(count)]
         return [*names, *["bias"][:bias]]
 
