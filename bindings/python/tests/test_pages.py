@@ -37,7 +37,7 @@ def blocks(page: str) -> str:
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page: str, tmp_path: Path) -> None:
     """The blocks of a page run one after the other in one namespace, in an empty directory."""
-    extra = {"docs/segmentation.md": ("skimage", "PIL", "threadpoolctl"), "docs/python.md": ("pandas",)}.get(page, ())
+    extra = ("skimage", "PIL", "threadpoolctl") if page == "docs/segmentation.md" else ()
     for needed in ("scipy", "sklearn", "matplotlib", *extra):
         pytest.importorskip(needed)
     if not (ROOT / page).exists():

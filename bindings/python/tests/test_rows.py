@@ -83,7 +83,7 @@ class Frame:
         return np.asarray(self.array, dtype=dtype)
 
 
-def test_names_of_columns():
+def test_names_of_columns(tmp_path):
     """feature_names_in_ follows the data, goes away with plain arrays, and other names are refused."""
     x, y = blobs(2)
     model = BinarySSVM(gap="5%").fit(Frame(x, ["a", "b", "c", "d"]), y)
@@ -93,7 +93,11 @@ def test_names_of_columns():
         model.predict(Frame(x, ["a", "b", "d", "c"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(x)
+    model.save(tmp_path / "m")
+    assert BinarySSVM.load(tmp_path / "m").feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert not hasattr(model.fit(x, y), "feature_names_in_")
+    model.save(tmp_path / "m")
+    assert not hasattr(BinarySSVM.load(tmp_path / "m"), "feature_names_in_")
 
 
 def test_warm_start_goes_on():
