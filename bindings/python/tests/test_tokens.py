@@ -151,3 +151,7 @@ def test_data_frames_as_sequences():
     model = ChainSSVM(**work).fit(frames, y)
     assert np.array_equal(model.coef_, ChainSSVM(**work).fit(x, y).coef_)
     assert all(np.array_equal(a, b) for a, b in zip(model.predict(frames), model.predict(x), strict=True))
+    series = pandas.Series(x, index=range(7, 7 + len(x)))  # of examples, as train_test_split leaves it
+    assert np.array_equal(ChainSSVM(**work).fit(series, pandas.Series(y, index=series.index)).coef_, model.coef_)
+    with pytest.raises(ValueError, match="X is a DataFrame: expected a list of sequences, which multiplane.sequences makes"):
+        model.predict(frames[0])

@@ -16,6 +16,10 @@ from multiplane._several import Several
 def listed(x: Any, name: str) -> list[Any]:
     if isinstance(x, (str, bytes, dict)) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
         raise ValueError(f"{name} is a {type(x).__name__}: expected a list of sequences")
+    if hasattr(x, "groupby"):  # of pandas, where indices are names
+        if hasattr(x, "columns"):
+            raise ValueError(f"{name} is a DataFrame: expected a list of sequences, which multiplane.sequences makes of its rows")
+        return list(x)
     return x if isinstance(x, list) else [x[i] for i in range(len(x))]
 
 
