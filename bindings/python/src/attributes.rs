@@ -1,10 +1,9 @@
 //! Sequences of attributes with names and weights, as CRFsuite's format has them.
 
 use multiplane::data::Tagged;
-use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
 
-use crate::dataset::{Dataset, check_length, check_lengths};
+use crate::arrays::{check_length, check_lengths};
 use crate::errors::value_error;
 
 /// The tokens of a sequence, each a list of attributes with their weights.
@@ -16,7 +15,7 @@ pub(crate) type Sequence = Vec<Vec<(String, f64)>>;
 /// # Errors
 ///
 /// ValueError for empty sequences, names that no file could hold, weights that are not finite, labels that do not fit.
-pub(crate) fn dataset(x: Vec<Sequence>, y: Option<&[Vec<String>]>, filler: &str) -> PyResult<Dataset> {
+pub(crate) fn tagged(x: &[Sequence], y: Option<&[Vec<String>]>, filler: &str) -> PyResult<Tagged> {
     check_lengths(x.len(), y.map(<[_]>::len))?;
     let mut data = Tagged::of_attributes();
     let mut row: Vec<(u32, f64)> = Vec::new();
@@ -55,5 +54,5 @@ pub(crate) fn dataset(x: Vec<Sequence>, y: Option<&[Vec<String>]>, filler: &str)
         }
         data.end_sequence();
     }
-    Ok(Dataset { data: Parsed::new(data) })
+    Ok(data)
 }

@@ -9,7 +9,7 @@ use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::arrays::{Matrix, numbers};
+use crate::arrays::{Matrix, check_length, check_lengths, numbers};
 use crate::attributes::{self, Sequence};
 use crate::errors::{guarded, raised, value_error};
 
@@ -152,7 +152,7 @@ impl Dataset {
     #[staticmethod]
     #[pyo3(signature = (x, y=None, filler=""))]
     fn attributes(x: Vec<Sequence>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
-        attributes::dataset(x, y.as_deref(), filler)
+        attributes::tagged(&x, y.as_deref(), filler).map(|data| Dataset { data: Parsed::new(data) })
     }
 
     /// What a file held: `classified`, `sets`, `sequences` or `columns`.
@@ -246,21 +246,4 @@ fn check_columns(columns: usize) -> PyResult<()> {
         return Err(value_error(format!("X has {columns} features, expected at most {most}")));
     }
     Ok(())
-}
-
-pub(crate) fn check_lengths(x: usize, y: Option<usize>) -> PyResult<()> {
-    match y {
-        _ if x == 0 => Err(value_error("X is empty: expected at least one example")),
-        Some(y) if y != x => Err(value_error(format!("X has {x} examples, y has {y}"))),
-        _ => Ok(()),
-    }
-}
-
-pub(crate) fn check_length(i: usize, length: usize, names: Option<&Vec<String>>) -> PyResult<()> {
-    match names {
-        Some(names) if names.len() != length => {
-            Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {} labels", names.len())))
-        }
-        _ => Ok(()),
-    }
 }
