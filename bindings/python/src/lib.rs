@@ -5,6 +5,7 @@
 //! over.
 
 mod arrays;
+mod attributes;
 mod dataset;
 mod describe;
 mod errors;
@@ -14,6 +15,7 @@ mod graphs;
 mod infer;
 mod interrupt;
 mod learner;
+mod look;
 mod model;
 mod mrfs;
 mod parts;
@@ -43,6 +45,8 @@ mod _core {
     use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
     use crate::learner::Learner;
+    #[pymodule_export]
+    use crate::look::{feature_names, feature_rows, look};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]

@@ -83,7 +83,7 @@ class Frame:
         return np.asarray(self.array, dtype=dtype)
 
 
-def test_names_of_columns():
+def test_names_of_columns(tmp_path):
     """feature_names_in_ follows the data, goes away with plain arrays, and other names are refused."""
     x, y = blobs(2)
     model = BinarySSVM(gap="5%").fit(Frame(x, ["a", "b", "c", "d"]), y)
@@ -93,7 +93,11 @@ def test_names_of_columns():
         model.predict(Frame(x, ["a", "b", "d", "c"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(x)
+    model.save(tmp_path / "m")
+    assert BinarySSVM.load(tmp_path / "m").feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert not hasattr(model.fit(x, y), "feature_names_in_")
+    model.save(tmp_path / "m")
+    assert not hasattr(BinarySSVM.load(tmp_path / "m"), "feature_names_in_")
 
 
 def test_warm_start_goes_on():
@@ -319,7 +323,8 @@ def test_columns_that_no_row_has_cost_nothing(tmp_path):
     width = 1 << 28
     x = sparse.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 0, 1, 2], [2, width - 1, 69, 3])), shape=(3, width))
     for kind, names in ((BinarySSVM, ["no", "yes", "no"]), (MulticlassSSVM, ["a", "b", "c"])):
-        model = kind(params={"task.bias": True}).fit(x, names)
+        model = kind(bias=True).fit(x, names)
+        assert model.get_feature_names_out().tolist() == ["x2", "x3", "x69", f"x{width - 1}", "bias"]
         assert model.coef_.shape[1] == 5 and model.n_features_in_ == width
         model.save(tmp_path / "model")
         again = kind.load(tmp_path / "model")

@@ -134,7 +134,7 @@ class NodeLabeller(Several):
     def fit(self, X: Any, y: Any = None, *, node_weights: Any = None, X_test: Any = None, y_test: Any = None) -> Self:
         """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
 
-        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``{"task.loss": "node-weighted"}`` goes by.
+        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``loss="node-weighted"`` goes by.
         With test data its mean loss is in every entry of ``history_``.
         """
         with self._all_or_nothing():

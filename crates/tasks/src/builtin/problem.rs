@@ -13,6 +13,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
+use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
@@ -149,6 +150,9 @@ where
         let columns = |x| self.task.rows(x).map_or(0, |rows| rows.columns());
         let features = inputs.iter().map(columns).max()?;
         Some(FeatureSizes::of(features, inputs.iter().map(of_example)))
+    }
+    fn rows(&self, block: usize) -> Option<&SparseRows> {
+        self.task.rows(&self.examples.inputs[block])
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());

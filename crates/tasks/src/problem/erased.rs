@@ -9,6 +9,7 @@ use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
+use crate::data::SparseRows;
 use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
@@ -130,6 +131,16 @@ pub trait Problem: Send + Sync {
 
     /// Returns how large the features are, as the task has scaled them, where they are numbers that could be scaled.
     fn feature_sizes(&self) -> Option<FeatureSizes> {
+        None
+    }
+
+    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet them:
+    /// scaled, and with a bias feature where there is one. None where examples are not made of rows, and with a kernel.
+    ///
+    /// # Panics
+    ///
+    /// May panic if there is no such block.
+    fn rows(&self, _block: usize) -> Option<&SparseRows> {
         None
     }
 
