@@ -5,6 +5,7 @@
 //! over.
 
 mod arrays;
+mod command;
 mod dataset;
 mod describe;
 mod errors;
@@ -31,6 +32,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::command::run_command;
     #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]

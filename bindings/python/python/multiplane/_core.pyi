@@ -10,6 +10,7 @@ __all__ = [
     "describe",
     "engines",
     "read_problem",
+    "run_command",
     "Fit",
     "Learner",
     "Model",
@@ -196,6 +197,7 @@ def engines() -> list[tuple[str, str]]: ...
 def read_problem(
     path: str | os.PathLike[str],
 ) -> tuple[Energies | None, tuple[int, int, int | None, _Found] | None]: ...
+def run_command(arguments: list[str]) -> int: ...
 def load(path: str | os.PathLike[str]) -> tuple[Model | None, PathModel | None]: ...
 def path(
     spec: str,
