@@ -81,6 +81,8 @@ fn dispatch(cli: Cli) -> Result<Done, Error> {
         Command::Path(args) => commands::path::run(&args),
         Command::Infer(args) => commands::infer::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
         Command::Reproduce(_) => commands::done::not_built("reproduce (experiments of the papers)"),
     }
 }
