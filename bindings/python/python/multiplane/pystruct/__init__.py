@@ -220,6 +220,7 @@ class NSlackSSVM(_CuttingPlanes):
         verbose: int = 0,
         negativity_constraint: Any = None,
         n_jobs: int = 1,
+        break_on_bad: bool = False,
         show_loss_every: int = 0,
         batch_size: int = 100,
         tol: float = 1e-3,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multiplane._base import _number
 from multiplane._params import Parameters
-from multiplane._pystruct import PyStructTask
+from multiplane._pystruct import PyStructTask, stacked
 from multiplane._structured import HeuristicWarning, StructuredSVM
 from multiplane.pystruct._inference import prepare
 
@@ -141,11 +141,11 @@ class _Learner(Parameters):
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
 
-    def predict(self, X: Any) -> list[Any]:
-        """The predicted labelling of every input, at ``w``."""
+    def predict(self, X: Any) -> Any:
+        """The predicted labelling of every input, at ``w``: a list, or what the model's ``batch_inference`` returns."""
         prepare(self.model)
         if hasattr(self.model, "batch_inference"):
-            return list(self.model.batch_inference(list(X), self.w))
+            return self.model.batch_inference(stacked(list(X)), self.w)
         return [self.model.inference(x, self.w) for x in X]
 
     def score(self, X: Any, Y: Any) -> float:
