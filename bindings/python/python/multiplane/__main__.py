@@ -2,6 +2,6 @@
 
 import sys
 
-from multiplane._cli import main
+from multiplane_cli import main
 
 sys.exit(main())

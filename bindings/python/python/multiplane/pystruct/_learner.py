@@ -29,7 +29,7 @@ class _Signed(PyStructTask):
         super().__init__(model)
         self.negative = sorted({int(index) for index in negative})
         self.watch = watch
-        self.signs = 1.0
+        self.signs: Any = 1.0  # or a vector
         self.nonnegative = [(index, index + 1) for index in self.negative]
 
     def dim(self) -> int:
