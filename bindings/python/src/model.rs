@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use multiplane::oracle::OracleError;
 use multiplane::{MarginPrediction, Model as Inner, ModelFile, PathModel as InnerPath, TopPrediction, threads_for};
+use multiplane_tasks::builtin::gaps::used_columns;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -90,7 +91,20 @@ impl Model {
 
     /// Whether features are known by name.
     fn is_named(&self) -> bool {
-        self.inner.info.provenance.vocabulary.dictionary.is_some()
+        let vocabulary = &self.inner.info.provenance.vocabulary;
+        vocabulary.dictionary.is_some() && used_columns(vocabulary).is_none()
+    }
+
+    /// Columns of the training data, without the bias feature that there is with `bias`.
+    fn columns(&self, bias: bool) -> usize {
+        let vocabulary = &self.inner.info.provenance.vocabulary;
+        used_columns(vocabulary).map_or(vocabulary.features - usize::from(bias), |(width, _)| width)
+    }
+
+    /// Numbers of the columns that have weights, as bytes of uint32; None where all have.
+    fn used_columns<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let (_, used) = used_columns(&self.inner.info.provenance.vocabulary)?;
+        Some(PyBytes::new(py, &used.iter().flat_map(|column| column.to_ne_bytes()).collect::<Vec<u8>>()))
     }
 
     /// Everything that the file says about its weights, as JSON text.

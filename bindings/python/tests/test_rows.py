@@ -310,3 +310,23 @@ def test_bad_kernels_are_refused():
         ]:
             with pytest.raises(ValueError, match=message):
                 estimator(**given).fit(x, y)
+
+
+def test_columns_that_no_row_has_cost_nothing(tmp_path):
+    """Of very wide sparse rows only the columns that some row has get weights; predictions go by their numbers."""
+    from scipy import sparse
+
+    width = 1 << 28
+    x = sparse.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 0, 1, 2], [2, width - 1, 69, 3])), shape=(3, width))
+    for kind, names in ((BinarySSVM, ["no", "yes", "no"]), (MulticlassSSVM, ["a", "b", "c"])):
+        model = kind(params={"task.bias": True}).fit(x, names)
+        assert model.coef_.shape[1] == 5 and model.n_features_in_ == width
+        model.save(tmp_path / "model")
+        again = kind.load(tmp_path / "model")
+        assert again.n_features_in_ == width
+        other = sparse.csr_matrix(([5.0, 1.0], ([0, 1], [width - 1, 17])), shape=(2, width))
+        for fitted in (model, again):
+            assert list(fitted.predict(x)) == names
+            assert fitted.predict(other)[0] == names[0]
+        # The second row has no column that has weights: what is left is the bias.
+        assert model.decision_function(other)[1] == pytest.approx(np.squeeze(model.coef_[:, -1]))

@@ -143,7 +143,6 @@ fn bad_input_is_refused() {
         ("bytes.conll", b"a b O\n\xe9 c O\n", "bytes.conll:2:1: found byte 0xe9, expected UTF-8 text"),
         ("order.hmm", b"1 qid:2 1:1\n1 qid:1 1:1\n", "order.hmm:2:7: found qid `1` after 2"),
         ("index.hmm", b"1 qid:1 999999999:1\n", "index.hmm:1:9: found index `999999999`, expected at most"),
-        ("wide.hmm", b"1 qid:1 268435456:1\n2 qid:1 1:1\n", "need weights of 4.0 GiB, expected at most 2 GiB"),
         ("hollow.hmm", b"1 qid:1\n", "the data has no feature at all"),
     ] {
         scratch.write(name, content);

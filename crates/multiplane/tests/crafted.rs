@@ -296,9 +296,10 @@ fn long_fields_come_back() {
 fn copies_of_the_weights_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows");
-    std::fs::write(&path, "1 268435456:1\n-1 1:1\n").unwrap();
+    let rows: String = (1..=1 << 14).map(|i| format!("{i} {i}:1\n")).collect();
+    std::fs::write(&path, rows).unwrap();
     for solver in ["auto", "bcfw-avg", "ssg-avg", "one-slack", "fw"] {
-        let tree = json!({"task": "binary", "solver": solver, "stop": {"passes": 1}, "clock": "work"});
+        let tree = json!({"task": "multiclass", "solver": solver, "stop": {"passes": 1}, "clock": "work"});
         let Err(error) = Session::on(spec(tree), data::read(&path, None).unwrap(), None) else {
             panic!("{solver} takes it")
         };

@@ -74,7 +74,7 @@ class ChainSSVM(Kernels, PartLabeller):
         super()._take(model, summary)
         info = json.loads(model.info())
         if not info.get("template"):
-            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+            self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
 
     def _refuse_others(self, x: list[Any]) -> None:
         expected = getattr(self, "n_features_in_", None)

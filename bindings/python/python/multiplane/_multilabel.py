@@ -83,7 +83,7 @@ class MultiLabelSSVM(Several):
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
         self._classes_of(model)
-        self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+        self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
         self._take(model, info)
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:

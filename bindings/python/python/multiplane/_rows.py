@@ -193,7 +193,7 @@ class _RowClassifier(Kernels):
         info = json.loads(model.info())
         self._classes_of(model)
         if not hasattr(self, "X_fit_"):  # that of a path made with a function knows its features
-            self.n_features_in_ = model.features() - int(bool(info["spec"]["task"].get("bias", False)))
+            self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
         super()._take(model, info)
 
     # -- results --
@@ -208,7 +208,10 @@ class _RowClassifier(Kernels):
         scale = self._model.scale()
         if scale is not None:
             coef = coef / np.frombuffer(scale, dtype=np.float64)
-        features = self.n_features_in_
+        used = self._model.used_columns()
+        if used is not None:  # w leaves out columns that no example had
+            x = x[:, np.frombuffer(used, dtype=np.uint32)]
+        features = x.shape[1]
         scores = np.asarray(x @ coef[:, :features].T)
         return scores + coef[:, features] if coef.shape[1] > features else scores
 

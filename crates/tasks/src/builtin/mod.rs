@@ -5,6 +5,7 @@ pub mod binary;
 pub mod chain;
 mod coded;
 mod difference;
+pub mod gaps;
 pub mod graph;
 pub mod kernelized;
 pub mod known;

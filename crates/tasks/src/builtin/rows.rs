@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::known::unseen_labels;
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
 use crate::data::{Classified, SparseRows, Strings};
@@ -22,6 +23,10 @@ pub struct RowVocabulary {
     pub labels: Vec<String>,
     /// Features of a row, a bias feature included.
     pub features: usize,
+    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the names
+    /// of the features then; 0 where it has weights for all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub width: usize,
     /// Names of the features, where the data has them.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
@@ -146,9 +151,10 @@ impl LabelledRows {
         };
         let labels: Vec<u32> = rows.labels.iter().map(number).collect();
         warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
-        warnings.extend(unseen_features(rows.rows.columns(), vocabulary.features, options.bias));
-        let cut = |i: usize| cut_rows(&rows.rows, i..i + 1, vocabulary.features, options.bias);
-        let inputs = (0..rows.rows.len()).map(cut).collect();
+        let used = vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0);
+        let columns = KnownColumns::new(used, vocabulary.features, options.bias)?;
+        warnings.extend(columns.unseen(&rows.rows));
+        let inputs = (0..rows.rows.len()).map(|i| columns.cut(&rows.rows, i..i + 1)).collect();
         Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })
     }
 
@@ -201,9 +207,13 @@ fn learn(rows: &Classified, options: RowOptions, warnings: &mut Vec<String>) -> 
         let only = rows.name_of(labels[0]);
         warnings.push(format!("all examples have the label {only}: there is nothing to learn"));
     }
-    let features = rows.rows.columns() + usize::from(options.bias);
-    check_dim(features, if options.weights_per_label { labels.len() } else { 1 })?;
+    let tables = if options.weights_per_label { labels.len() } else { 1 };
+    let named = rows.features.clone().filter(|names| names.len() == rows.rows.columns());
+    let used = if named.is_none() { UsedColumns::learn(&rows.rows, tables) } else { None };
+    let features = used.as_ref().map_or(rows.rows.columns(), UsedColumns::len) + usize::from(options.bias);
+    check_dim(features, tables)?;
     let names = labels.iter().map(|&label| rows.name_of(label)).collect();
-    let dictionary = rows.features.clone().filter(|names| names.len() == rows.rows.columns());
-    Ok(RowVocabulary { labels: names, features, dictionary, ..RowVocabulary::default() })
+    let width = used.as_ref().map_or(0, |_| rows.rows.columns());
+    let dictionary = used.map(|used| Arc::new(used.names())).or(named);
+    Ok(RowVocabulary { labels: names, features, width, dictionary, ..RowVocabulary::default() })
 }

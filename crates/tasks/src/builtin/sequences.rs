@@ -6,8 +6,9 @@ use std::sync::Arc;
 use multiplane_core::parameter::require;
 use serde::{Deserialize, Serialize};
 
+use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::known::{cut_rows, unseen_labels};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
 use crate::data::{Columns, SparseRows, Strings, Tagged, Words};
@@ -33,6 +34,10 @@ pub struct SequenceVocabulary {
     /// How features are made of text, where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub template: Vec<String>,
+    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the names
+    /// of the features then; 0 where it has weights for all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub width: usize,
     /// Names of the features, where they are made of text.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
@@ -50,14 +55,13 @@ pub struct SequenceVocabulary {
     pub support: Option<Arc<SparseRows>>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde wants it
-fn is_zero(number: &usize) -> bool {
-    *number == 0
-}
-
 impl TaskVocabulary for SequenceVocabulary {
     fn dictionary(&self) -> Option<&Arc<Strings>> {
         self.dictionary.as_ref()
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.width > 0 || self.dictionary.is_none()
     }
 
     fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
@@ -189,6 +193,7 @@ impl Made {
 
     fn of_model(known: &SequenceVocabulary) -> Made {
         match (&known.dictionary, known.template.is_empty()) {
+            _ if known.width > 0 => Made::Numbers,
             (None, _) => Made::Numbers,
             (Some(_), false) => Made::Text,
             (Some(_), true) => Made::Attributes,
@@ -325,14 +330,18 @@ fn tagged_rows(
         Some(vocabulary) => vocabulary,
         None => {
             let labels = sorted(names.iter().cloned());
-            let features = data.rows.columns() + usize::from(options.bias);
+            let used = UsedColumns::learn(&data.rows, labels.len());
+            let features = used.as_ref().map_or(data.rows.columns(), UsedColumns::len) + usize::from(options.bias);
             check_size(&labels, features)?;
-            SequenceVocabulary::new(labels, features)
+            let width = used.as_ref().map_or(0, |_| data.rows.columns());
+            let dictionary = used.map(|used| Arc::new(used.names()));
+            SequenceVocabulary { width, dictionary, ..SequenceVocabulary::new(labels, features) }
         }
     };
-    let features = vocabulary.features;
-    let warning = unseen_features(data.rows.columns(), features, options.bias);
-    let inputs = (0..data.len()).map(|i| cut_rows(&data.rows, data.range(i), features, options.bias)).collect();
+    let used = vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0);
+    let columns = KnownColumns::new(used, vocabulary.features, options.bias)?;
+    let warning = columns.unseen(&data.rows);
+    let inputs = (0..data.len()).map(|i| columns.cut(&data.rows, data.range(i))).collect();
     Ok(sequences(inputs, tags(data), &names, vocabulary, warning))
 }
 

@@ -1,5 +1,7 @@
 //! Parameters of sets of labels, what a model remembers, and how the task is opened.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +9,11 @@ use super::chow_liu;
 use super::costs::SetCosts;
 use super::graph::LabelGraph;
 use super::layout::{Multilabel, tables};
-use crate::builtin::known::{cut_rows, unseen_features, unseen_labels};
+use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
+use crate::builtin::known::unseen_labels;
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
-use crate::data::{LabelSets, multilabel};
+use crate::data::{LabelSets, Strings, multilabel};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::losses::{LossSpec, UNSEEN};
@@ -76,12 +79,31 @@ pub struct MultilabelVocabulary {
     /// The tree over the labels, where training chose one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tree: Vec<[u32; 2]>,
+    /// Columns of the training data where w has weights only for those that some example has, whose numbers are the names
+    /// of the features then; 0 where it has weights for all.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub width: usize,
+    /// The numbers of the columns, from 1, where gaps are left out.
+    #[serde(skip)]
+    pub dictionary: Option<Arc<Strings>>,
     /// What the features were divided by, where they were.
     #[serde(skip)]
     pub scale: Option<FeatureScale>,
 }
 
 impl TaskVocabulary for MultilabelVocabulary {
+    fn dictionary(&self) -> Option<&Arc<Strings>> {
+        self.dictionary.as_ref()
+    }
+
+    fn has_numbers(&self) -> bool {
+        true
+    }
+
+    fn set_dictionary(&mut self, dictionary: Option<Arc<Strings>>) {
+        self.dictionary = dictionary;
+    }
+
     fn scale(&self) -> Option<&FeatureScale> {
         self.scale.as_ref()
     }
@@ -141,9 +163,10 @@ pub fn open(
     };
     let examples = unseen.iter().filter(|unseen| **unseen > 0).count();
     let features = vocabulary.features;
-    let warnings = [unseen_labels(examples, "example"), unseen_features(sets.rows.columns(), features, spec.bias)];
+    let columns = KnownColumns::new(vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0), features, spec.bias)?;
+    let warnings = [unseen_labels(examples, "example"), columns.unseen(&sets.rows)];
     let reading = Reading {
-        inputs: (0..sets.rows.len()).map(|i| cut_rows(&sets.rows, i..i + 1, features, spec.bias)).collect(),
+        inputs: (0..sets.rows.len()).map(|i| columns.cut(&sets.rows, i..i + 1)).collect(),
         labels: known.iter().zip(&unseen).map(truth).collect(),
         vocabulary,
         fingerprint: data.fingerprint(),
@@ -159,8 +182,11 @@ fn learn(sets: &LabelSets, bias: bool) -> Result<MultilabelVocabulary, OpenError
     if labels.is_empty() {
         return Err(OpenError::new("no row has a label: there is nothing to learn"));
     }
-    let features = sets.rows.columns() + usize::from(bias);
-    Ok(MultilabelVocabulary { labels, features, ..MultilabelVocabulary::default() })
+    let used = UsedColumns::learn(&sets.rows, labels.len());
+    let features = used.as_ref().map_or(sets.rows.columns(), UsedColumns::len) + usize::from(bias);
+    let width = used.as_ref().map_or(0, |_| sets.rows.columns());
+    let dictionary = used.map(|used| Arc::new(used.names()));
+    Ok(MultilabelVocabulary { labels, features, width, dictionary, ..MultilabelVocabulary::default() })
 }
 
 /// The labels of every row by their places among `labels`, and how many others it has.
