@@ -37,8 +37,8 @@ const BAD_INPUT: u8 = 2;
 /// Interrupted; what there was is saved.
 const INTERRUPTED: u8 = 130;
 
-/// Runs a command line, `arguments[0]` being the program's name, and returns the exit code: 0 done, 1 ran but failed, 2 bad
-/// input or usage (nothing was written), 130 interrupted (what there was is saved).
+/// Runs a command line, `arguments[0]` being the program's name, and returns the exit code: 0 done, 1 ran but failed,
+/// 2 bad input or usage (nothing was written), 130 interrupted (what there was is saved).
 ///
 /// The process is the command's own: panics are reported and signals handled its way from here on, standard output and
 /// error are written, and a second Ctrl-C ends the process from another thread. Call it once, before there are threads.
