@@ -1,5 +1,6 @@
 //! Training and paths: a specification as JSON text, data or a user's task, and somebody who watches.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -59,9 +60,10 @@ impl Job {
         tree: &Map<String, Value>,
         source: Source,
         test: Option<multiplane::dataset::Dataset>,
+        interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Session, Error> {
         match source {
-            Source::Data(data) => Session::on(RunSpec::from_tree(tree)?, data, test),
+            Source::Data(data) => Session::on_choosing(RunSpec::from_tree(tree)?, data, test, interrupt, &mut |_| ()),
             Source::Task(problem) => {
                 let mut tree = tree.clone();
                 let name = json!(problem.task());
@@ -118,7 +120,7 @@ impl Job {
         );
         let on_calling_thread = matches!(source, Source::Task(_));
         let job = move || -> Result<T, Error> {
-            let session = Job::session(&self.tree, source, self.test.clone())?;
+            let session = Job::session(&self.tree, source, self.test.clone(), Some(self.interrupt.flag.clone()))?;
             let hooks = self.hooks(on_calling_thread);
             work(session, hooks)
         };
@@ -140,6 +142,9 @@ impl Job {
 
 /// How parameters are set here.
 fn set(name: &str, value: &str) -> String {
+    if name == "lambda" {
+        return format!("lam=\"{value}\"");
+    }
     format!("params={{\"{name}\": \"{value}\"}}")
 }
 
@@ -168,7 +173,7 @@ pub(crate) fn train(
         }
         let (model, summary, state) = session.run_warm(hooks, warm.as_ref().filter(|_| refused.is_none()), keep)?;
         warnings.extend([session.rounding_warning(&summary, set), session.gap_warning(&summary)].into_iter().flatten());
-        warnings.extend(session.lambda_hint(&summary));
+        warnings.extend(session.lambda_hint(&summary, set));
         warnings.extend(session.mishaps().map(|told| format!("on the way {told}")));
         let doubt = session.answer_warning(&summary);
         let standstill = session.standstill(&summary, set);

@@ -47,15 +47,15 @@ pub use multiplane_tasks::problem::{
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
-    CrossValidation, OnPoint, PathState, PathStep, PathSummary, ValidatedLambda, assign_folds, cross_validate, follow,
+    CrossValidation, OnPoint, PathState, PathStep, PathSummary, assign_folds, choose_lambda, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, Incoming, KernelCost, PrimalClaim, RunOptions, Session, Setting, SlackCost,
-    Summary, Verdict, Verified, WarmState, model_format, model_rules, needs_data, read_data, read_prior,
+    CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting, SlackCost,
+    Summary, ValidatedLambda, Verdict, Verified, WarmState, model_format, model_rules, needs_data, read_data, read_prior,
     read_task_data, threads_for, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
-    Choice, DEFAULT_SOLVER, DataSpec, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
+    Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
     OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,
     check_threads, find_solver, find_task, format_by_name, params, run_parameters, unused_on_streams,
 };

@@ -1,7 +1,8 @@
 //! `multiplane train`.
 
+use multiplane::clock::ClockKind;
 use multiplane::run::StopReason;
-use multiplane::{Error, RunOptions, Session, Summary, is_special};
+use multiplane::{Error, LambdaChoice, RunOptions, Session, Summary, is_special};
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
@@ -16,7 +17,10 @@ const ROUNDING: f64 = 1e-9;
 
 /// How parameters are set here.
 fn set(name: &str, value: &str) -> String {
-    format!("--set {name}={value}")
+    match name {
+        "lambda" => format!("--lambda {value}"),
+        _ => format!("--set {name}={value}"),
+    }
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
@@ -25,7 +29,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
     }
     let mut job = Job::of(args, Kind::Run, &[])?;
     job.check_files(args)?;
-    let session = Session::open(job.spec.clone())?;
+    let session = Session::open_choosing(job.spec.clone(), &mut |_| ())?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         [session.scale_hint(set), session.kernel_hint(set)]
@@ -56,7 +60,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
             mended,
         ];
         warnings.iter().flatten().for_each(|warning| complain(&format!("warning: {warning}")));
-        session.lambda_hint(&summary).iter().for_each(|hint| complain(&format!("hint: {hint}")));
+        session.lambda_hint(&summary, set).iter().for_each(|hint| complain(&format!("hint: {hint}")));
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),
@@ -97,6 +101,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         number(summary.lambda),
         summary.solver
     );
+    text += &summary.lambda_choice.as_ref().map_or(String::new(), |choice| chosen(choice, summary.n, summary.clock));
     let primal = summary.certificate.primal;
     text += &match summary.primal_at_zero {
         _ if !primal.is_finite() => {
@@ -179,6 +184,21 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         text += &format!("  saved to {model}\n");
     }
     text
+}
+
+/// How lambda was chosen.
+fn chosen(choice: &LambdaChoice, n: usize, clock: ClockKind) -> String {
+    let best = choice.losses.iter().find(|row| row.lambda == choice.lambda);
+    let folds = if choice.folds == 1 { "fold" } else { "folds" };
+    format!(
+        "  lambda  chosen by its loss on {} examples held out in {} {folds}, {}; {:.1} passes and {:.2} {} on top of those below\n",
+        choice.held_out,
+        choice.folds,
+        number(best.map_or(f64::NAN, |row| row.mean_loss)),
+        choice.calls as f64 / n as f64,
+        choice.seconds,
+        seconds_of(clock)
+    )
 }
 
 /// A gap as it is shown: 0 where it is below by no more than rounding may be, as a run allows for it; anything else as it is.

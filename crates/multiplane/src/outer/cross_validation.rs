@@ -8,22 +8,11 @@ use multiplane_tasks::dataset::Dataset;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::session::{RunOptions, Session};
+use crate::session::{RunOptions, Session, ValidatedLambda};
 use crate::spec::{Outer, PathEnd, RunSpec};
 
 /// Random numbers for folds are drawn from a stream of their own.
 const FOLD_STREAM: u64 = 11;
-
-/// The losses of one lambda.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ValidatedLambda {
-    /// Strength of the regulariser.
-    pub lambda: f64,
-    /// Mean over the folds of the mean task loss on the examples left out.
-    pub mean_loss: f64,
-    /// Its standard deviation over the folds (n - 1).
-    pub std_loss: f64,
-}
 
 /// The result of a cross-validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -105,7 +94,7 @@ pub fn cross_validate(
     Ok(CrossValidation { folds: names.len(), best_lambda: best.lambda, losses: validated })
 }
 
-fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
+pub(super) fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
     let n = losses.len() as f64;
     let mean_loss = losses.iter().sum::<f64>() / n;
     let square = losses.iter().map(|loss| (loss - mean_loss) * (loss - mean_loss)).sum::<f64>();

@@ -1,13 +1,15 @@
 //! Loops around runs: paths, grids and cross-validation.
 
 mod checkpoints;
+mod choice;
 mod cross_validation;
 mod grid;
 mod path;
 mod position;
 mod summary;
 
-pub use cross_validation::{CrossValidation, ValidatedLambda, assign_folds, cross_validate};
+pub use choice::choose_lambda;
+pub use cross_validation::{CrossValidation, assign_folds, cross_validate};
 pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;

@@ -5,7 +5,7 @@ use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
 use super::summary::{SlackCost, Summary};
-use crate::spec::Lambda;
+use crate::spec::{Lambda, find_task};
 
 /// `|x|^2 / (lambda n)` from which on convergence is slow. Of the data tried, USPS, whose pixels are within -1 and 1, has
 /// 213 at lambda = 1/n and converges at once; letter (0 to 15) has 697 and does not.
@@ -22,6 +22,9 @@ const PROVEN: f64 = 0.9;
 
 /// Features that are named at most.
 const NAMED: usize = 3;
+
+/// Where the training loss is no more than this share of the mean of the largest losses, the data are learned by heart.
+const FITTED: f64 = 0.01;
 
 /// Examples from which on a look at all that carry weight takes its time.
 const MANY: usize = 1000;
@@ -101,11 +104,26 @@ impl Session {
         Some(format!("dual value and gap have hardly moved since pass {since:.1}: {why}"))
     }
 
-    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of.
-    pub fn lambda_hint(&self, summary: &Summary) -> Option<String> {
-        let advice = self.spec().task_entry().ok()?.lambda?;
-        let hinted = self.spec().lambda == Lambda::OneOverN && summary.stop_reason == StopReason::Passes;
-        hinted.then(|| format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task))
+    /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of, or where
+    /// the default fits the training data too well to generalise.
+    pub fn lambda_hint(&self, summary: &Summary, set: Setting) -> Option<String> {
+        if self.spec().lambda != Lambda::OneOverN {
+            return None;
+        }
+        let advice = self.spec().task_entry().ok().and_then(|entry| entry.lambda);
+        if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
+            return Some(format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task));
+        }
+        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero?;
+        let is_built_in = find_task(&summary.task).is_ok_and(|entry| entry.name != "external");
+        (is_fit && is_built_in && summary.test_loss.is_none()).then(|| {
+            format!(
+                "the training loss is {}, next to nothing at the default lambda = 1/n: a larger lambda usually predicts better; {} \
+                 chooses one",
+                short(summary.train_loss.unwrap_or(0.0)),
+                set("lambda", "cv")
+            )
+        })
     }
 
     /// Returns what is to be said where the gap asked for is one that w = 0 has.

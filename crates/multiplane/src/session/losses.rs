@@ -74,6 +74,12 @@ impl Session {
         self.loss_on_test((&model.w, &model.info.provenance.vocabulary))
     }
 
+    /// Mean task loss at the point `w` of a run on the test data.
+    pub(crate) fn held_out_loss(&self, w: &[f64]) -> Result<Option<f64>, Error> {
+        let (w, vocabulary) = self.problem.model_parts(w);
+        self.loss_on_test((&w, &vocabulary))
+    }
+
     /// The same of weights in the layout of files and what their model remembers.
     fn loss_on_test(&self, (w, vocabulary): (&[f64], &Vocabulary)) -> Result<Option<f64>, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(None) };

@@ -2,6 +2,7 @@
 
 mod abort;
 mod checkpointer;
+mod choice;
 mod claim;
 mod data;
 mod hints;
@@ -22,10 +23,12 @@ mod warm;
 
 pub(crate) use checkpointer::Origin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
+pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};
 pub use hints::Setting;
 pub use incoming::Incoming;
+pub(crate) use open::read_run_data;
 pub use open::{Session, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};

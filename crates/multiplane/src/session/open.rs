@@ -16,11 +16,12 @@ use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
 use serde_json::Value;
 
 use super::checkpointer::Origin;
+use super::choice::LambdaChoice;
 use super::data::read_task_data;
 use super::{memory, needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
-use crate::spec::RunSpec;
+use crate::spec::{Lambda, RunSpec};
 
 /// A run ready to begin: specification checked, data read, task opened.
 pub struct Session {
@@ -32,6 +33,8 @@ pub struct Session {
     pub(crate) regularizer: Regularizer,
     /// What happens to the workers of its runs.
     pub(crate) ledger: Arc<Ledger>,
+    /// How lambda was chosen, where it was.
+    pub(crate) choice: Option<LambdaChoice>,
     stopwatch: Stopwatch,
     warnings: Vec<String>,
 }
@@ -43,19 +46,8 @@ impl Session {
     ///
     /// [`Error::Input`] where the data cannot be read or does not fit the specification.
     pub fn open(spec: RunSpec) -> Result<Session, Error> {
-        let stopwatch = Stopwatch::start();
-        let entry = spec.task_entry()?;
-        let read = |path, folds, rules: &ReadRules| {
-            let data = read_task_data(entry, path, spec.data.format, folds, rules);
-            data.map_err(|error| with_serial_hint(&spec, error))
-        };
-        let mut rules = spec.data.rules();
-        let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref(), &rules)?;
-        rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
-        let test = spec.data.test.as_deref().map(|path| read(Some(path), None, &rules)).transpose()?;
-        let mut session = Session::on(spec, data, test)?;
-        session.stopwatch = stopwatch;
-        Ok(session)
+        let (data, test, stopwatch) = read_run_data(&spec)?;
+        Ok(Session::on(spec, data, test)?.since(stopwatch))
     }
 
     /// Opens the task on data that was read already.
@@ -69,6 +61,16 @@ impl Session {
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;
         Session::over(spec, problem, test, stopwatch)
+    }
+
+    /// Remembers how its lambda was chosen.
+    pub(crate) fn with_choice(self, choice: Option<LambdaChoice>) -> Session {
+        Session { choice, ..self }
+    }
+
+    /// Counts the time since before.
+    pub(crate) fn since(self, stopwatch: Stopwatch) -> Session {
+        Session { stopwatch, ..self }
     }
 
     /// Prepares a run on a task that is not in the registry, such as one that lives in another language; the specification
@@ -100,7 +102,7 @@ impl Session {
         }
         let unlabelled = test.iter().find_map(|test| unlabelled_warning(&**test));
         warnings.extend(unlabelled.map(|warning| format!("test data: {warning}")));
-        let lambda = spec.lambda.value(problem.blocks());
+        let lambda = lambda_of(&spec, &*problem)?;
         if !(lambda.is_finite() && lambda > 0.0 && (1.0 / lambda).is_finite()) {
             return Err(Error::input(format!(
                 "lambda = {lambda} for {} examples: must be greater than 0",
@@ -129,7 +131,7 @@ impl Session {
         let fits = spec.solver.config.check_metric(regularizer.metric());
         fits.map_err(|error| Error::Parameter(error.under("solver")))?;
         let ledger = problem.ledger();
-        Ok(Session { spec, problem, audit: None, test, regularizer, ledger, stopwatch, warnings })
+        Ok(Session { spec, problem, audit: None, test, regularizer, ledger, choice: None, stopwatch, warnings })
     }
 
     /// Trains toward prior weights instead of 0 (`lambda/2 |w - prior|^2`), with constraints on single weights beside
@@ -274,6 +276,37 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
             Some(format!("none of the {all} examples has a known label: nothing can be measured"))
         }
         _ => Some(format!("{unlabelled} of {all} examples have no known label: they are left out of all means")),
+    }
+}
+
+/// The training and test data that a specification names, and the time since the reading began.
+pub(crate) fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwatch), Error> {
+    let stopwatch = Stopwatch::start();
+    let entry = spec.task_entry()?;
+    let read = |path, folds, rules: &ReadRules| {
+        let data = read_task_data(entry, path, spec.data.format, folds, rules);
+        data.map_err(|error| with_serial_hint(spec, error))
+    };
+    let mut rules = spec.data.rules();
+    let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref(), &rules)?;
+    rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
+    let test = spec.data.test.as_deref().map(|path| read(Some(path), None, &rules)).transpose()?;
+    Ok((data, test, stopwatch))
+}
+
+/// Lambda as a number.
+fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
+    let n = problem.blocks();
+    match (spec.lambda.value(n), spec.lambda) {
+        (Some(lambda), _) => Ok(lambda),
+        (None, Lambda::Scale) => match problem.feature_sizes() {
+            Some(sizes) => Ok(sizes.mean_square / n as f64),
+            None => Err(Error::input(format!(
+                "lambda = scale: features of task `{}` have no size here; expected a number, 1/n or cv",
+                problem.task()
+            ))),
+        },
+        (None, _) => Err(Error::input("lambda = cv: not here, where lambda is none that could be chosen before")),
     }
 }
 

@@ -81,6 +81,11 @@ impl Session {
         self.spec.solver.config.build(blocks, dim, self.regularizer.with_lambda(lambda))
     }
 
+    /// An oracle as training asks it.
+    pub(crate) fn training_oracle(&self) -> Result<BoxedOracle, Error> {
+        Ok(self.wrapping(None)(self.problem.oracle_of(0)?))
+    }
+
     /// What becomes of oracles: an audit of those that are not ours, the delay of the specification, and what lets them be
     /// stopped.
     fn wrapping(&self, abort: Option<Arc<AtomicBool>>) -> Wrap {

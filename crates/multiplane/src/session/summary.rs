@@ -10,6 +10,7 @@ use multiplane_tasks::problem::{Problem, Vocabulary};
 use serde::Serialize;
 
 use super::checkpointer::CheckpointReport;
+use super::choice::LambdaChoice;
 use super::open::Session;
 
 /// The final report of a run; the names are those of `train --json`.
@@ -25,6 +26,9 @@ pub struct Summary {
     pub d: usize,
     /// Strength of the regulariser.
     pub lambda: f64,
+    /// How lambda was chosen, where it was; left out where it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lambda_choice: Option<LambdaChoice>,
     /// The bounds at the weights of the model.
     #[serde(flatten)]
     pub certificate: Certificate,
@@ -150,6 +154,7 @@ impl Summary {
             n: session.problem().blocks(),
             d: session.problem().dim(),
             lambda: session.lambda(),
+            lambda_choice: session.choice.clone(),
             certificate: outcome.certificate,
             cost: outcome.cost,
             primal_at_zero: outcome.primal_at_zero,

@@ -20,15 +20,32 @@ pub enum Lambda {
     OneOverN,
     /// As C, with lambda = 1/(C n).
     FromC(f64),
+    /// As the mean of `|x|^2` over the examples, divided by n: C = 1 / mean `|x|^2`.
+    Scale,
+    /// As the one that predicts best what is left out: [`choose_lambda`](crate::choose_lambda).
+    CrossValidated(Folds),
+}
+
+/// The folds of a choice by cross-validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Folds {
+    /// A fifth of the examples is left out at a time, until enough were.
+    #[default]
+    Enough,
+    /// So many, all of them.
+    Count(usize),
+    /// Those of the data.
+    OfData,
 }
 
 impl Lambda {
-    /// Returns lambda for `n` examples.
-    pub fn value(self, n: usize) -> f64 {
+    /// Returns lambda for `n` examples; `None` where it takes more than their number to know.
+    pub fn value(self, n: usize) -> Option<f64> {
         match self {
-            Lambda::Value(lambda) => lambda,
-            Lambda::OneOverN => 1.0 / n as f64,
-            Lambda::FromC(c) => 1.0 / (c * n as f64),
+            Lambda::Value(lambda) => Some(lambda),
+            Lambda::OneOverN => Some(1.0 / n as f64),
+            Lambda::FromC(c) => Some(1.0 / (c * n as f64)),
+            Lambda::Scale | Lambda::CrossValidated(_) => None,
         }
     }
 
@@ -38,6 +55,8 @@ impl Lambda {
             Lambda::OneOverN => return None,
             Lambda::Value(value) => format!("lambda = {value}"),
             Lambda::FromC(c) => format!("lambda = c:{c}"),
+            Lambda::Scale => "lambda = scale".into(),
+            Lambda::CrossValidated(_) => return None, // refused where it is to be chosen
         };
         let name = solver.name;
         let regularized = "only its own lambda_t (solver.schedule) regularises";
@@ -52,6 +71,10 @@ impl Serialize for Lambda {
             Lambda::Value(lambda) => to.serialize_f64(*lambda),
             Lambda::OneOverN => to.serialize_str("1/n"),
             Lambda::FromC(c) => to.collect_str(&format_args!("c:{c}")),
+            Lambda::Scale => to.serialize_str("scale"),
+            Lambda::CrossValidated(Folds::Enough) => to.serialize_str("cv"),
+            Lambda::CrossValidated(Folds::OfData) => to.serialize_str("cv:folds"),
+            Lambda::CrossValidated(Folds::Count(count)) => to.collect_str(&format_args!("cv:{count}")),
         }
     }
 }
@@ -62,10 +85,17 @@ impl<'de> Deserialize<'de> for Lambda {
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
         let found = match text.strip_prefix("c:") {
             _ if text == "1/n" => Some(Lambda::OneOverN),
+            _ if text == "scale" => Some(Lambda::Scale),
+            _ if text == "cv" => Some(Lambda::CrossValidated(Folds::Enough)),
+            _ if text == "cv:folds" => Some(Lambda::CrossValidated(Folds::OfData)),
+            _ if text.starts_with("cv:") => {
+                let count = text["cv:".len()..].trim().parse().ok().filter(|count| *count > 1);
+                count.map(|count| Lambda::CrossValidated(Folds::Count(count)))
+            }
             Some(c) => number(c).map(Lambda::FromC),
             None => number(&text).map(Lambda::Value),
         };
-        found.ok_or_else(|| D::Error::custom("must be a number > 0, `1/n`, or `c:X` with X > 0"))
+        found.ok_or_else(|| D::Error::custom("must be a number > 0, `1/n`, `c:X` with X > 0, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`"))
     }
 }
 
@@ -88,9 +118,13 @@ mod tests {
     #[test]
     fn lambda_notations() {
         for (text, value) in [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)] {
-            assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4), value);
+            assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4), Some(value));
         }
-        for bad in [json!(0), json!(-1.0), json!("nan"), json!("inf"), json!("c:0"), json!("2/n"), json!(null)] {
+        for text in ["1/n", "c:2.5", "scale", "cv", "cv:7", "cv:folds"] {
+            let lambda: Lambda = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(serde_json::to_value(lambda).unwrap(), json!(text));
+        }
+        for bad in [json!("cv:1"), json!("cv:x"), json!("cv:"), json!(0), json!(-1.0), json!("nan"), json!("inf"), json!("c:0"), json!("2/n"), json!(null)] {
             assert!(
                 serde_json::from_value::<Lambda>(bad.clone()).unwrap_err().to_string().contains("must be a number > 0"),
                 "{bad}"

@@ -19,7 +19,7 @@ mod text;
 pub use choice::{Choice, DEFAULT_SOLVER, SolverChoice};
 pub use data::DataSpec;
 pub use grid::{GridOptions, GridPoints, GridSpec, GridStart, Points};
-pub use lambda::Lambda;
+pub use lambda::{Folds, Lambda};
 pub use oracle::OracleSpec;
 pub use outer::{Outer, OuterOptions};
 pub use path::{PathEnd, PathSpec};

@@ -1,0 +1,33 @@
+//! What a choice of lambda by cross-validation came to.
+
+use serde::Serialize;
+
+/// The losses of one lambda.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValidatedLambda {
+    /// Strength of the regulariser.
+    pub lambda: f64,
+    /// Mean over the folds of the mean task loss on the examples left out.
+    pub mean_loss: f64,
+    /// Its standard deviation over the folds (n - 1).
+    pub std_loss: f64,
+}
+
+/// How lambda was chosen, and what that took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LambdaChoice {
+    /// The lambda of the smallest mean loss, the largest of them where there are several.
+    pub lambda: f64,
+    /// Folds that were asked.
+    pub folds: usize,
+    /// Examples held out, all in all.
+    pub held_out: usize,
+    /// Losses on the examples held out, of the lambdas that all these folds tried, falling.
+    pub losses: Vec<ValidatedLambda>,
+    /// Losses of the first fold, which tried more.
+    pub first_fold: Vec<ValidatedLambda>,
+    /// Calls of the oracle in all folds, evaluation among them.
+    pub calls: u64,
+    /// Seconds of it all; under the work clock those of training and evaluation.
+    pub seconds: f64,
+}

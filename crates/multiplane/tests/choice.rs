@@ -1,0 +1,113 @@
+//! `lambda = cv`: what is chosen, from what, and what it takes.
+
+use multiplane::dataset::Dataset;
+use multiplane::solvers::SOLVERS;
+use multiplane::synth::{single_letters, synthetic_scenes, synthetic_words};
+use multiplane::{Error, Lambda, LambdaChoice, RunOptions, RunSpec, Session, Summary, choose_lambda};
+use serde_json::{Value, json};
+
+fn spec(tree: Value) -> RunSpec {
+    let Value::Object(tree) = tree else { unreachable!() };
+    RunSpec::from_tree(&tree).unwrap()
+}
+
+fn choose(tree: Value, data: &Dataset) -> Result<LambdaChoice, Error> {
+    choose_lambda(&spec(tree), data, None, &mut |_| ())
+}
+
+fn words(n: usize) -> Dataset {
+    Dataset::new(synthetic_words(n, 3))
+}
+
+fn train(tree: Value, data: Dataset, test: Dataset) -> (Vec<u8>, Summary) {
+    let session = Session::on_choosing(spec(tree), data, Some(test), None, &mut |_| ()).unwrap();
+    let (model, summary) = session.run(RunOptions::default()).unwrap();
+    (model.to_bytes().unwrap(), summary)
+}
+
+/// What is chosen has the smallest of the mean losses, and the largest lambda of those; every example is held out once where they are few; points are
+/// equal factors apart and fall; the first fold's curve holds those of all folds.
+#[test]
+fn the_choice_is_that_of_the_losses() {
+    let choice = choose(json!({"task": "chain", "lambda": "cv"}), &words(60)).unwrap();
+    assert_eq!((choice.folds, choice.held_out), (5, 60));
+    let best = choice.losses.iter().map(|row| row.mean_loss).fold(f64::INFINITY, f64::min);
+    let chosen = choice.losses.iter().find(|row| row.mean_loss == best).unwrap();
+    assert_eq!(chosen.lambda, choice.lambda);
+    for rows in [&choice.losses, &choice.first_fold] {
+        for pair in rows.windows(2) {
+            assert!((pair[0].lambda / pair[1].lambda - 10f64.sqrt()).abs() < 1e-9, "{rows:?}");
+        }
+    }
+    assert!(choice.losses.iter().all(|row| choice.first_fold.iter().any(|first| first.lambda == row.lambda)));
+    assert!(choice.losses.len() < choice.first_fold.len() && choice.calls > 60 * choice.folds as u64);
+}
+
+/// Few noisy examples are fit by heart at 1/n: the chosen lambda is larger, and predicts others better.
+#[test]
+fn the_choice_generalises() {
+    let (few, others) = (|| words(80), || Dataset::new(synthetic_words(200, 4)));
+    let (_, by_default) = train(json!({"task": "chain"}), few(), others());
+    let (_, by_choice) = train(json!({"task": "chain", "lambda": "cv"}), few(), others());
+    assert!(by_choice.lambda > by_default.lambda && by_choice.certificate.certified);
+    let loss = |summary: &Summary| summary.test_loss.unwrap();
+    assert!(loss(&by_choice) < loss(&by_default), "{} {}", loss(&by_choice), loss(&by_default));
+    assert_eq!(by_choice.lambda, by_choice.lambda_choice.unwrap().lambda);
+    assert!(by_default.lambda_choice.is_none());
+}
+
+/// The same model, to the byte, whatever the clock and the number of threads; and that of the lambda given as a number.
+#[test]
+fn the_choice_repeats() {
+    let tree = |clock: &str, threads: usize| json!({"task": "chain", "lambda": "cv", "clock": clock, "threads": threads, "stop": {"gap": "5%"}});
+    let (wall, of_wall) = train(tree("wall", 2), words(30), words(5));
+    let (work, of_work) = train(tree("work", 1), words(30), words(5));
+    assert_eq!(of_wall.lambda_choice.unwrap().losses, of_work.lambda_choice.as_ref().unwrap().losses);
+    assert_eq!(wall.len(), work.len()); // they say which clock
+    let (again, _) = train(tree("work", 2), words(30), words(5));
+    assert_eq!(again, work);
+    let mut given = tree("work", 1);
+    given["lambda"] = of_work.lambda.into();
+    assert_eq!(train(given, words(30), words(5)).0, work);
+}
+
+/// Every solver that goes by lambda chooses one, whether or not it goes on from one lambda to the next or has a dual value; others say why not.
+#[test]
+fn every_solver_chooses() {
+    let data = Dataset::new(single_letters(&synthetic_words(12, 3)));
+    for entry in SOLVERS {
+        let chosen = choose(json!({"task": "multiclass", "solver": entry.name, "lambda": "cv:2"}), &data);
+        match (chosen, entry.minimises) {
+            (Ok(choice), true) => assert!(choice.lambda > 0.0 && choice.folds == 2, "{}: {choice:?}", entry.name),
+            (Err(error), _) => assert!(matches!(error, Error::Input(_)), "{}: {error}", entry.name),
+            (Ok(_), false) => panic!("{} takes no notice of lambda", entry.name),
+        }
+    }
+}
+
+/// Sets of labels and data with folds of their own; what cannot be divided is refused.
+#[test]
+fn folds_are_those_asked_for() {
+    let scenes = Dataset::new(synthetic_scenes(30, 3));
+    assert_eq!(choose(json!({"task": "multilabel", "lambda": "cv:3"}), &scenes).unwrap().folds, 3);
+    let refused = |tree: Value, data: &Dataset| choose(tree, data).unwrap_err().to_string();
+    assert!(refused(json!({"task": "multilabel", "lambda": "cv:folds"}), &scenes).contains("no two folds"));
+    assert!(refused(json!({"task": "multilabel", "lambda": "cv:31"}), &scenes).contains("expected between 2 and 30"));
+    assert!(refused(json!({"task": "chain", "lambda": 0.5}), &words(3)).contains("nothing to choose"));
+    assert!(refused(json!({"task": "chain", "lambda": "cv"}), &words(1)).contains("cannot be divided"));
+    let session = Session::on(spec(json!({"task": "chain", "lambda": "cv"})), words(3), None);
+    assert!(session.err().unwrap().to_string().contains("lambda = cv: not here"));
+}
+
+/// `scale` is the mean of the squared lengths over n.
+#[test]
+fn scale_is_the_mean_square_over_n() {
+    let data = single_letters(&synthetic_words(12, 3));
+    let square = |i: usize| data.rows.row(i).iter().map(|(_, value)| value * value).sum::<f64>();
+    let n = data.rows.len();
+    let expected = (0..n).map(square).sum::<f64>() / (n * n) as f64;
+    let session =
+        Session::on(spec(json!({"task": "multiclass", "lambda": "scale"})), Dataset::new(data), None).unwrap();
+    assert!((session.lambda() / expected - 1.0).abs() < 1e-12);
+    assert_eq!(session.spec().lambda, Lambda::Scale);
+}
