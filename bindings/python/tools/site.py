@@ -15,17 +15,19 @@ import pdoc.render
 MODULES = ["multiplane", "multiplane.solvers", "multiplane.pystruct", "multiplane.vision"]
 
 
-def is_private(module: str) -> bool:
-    return any(part.startswith("_") for part in module.split("."))
+def is_private(module: str, owner: str) -> bool:
+    """Whether a class is not shown: by its own name or by its module's."""
+    return any(part.startswith("_") for part in [*module.split("."), *owner.split(".")])
 
 
 def adopt(module: pdoc.doc.Module) -> None:
     """Makes members that come from private modules the classes' own, and leaves private bases out."""
     for shown in module.members.values():
         if isinstance(shown, pdoc.doc.Class):
-            shown.bases = [base for base in shown.bases if not is_private(base[0]) and not base[1].startswith("_")]
+            shown.bases = [base for base in shown.bases if not is_private(base[0], base[1])]
             for member in shown.members.values():
-                if is_private(member.taken_from[0]):
+                origin, name = member.taken_from
+                if is_private(origin, name.rpartition(".")[0]):
                     member.taken_from = shown.modulename, f"{shown.qualname}.{member.name}"
 
 
