@@ -6,6 +6,7 @@
 
 mod arrays;
 mod attributes;
+mod command;
 mod dataset;
 mod describe;
 mod errors;
@@ -33,6 +34,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::command::run_command;
     #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]

@@ -46,6 +46,14 @@ pub(crate) enum Command {
     Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
     Check(CheckArgs),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = "bash: source <(multiplane completions bash)   (in ~/.bashrc)\n\
+                            zsh:  multiplane completions zsh > DIR/_multiplane, DIR being one of $fpath\n\
+                            fish: multiplane completions fish > ~/.config/fish/completions/multiplane.fish\n\
+                            PowerShell: multiplane completions powershell >> $PROFILE")]
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write those of all
+    Man(ManArgs),
     /// Rerun an experiment of a paper (not built yet)
     #[command(disable_help_flag = true)]
     Reproduce(Rest),
@@ -351,6 +359,23 @@ pub(crate) struct DescribeArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// A command, as in `man train` or `man data make` [default: the program's page]
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands here, as multiplane.1, multiplane-train.1, ...; the directory is made if need be
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -50,9 +50,9 @@ pub use outer::{
     CrossValidation, OnPoint, PathState, PathStep, PathSummary, assign_folds, choose_lambda, cross_validate, follow,
 };
 pub use session::{
-    CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting, SlackCost,
-    Summary, ValidatedLambda, Verdict, Verified, WarmState, model_format, model_rules, needs_data, read_data, read_prior,
-    read_task_data, threads_for, unlabelled_warning, verify, weights_sha256, with_mishaps,
+    CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting,
+    SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, model_format, model_rules, needs_data,
+    read_data, read_prior, read_task_data, threads_for, unlabelled_warning, verify, weights_sha256, with_mishaps,
 };
 pub use spec::{
     Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,

@@ -95,7 +95,11 @@ impl<'de> Deserialize<'de> for Lambda {
             Some(c) => number(c).map(Lambda::FromC),
             None => number(&text).map(Lambda::Value),
         };
-        found.ok_or_else(|| D::Error::custom("must be a number > 0, `1/n`, `c:X` with X > 0, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`"))
+        found.ok_or_else(|| {
+            D::Error::custom(
+                "must be a number > 0, `1/n`, `c:X` with X > 0, `scale`, `cv`, `cv:K` with K > 1, or `cv:folds`",
+            )
+        })
     }
 }
 
@@ -124,7 +128,18 @@ mod tests {
             let lambda: Lambda = serde_json::from_value(json!(text)).unwrap();
             assert_eq!(serde_json::to_value(lambda).unwrap(), json!(text));
         }
-        for bad in [json!("cv:1"), json!("cv:x"), json!("cv:"), json!(0), json!(-1.0), json!("nan"), json!("inf"), json!("c:0"), json!("2/n"), json!(null)] {
+        for bad in [
+            json!("cv:1"),
+            json!("cv:x"),
+            json!("cv:"),
+            json!(0),
+            json!(-1.0),
+            json!("nan"),
+            json!("inf"),
+            json!("c:0"),
+            json!("2/n"),
+            json!(null),
+        ] {
             assert!(
                 serde_json::from_value::<Lambda>(bad.clone()).unwrap_err().to_string().contains("must be a number > 0"),
                 "{bad}"
