@@ -219,6 +219,11 @@ impl Dataset {
         self.data.fingerprint()
     }
 
+    /// The same examples, each counting as much as its number says.
+    fn with_weights(&self, weights: Vec<f64>) -> PyResult<Dataset> {
+        Ok(Dataset { data: self.data.clone().with_weights(weights).map_err(value_error)? })
+    }
+
     fn __len__(&self) -> usize {
         self.data.len()
     }

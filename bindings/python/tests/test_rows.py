@@ -335,3 +335,49 @@ def test_columns_that_no_row_has_cost_nothing(tmp_path):
             assert fitted.predict(other)[0] == names[0]
         # The second row has no column that has weights: what is left is the bias.
         assert model.decision_function(other)[1] == pytest.approx(np.squeeze(model.coef_[:, -1]))
+
+
+def test_sample_weights_are_copies():
+    """Training with weights is training on as many copies: the same optimum, also at the default lambda and with C."""
+    x, y = blobs(3)
+    counts = np.arange(len(y)) // 3 % 3
+    copies = np.repeat(np.arange(len(y)), counts)
+    for lam in ("1/n", "c:2", 0.1):
+        weighted = MulticlassSSVM(lam=lam, gap=1e-6).fit(x, y, sample_weight=counts)
+        copied = MulticlassSSVM(lam=lam, gap=1e-6).fit(x[copies], y[copies])
+        assert weighted.certified_ and weighted.lam_ == pytest.approx(copied.lam_, rel=1e-14)
+        assert weighted.primal_ == pytest.approx(copied.primal_, abs=2e-6)
+    alike = MulticlassSSVM(gap=1e-4).fit(x, y, sample_weight=1)
+    assert alike.primal_ == pytest.approx(MulticlassSSVM(gap=1e-4).fit(x, y).primal_, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "1 weights for"),
+        ([-1.0] * 60, "weight -1 of example 0"),
+        ([[1.0]] * 60, r"expected \[n\], found shape"),
+        (["a"] * 60, "expected numbers"),
+        ([0.0] * 60, "sum up to 0"),
+        ([1j] * 60, "expected real numbers"),
+    ],
+)
+def test_bad_sample_weights(weights, message):
+    """What is no weight is refused by name."""
+    x, y = blobs(2)
+    with pytest.raises(ValueError, match="sample_weight: .*" + message):
+        BinarySSVM().fit(x[:60], y[:60], sample_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        BinarySSVM().fit(x, y, weights=weights)
+
+
+def test_lambda_chosen_by_cross_validation():
+    """``lam="cv"`` trains at the lambda of the smallest loss held out, and tells of the choice."""
+    x, y = blobs(2)
+    model = BinarySSVM(lam="cv", clock="work").fit(x, y)
+    choice = model.summary_["lambda_choice"]
+    losses = {row["lambda"]: row["mean_loss"] for row in choice["losses"]}
+    assert model.lam_ == choice["lambda"] and losses[model.lam_] == min(losses.values())
+    assert choice["folds"] == 5 and choice["held_out"] == len(y) and choice["calls"] > len(y)
+    assert model.path(x, y, lambda_min=0.1).stop_reason_ == "lambda-min"
+    assert model.check(x, y) == []

@@ -49,7 +49,9 @@ class Estimator(Looked):
 
     Args:
         solver: A solver's name (``multiplane.solvers``), or one of the objects there.
-        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n).
+        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n). ``"cv"`` chooses it by what it
+            predicts of examples held out, before the fit that counts (``"cv:10"`` in 10 folds; ``summary_["lambda_choice"]``
+            tells of it); ``"scale"`` is the mean of x.x over n. Not for a task of your own, which ``GridSearchCV`` serves.
         gap: Stop at this duality gap, proven: a number, or percent of the primal as in ``"1%"``. A gap alone ends
             after 1000 passes, too.
         passes: Stop after so many oracle calls of training per example. Below 1 nothing is evaluated: there are
@@ -360,6 +362,7 @@ class Estimator(Looked):
     def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
         watcher = Watcher(self.progress)
         tree = self._tree()
+        tree["lambda"] = "1/n"  # a path has all of them
         section = tree.setdefault("path", {})
         for name, value in outer.items():
             if not isinstance(section, dict) or name in section:

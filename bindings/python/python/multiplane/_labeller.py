@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _validation
 from multiplane._costs import in_order
 from multiplane._several import Several
 
@@ -81,13 +81,16 @@ class PartLabeller(Several):
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+    ) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
-        With test data its mean loss is in every entry of ``history_``.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
+        sequence counts: a weight of 2 is one that is there twice.
         """
         with self._all_or_nothing():
-            data = self._data(X, y)
+            data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 

@@ -98,14 +98,16 @@ class MultiLabelSSVM(Several):
             return {"name": "edges", "edges": plain(value, name)}
         return super()._task_value(name, value)
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+    ) -> Self:
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).
 
-        With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
-        input.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
+        row counts: a weight of 2 is one that is there twice. Returns self. Raises ValueError for unusable input.
         """
         with self._all_or_nothing():
-            data = self._data(X, y)
+            data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 

@@ -77,7 +77,7 @@ impl GridOptions {
                 let number = |lambda: Lambda| {
                     let given = serde_json::to_value(lambda).unwrap_or_default();
                     let rule = "must be a number > 0, `1/n`, or `c:X`";
-                    lambda.value(n).ok_or_else(|| ParameterError::new("lambda_max", super::params::shown(&given), rule))
+                    lambda.value(n as f64).ok_or_else(|| ParameterError::new("lambda_max", super::params::shown(&given), rule))
                 };
                 let from = self.lambda_max.map(number).transpose()?;
                 GridPoints::Even { count: *count, from, to: path.lambda_min }

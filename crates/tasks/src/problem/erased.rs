@@ -347,12 +347,18 @@ pub trait Problem: Send + Sync {
         Ok(false)
     }
 
-    /// Lets examples count as much as these numbers say, `[n]`, 1 in the mean.
+    /// Returns the sum of the weights of the examples: their number where all count the same. It is the n of `lambda = 1/n` and of
+    /// C = 1/(lambda n), so that an example of weight 2 is one that is there twice.
+    fn total_weight(&self) -> f64 {
+        self.blocks() as f64
+    }
+
+    /// Lets examples count as much as these numbers say, `[n]`; they are finite, at least 0, and have a sum.
     ///
     /// # Errors
     ///
     /// They all count the same here.
-    fn weigh(&mut self, _weights: Vec<f64>) -> Result<(), OpenError> {
+    fn weigh(&mut self, _weights: &[f64]) -> Result<(), OpenError> {
         Err(OpenError::new(format!("task `{}` takes no weights of examples", self.task())))
     }
 
