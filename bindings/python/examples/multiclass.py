@@ -23,7 +23,7 @@ X_train, X_test, y_train, y_test = X[:1000], X[1000:], y[:1000], y[1000:]
 
 # A model has no intercept unless asked for one: "task.bias" adds a feature that is always 1.
 # gap="1%" stops as soon as the objective is proven to be within 1 % of the optimum.
-model = multiplane.MulticlassSSVM(gap="1%", params={"task.bias": True})
+model = multiplane.MulticlassSSVM(gap="1%", bias=True)
 model.fit(X_train, y_train, X_test=X_test, y_test=y_test)  # test data is only watched: see model.history_
 
 print(f"weights        {model.coef_.shape}: a row for each of {', '.join(model.classes_)}; the last column is the bias")

@@ -1,6 +1,7 @@
 //! Data sets from arrays or files, as the tasks read them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use multiplane::data::trees::Trees;
 use multiplane::data::{Classified, Columns, LabelSets, SparseRows, Strings, Tagged, Words};
@@ -8,7 +9,8 @@ use multiplane::dataset::Dataset as Parsed;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::arrays::{Matrix, numbers};
+use crate::arrays::{Matrix, check_length, check_lengths, numbers};
+use crate::attributes::{self, Sequence};
 use crate::errors::{guarded, raised, value_error};
 
 /// Examples in the form in which the built-in tasks take them.
@@ -18,7 +20,8 @@ pub(crate) struct Dataset {
 }
 
 /// CSR parts, sequence ends and labels: how sequences go back to Python.
-type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
+pub(crate) type Parts<'py> =
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>, usize, Vec<usize>, Vec<String>);
 
 #[pymethods]
 impl Dataset {
@@ -31,9 +34,11 @@ impl Dataset {
         guarded(|| py.detach(read)).map(|data| Dataset { data })
     }
 
-    /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`.
+    /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`; `names` are those of the columns, where they
+    /// have such.
     #[staticmethod]
-    fn rows(x: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Dataset> {
+    #[pyo3(signature = (x, labels, names=None))]
+    fn rows(x: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Dataset> {
         let matrix = Matrix::read(x, "X")?;
         let labels: Vec<i64> = numbers(labels, "int64")?;
         if labels.len() != matrix.rows {
@@ -42,7 +47,13 @@ impl Dataset {
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        Ok(Dataset { data: Parsed::new(Classified { rows, labels, ..Classified::default() }) })
+        let mut features = Strings::new();
+        let named = |names: Vec<String>| {
+            let distinct = names.iter().enumerate().all(|(at, name)| features.intern(name) as usize == at);
+            (distinct && names.len() == matrix.columns).then(|| Arc::new(features))
+        };
+        let features = names.and_then(named);
+        Ok(Dataset { data: Parsed::new(Classified { rows, labels, features, ..Classified::default() }) })
     }
 
     /// Rows `x` (dense or sparse, `[n, features]`) with an indicator matrix `y` (`[n, labels]`, also dense or sparse), whose
@@ -137,6 +148,13 @@ impl Dataset {
         Ok(Dataset { data: Parsed::new(data) })
     }
 
+    /// Sequences of tokens, each a list of attributes with weights, with the names of their labels.
+    #[staticmethod]
+    #[pyo3(signature = (x, y=None, filler=""))]
+    fn attributes(x: Vec<Sequence>, y: Option<Vec<Vec<String>>>, filler: &str) -> PyResult<Dataset> {
+        attributes::tagged(&x, y.as_deref(), filler).map(|data| Dataset { data: Parsed::new(data) })
+    }
+
     /// What a file held: `classified`, `sets`, `sequences` or `columns`.
     fn kind(&self) -> &'static str {
         let data = &self.data;
@@ -201,12 +219,18 @@ impl Dataset {
         self.data.fingerprint()
     }
 
+    /// The same examples, each counting as much as its number says.
+    fn with_weights(&self, weights: Vec<f64>) -> PyResult<Dataset> {
+        Ok(Dataset { data: self.data.clone().with_weights(weights).map_err(value_error)? })
+    }
+
     fn __len__(&self) -> usize {
         self.data.len()
     }
 }
 
-fn csr<'py>(py: Python<'py>, rows: &SparseRows, ends: Vec<usize>, labels: Vec<String>) -> Parts<'py> {
+/// Rows as [`Parts`].
+pub(crate) fn csr<'py>(py: Python<'py>, rows: &SparseRows, ends: Vec<usize>, labels: Vec<String>) -> Parts<'py> {
     let (mut offsets, mut indices, mut values) = (vec![0u8; 8], Vec::new(), Vec::new());
     let mut count = 0i64;
     for i in 0..rows.len() {
@@ -227,21 +251,4 @@ fn check_columns(columns: usize) -> PyResult<()> {
         return Err(value_error(format!("X has {columns} features, expected at most {most}")));
     }
     Ok(())
-}
-
-fn check_lengths(x: usize, y: Option<usize>) -> PyResult<()> {
-    match y {
-        _ if x == 0 => Err(value_error("X is empty: expected at least one example")),
-        Some(y) if y != x => Err(value_error(format!("X has {x} examples, y has {y}"))),
-        _ => Ok(()),
-    }
-}
-
-fn check_length(i: usize, length: usize, names: Option<&Vec<String>>) -> PyResult<()> {
-    match names {
-        Some(names) if names.len() != length => {
-            Err(value_error(format!("X[{i}] has {length} rows, y[{i}] has {} labels", names.len())))
-        }
-        _ => Ok(()),
-    }
 }

@@ -5,6 +5,8 @@
 //! over.
 
 mod arrays;
+mod attributes;
+mod command;
 mod dataset;
 mod describe;
 mod errors;
@@ -14,6 +16,7 @@ mod graphs;
 mod infer;
 mod interrupt;
 mod learner;
+mod look;
 mod model;
 mod mrfs;
 mod parts;
@@ -32,6 +35,8 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::command::run_command;
+    #[pymodule_export]
     use crate::dataset::Dataset;
     #[pymodule_export]
     use crate::describe::describe;
@@ -43,6 +48,8 @@ mod _core {
     use crate::infer::{Energies, engines, read_problem};
     #[pymodule_export]
     use crate::learner::Learner;
+    #[pymodule_export]
+    use crate::look::{feature_names, feature_rows, look};
     #[pymodule_export]
     use crate::model::{Model, PathModel, load};
     #[pymodule_export]

@@ -17,7 +17,7 @@ use crate::model::{Model, PathModel};
 use crate::task::UserTask;
 use crate::watch::{Shared, Signals, Watcher};
 
-/// What is trained on.
+/// What is trained on, or tested; both are of one kind.
 enum Source {
     Data(multiplane::dataset::Dataset),
     Task(Arc<dyn Problem>),
@@ -27,7 +27,7 @@ enum Source {
 struct Job {
     tree: Map<String, Value>,
     source: Source,
-    test: Option<multiplane::dataset::Dataset>,
+    test: Option<Source>,
     watcher: Option<Py<PyAny>>,
     interrupt: Interrupt,
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -39,7 +39,7 @@ impl Job {
         py: Python<'_>,
         spec: &str,
         source: &Bound<'_, PyAny>,
-        test: Option<&Dataset>,
+        test: Option<&Bound<'_, PyAny>>,
         watcher: Option<Py<PyAny>>,
     ) -> PyResult<Job> {
         let tree = match serde_json::from_str(spec) {
@@ -48,22 +48,31 @@ impl Job {
         };
         let interrupt = Interrupt::default();
         let raised = Arc::new(Mutex::new(None));
-        let source = match source.cast::<UserTask>() {
-            Ok(task) => Source::Task(task.get().problem(py, &interrupt, &raised)?),
-            Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
+        let read = |source: &Bound<'_, PyAny>| -> PyResult<Source> {
+            Ok(match source.cast::<UserTask>() {
+                Ok(task) => Source::Task(task.get().problem(py, &interrupt, &raised)?),
+                Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
+            })
         };
-        let test = test.map(|test| test.data.clone());
+        let source = read(source)?;
+        let test = test.map(read).transpose()?;
         Ok(Job { tree, source, test, watcher, interrupt, raised, history: Shared::default() })
     }
 
     fn session(
         tree: &Map<String, Value>,
         source: Source,
-        test: Option<multiplane::dataset::Dataset>,
+        test: Option<Source>,
         interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Session, Error> {
         match source {
-            Source::Data(data) => Session::on_choosing(RunSpec::from_tree(tree)?, data, test, interrupt, &mut |_| ()),
+            Source::Data(data) => {
+                let test = test.and_then(|test| match test {
+                    Source::Data(test) => Some(test),
+                    Source::Task(_) => None,
+                });
+                Session::on_choosing(RunSpec::from_tree(tree)?, data, test, interrupt, &mut |_| ())
+            }
             Source::Task(problem) => {
                 let mut tree = tree.clone();
                 let name = json!(problem.task());
@@ -80,7 +89,11 @@ impl Job {
                     Rescaling::Slack => Arc::new(SlackProblem::new(problem)?),
                 };
                 let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
-                Session::on_problem(RunSpec::for_task(&tree, task)?, problem, None)
+                let test = test.and_then(|test| match test {
+                    Source::Data(_) => None,
+                    Source::Task(test) => Some(test),
+                });
+                Session::on_problem(RunSpec::for_task(&tree, task)?, problem, test)
             }
         }
     }
@@ -120,8 +133,9 @@ impl Job {
         );
         let on_calling_thread = matches!(source, Source::Task(_));
         let job = move || -> Result<T, Error> {
-            let session = Job::session(&self.tree, source, self.test.clone(), Some(self.interrupt.flag.clone()))?;
             let hooks = self.hooks(on_calling_thread);
+            let flag = Some(self.interrupt.flag.clone());
+            let session = Job::session(&self.tree, source, self.test.take(), flag)?;
             work(session, hooks)
         };
         let (result, signal) = if on_calling_thread {
@@ -157,7 +171,7 @@ pub(crate) fn train(
     py: Python<'_>,
     spec: &str,
     source: &Bound<'_, PyAny>,
-    test: Option<&Dataset>,
+    test: Option<&Bound<'_, PyAny>>,
     watcher: Option<Py<PyAny>>,
     start: Option<&Fit>,
     keep: bool,
@@ -204,7 +218,7 @@ pub(crate) fn path(
     py: Python<'_>,
     spec: &str,
     source: &Bound<'_, PyAny>,
-    test: Option<&Dataset>,
+    test: Option<&Bound<'_, PyAny>>,
     watcher: Option<Py<PyAny>>,
 ) -> PyResult<(PathModel, String)> {
     let mut job = Job::new(py, spec, source, test, watcher)?;

@@ -42,14 +42,25 @@ def test_labels_come_in_every_kind_of_sequence(make):
     assert plain.score(x, y) > 0.6
 
 
-def test_strings_are_sequences_of_letters():
-    """y given as words: one letter per row."""
+def test_letters_are_listed():
+    """Words are lists of letters; a text where a list is wanted is refused, in X and in y."""
     x, y = sequences()
     words = ["".join("abc"[label] for label in labels) for labels in y]
-    model = ChainSSVM(gap="5%", clock="work").fit(x, words)
+    model = ChainSSVM(gap="5%", clock="work").fit(x, [list(word) for word in words])
     assert model.classes_.tolist() == ["a", "b", "c"]
-    assert model.score(x, words) > 0.6
     assert ["".join(found) for found in model.predict(x)][0].isalpha()
+    refused = r"^y\[0\] is the text '[abc]+': expected a list of labels; for one sentence pass \[sentence\]$"
+    with pytest.raises(ValueError, match=refused):
+        ChainSSVM().fit(x, words)
+    with pytest.raises(ValueError, match=refused):
+        model.score(x, words)
+    tagger = ChainSSVM().fit([["the", "cat"]], [["DT", "NN"]])
+    for ask in (tagger.predict, tagger.max_marginals, lambda x: ChainSSVM().fit(x, [["DT", "NN"]] * 2), tagger.explain):
+        sentence = "the cat" if ask == tagger.explain else ["the", "cat"]
+        with pytest.raises(ValueError, match=r"(X\[0\]|x) is the text 'the( cat)?': expected a list of tokens; for one sentence"):
+            ask(sentence)
+    with pytest.raises(ValueError, match=r"X\[0\] is the text b'the'"):
+        tagger.predict([b"the"])
 
 
 def test_kinds_of_x():

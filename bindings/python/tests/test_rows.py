@@ -83,7 +83,7 @@ class Frame:
         return np.asarray(self.array, dtype=dtype)
 
 
-def test_names_of_columns():
+def test_names_of_columns(tmp_path):
     """feature_names_in_ follows the data, goes away with plain arrays, and other names are refused."""
     x, y = blobs(2)
     model = BinarySSVM(gap="5%").fit(Frame(x, ["a", "b", "c", "d"]), y)
@@ -93,7 +93,11 @@ def test_names_of_columns():
         model.predict(Frame(x, ["a", "b", "d", "c"]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict(x)
+    model.save(tmp_path / "m")
+    assert BinarySSVM.load(tmp_path / "m").feature_names_in_.tolist() == ["a", "b", "c", "d"]
     assert not hasattr(model.fit(x, y), "feature_names_in_")
+    model.save(tmp_path / "m")
+    assert not hasattr(BinarySSVM.load(tmp_path / "m"), "feature_names_in_")
 
 
 def test_warm_start_goes_on():
@@ -319,7 +323,8 @@ def test_columns_that_no_row_has_cost_nothing(tmp_path):
     width = 1 << 28
     x = sparse.csr_matrix(([1.0, 2.0, 1.0, 2.0], ([0, 0, 1, 2], [2, width - 1, 69, 3])), shape=(3, width))
     for kind, names in ((BinarySSVM, ["no", "yes", "no"]), (MulticlassSSVM, ["a", "b", "c"])):
-        model = kind(params={"task.bias": True}).fit(x, names)
+        model = kind(bias=True).fit(x, names)
+        assert model.get_feature_names_out().tolist() == ["x2", "x3", "x69", f"x{width - 1}", "bias"]
         assert model.coef_.shape[1] == 5 and model.n_features_in_ == width
         model.save(tmp_path / "model")
         again = kind.load(tmp_path / "model")
@@ -330,3 +335,49 @@ def test_columns_that_no_row_has_cost_nothing(tmp_path):
             assert fitted.predict(other)[0] == names[0]
         # The second row has no column that has weights: what is left is the bias.
         assert model.decision_function(other)[1] == pytest.approx(np.squeeze(model.coef_[:, -1]))
+
+
+def test_sample_weights_are_copies():
+    """Training with weights is training on as many copies: the same optimum, also at the default lambda and with C."""
+    x, y = blobs(3)
+    counts = np.arange(len(y)) // 3 % 3
+    copies = np.repeat(np.arange(len(y)), counts)
+    for lam in ("1/n", "c:2", 0.1):
+        weighted = MulticlassSSVM(lam=lam, gap=1e-6).fit(x, y, sample_weight=counts)
+        copied = MulticlassSSVM(lam=lam, gap=1e-6).fit(x[copies], y[copies])
+        assert weighted.certified_ and weighted.lam_ == pytest.approx(copied.lam_, rel=1e-14)
+        assert weighted.primal_ == pytest.approx(copied.primal_, abs=2e-6)
+    alike = MulticlassSSVM(gap=1e-4).fit(x, y, sample_weight=1)
+    assert alike.primal_ == pytest.approx(MulticlassSSVM(gap=1e-4).fit(x, y).primal_, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "1 weights for"),
+        ([-1.0] * 60, "weight -1 of example 0"),
+        ([[1.0]] * 60, r"expected \[n\], found shape"),
+        (["a"] * 60, "expected numbers"),
+        ([0.0] * 60, "sum up to 0"),
+        ([1j] * 60, "expected real numbers"),
+    ],
+)
+def test_bad_sample_weights(weights, message):
+    """What is no weight is refused by name."""
+    x, y = blobs(2)
+    with pytest.raises(ValueError, match="sample_weight: .*" + message):
+        BinarySSVM().fit(x[:60], y[:60], sample_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        BinarySSVM().fit(x, y, weights=weights)
+
+
+def test_lambda_chosen_by_cross_validation():
+    """``lam="cv"`` trains at the lambda of the smallest loss held out, and tells of the choice."""
+    x, y = blobs(2)
+    model = BinarySSVM(lam="cv", clock="work").fit(x, y)
+    choice = model.summary_["lambda_choice"]
+    losses = {row["lambda"]: row["mean_loss"] for row in choice["losses"]}
+    assert model.lam_ == choice["lambda"] and losses[model.lam_] == min(losses.values())
+    assert choice["folds"] == 5 and choice["held_out"] == len(y) and choice["calls"] > len(y)
+    assert model.path(x, y, lambda_min=0.1).stop_reason_ == "lambda-min"
+    assert model.check(x, y) == []

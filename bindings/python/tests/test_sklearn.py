@@ -1,5 +1,9 @@
 """The estimators do what scikit-learn's do: its own checks, searches, pipelines, on rows and on lists of sequences."""
 
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 from conftest import blobs, sequences
@@ -10,14 +14,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from multiplane import BinarySSVM, ChainSSVM, MulticlassSSVM, MultiLabelSSVM, Pooled, StructuredSVM, solvers
 
 ESTIMATORS = [
     BinarySSVM(clock="work"),
     MulticlassSSVM(clock="work"),
-    MulticlassSSVM(clock="work", params={"task.bias": True}, warm_start=True),
+    MulticlassSSVM(clock="work", bias=True, warm_start=True),
     BinarySSVM(kernel="rbf", clock="work"),
     MulticlassSSVM(kernel="poly", degree=2, coef0=1.0, clock="work"),
     BinarySSVM(),
@@ -29,6 +33,58 @@ ESTIMATORS = [
 def test_checks_of_scikit_learn(estimator, check):
     """All checks pass, on either clock."""
     check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [BinarySSVM(), MulticlassSSVM()], ids=repr)
+def test_checks_in_one_go(estimator):
+    """check_estimator says nothing: no expected failure, no warning of what estimators should inherit."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = check_estimator(estimator, on_fail=None)
+    assert {one["status"] for one in found} <= {"passed", "skipped"}
+    assert not [str(one.message) for one in told if "inherit" in str(one.message)]
+
+
+SCRIPTS = {
+    "first": "import multiplane; assert 'sklearn' not in sys.modules; multiplane.ChainSSVM(); import sklearn.base",
+    "last": "import sklearn.base; import multiplane",
+    "between": "import multiplane; early = multiplane.MulticlassSSVM(lam=0.5); import sklearn.base; multiplane.BinarySSVM()",
+}
+
+
+@pytest.mark.parametrize("order", SCRIPTS)
+def test_base_estimator_whatever_is_imported_first(order):
+    """Estimators inherit from BaseEstimator once scikit-learn is there; older ones do, too, and so do classes of users."""
+    script = f"""
+import sys
+{SCRIPTS[order]}
+from sklearn.base import BaseEstimator, clone
+from sklearn import set_config
+class Mine(multiplane.ChainSSVM):
+    pass
+assert clone(multiplane.ChainSSVM(lam=0.25)).lam == 0.25
+for kind in (multiplane.ChainSSVM, multiplane.BinarySSVM, multiplane.StructuredSVM, Mine):
+    assert issubclass(kind, BaseEstimator), kind
+    assert hasattr(kind, "set_fit_request"), kind
+assert order != "between" or isinstance(early, BaseEstimator) and clone(early).lam == 0.5
+set_config(enable_metadata_routing=True)
+assert multiplane.ChainSSVM(lam=2).set_fit_request(X_test=True).lam == 2
+""".replace("order !=", f"{order!r} !=")
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+
+
+def test_without_scikit_learn():
+    """All works where it cannot be imported, and nothing of ours imports it."""
+    script = """
+import sys
+sys.modules["sklearn"] = None
+import numpy as np, multiplane
+x = np.arange(20.0).reshape(10, 2)
+model = multiplane.BinarySSVM(gap="5%", bias=True).fit(x, np.arange(10) > 4)
+assert model.get_params()["bias"] and model.set_params(solver__step="solve").score(x, np.arange(10) > 4) > 0.5
+assert "BinarySSVM(bias=True" in repr(model) and model.top_features()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
 
 
 def test_what_is_timed_is_tagged():

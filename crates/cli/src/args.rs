@@ -1,5 +1,6 @@
 //! The command line as clap sees it. Parameters of tasks and solvers are not here: `--set` reaches them by name.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -46,6 +47,14 @@ pub(crate) enum Command {
     Infer(InferArgs),
     /// Test a task or oracle for mistakes before training, and forecast what training will cost
     Check(CheckArgs),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = "bash: source <(multiplane completions bash)   (in ~/.bashrc)\n\
+                            zsh:  multiplane completions zsh > DIR/_multiplane, DIR being one of $fpath\n\
+                            fish: multiplane completions fish > ~/.config/fish/completions/multiplane.fish\n\
+                            PowerShell: multiplane completions powershell >> $PROFILE")]
+    Completions(CompletionsArgs),
+    /// Print the manual page of a command, or write those of all
+    Man(ManArgs),
     /// Rerun an experiment of a paper (not built yet)
     #[command(disable_help_flag = true)]
     Reproduce(Rest),
@@ -362,6 +371,23 @@ pub(crate) struct DescribeArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// A command, as in `man train` or `man data make` [default: the program's page]
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands here, as multiplane.1, multiplane-train.1, ...; the directory is made if need be
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
 pub(crate) struct DataArgs {
     #[command(subcommand)]
     pub(crate) command: DataCommand,
@@ -390,13 +416,18 @@ pub(crate) struct MakeArgs {
     pub(crate) seed: u64,
 }
 
-/// Reads the command line. What `path` shares with `train` has a help of its own there.
+/// Reads a command line.
 ///
 /// # Errors
 ///
-/// A command line that is none, or that asks for help.
-pub(crate) fn parse() -> Result<Cli, clap::Error> {
-    let command = Cli::command().mut_subcommand("path", |path| {
+/// One that is none, or that asks for help.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(arguments)?)
+}
+
+/// Returns the command line as it is shown: what `path` shares with `train` has a help of its own there.
+pub(crate) fn command() -> clap::Command {
+    Cli::command().mut_subcommand("path", |path| {
         let helps = [
             ("lambda", "Of a grid, the same as --lambda-max: a path has all lambdas"),
             ("gap", "Of a grid, train each point to a gap of at most X, or X% of the primal [default: --eps]"),
@@ -414,6 +445,5 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
         ];
         let path = helps.into_iter().fold(path, |path, (name, help)| path.mut_arg(name, |arg| arg.help(help)));
         ["stream", "prior", "freeze"].into_iter().fold(path, |path, name| path.mut_arg(name, |arg| arg.hide(true)))
-    });
-    Cli::from_arg_matches(&command.try_get_matches()?)
+    })
 }

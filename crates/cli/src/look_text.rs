@@ -1,6 +1,6 @@
 //! A model laid open as text for a terminal of 80 columns.
 
-use multiplane::look::{ElementName, LabelLook, Look, NamedWeight, TableLook};
+use multiplane::look::{ElementName, LabelLook, Look, NamedWeight, TableLook, readable};
 use serde_json::Value;
 
 use crate::terminal::{escaped, number};
@@ -144,8 +144,7 @@ fn of_element(axis: &str, name: &ElementName) -> String {
     match name {
         ElementName::Number(number) => format!("{axis} {number}"),
         ElementName::Text(text) => {
-            let readable = text.replacen('\t', "=", 1).replace('\t', "|");
-            let clean = clean(&readable);
+            let clean = clean(&readable(text));
             match clean.char_indices().nth(LONGEST_NAME) {
                 Some((end, _)) => format!("{}...", &clean[..end]),
                 None => clean,

@@ -1,6 +1,7 @@
 //! Writing to the terminal: a closed pipe or a full disk behind it ends a command, it does not panic.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
@@ -75,19 +76,18 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
-/// Ends the program over a command line that is none, or that asks for help. Where an argument would command a terminal,
-/// nothing is coloured: the message quotes it.
-pub(crate) fn refuse_usage(error: &clap::Error) -> ! {
+/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would command a
+/// terminal, nothing is coloured: the message quotes it.
+pub(crate) fn refuse_usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
+    let mut arguments = arguments.iter().map(|text| text.to_string_lossy());
     if let Some(other) = meant(error) {
         complain(&format!("error: {other}"));
-        std::process::exit(error.exit_code());
-    }
-    let mut arguments = std::env::args_os();
-    if error.use_stderr() && arguments.any(|text| escaped(&text.to_string_lossy()) != text.to_string_lossy()) {
+    } else if error.use_stderr() && arguments.any(|text| escaped(&text) != text) {
         complain(error.render().to_string().trim_end());
-        std::process::exit(error.exit_code());
+    } else {
+        let _ = error.print(); // if that fails there is nobody to tell
     }
-    error.exit()
+    error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
 }
 
 /// A number of things of this name.

@@ -186,7 +186,7 @@ fn mistakes_are_refused() {
     let scratch = words().with("old", "an old model");
     for (arguments, message) in [
         ("--eps 0", "eps = 0: must be a number > 0"),
-        ("--eps nan", "eps = NaN: must be a number > 0"),
+        ("--eps nan", "eps = nan: must be a number > 0"),
         ("--eps x", "eps = x: must be a number"),
         ("--eps 1e-18", "eps = 1e-18 is too small for 64-bit numbers: at lambda = "),
         ("--eps 1e-300 --solver bcfw", "the rule is a gap of kappa eps = 9.0e-301, where rounding is "),

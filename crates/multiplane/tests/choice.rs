@@ -96,7 +96,7 @@ fn folds_are_those_asked_for() {
     assert!(refused(json!({"task": "chain", "lambda": 0.5}), &words(3)).contains("nothing to choose"));
     assert!(refused(json!({"task": "chain", "lambda": "cv"}), &words(1)).contains("cannot be divided"));
     let session = Session::on(spec(json!({"task": "chain", "lambda": "cv"})), words(3), None);
-    assert!(session.err().unwrap().to_string().contains("lambda = cv: not here"));
+    assert!(session.err().unwrap().to_string().contains("lambda = cv: not here: examples"));
 }
 
 /// `scale` is the mean of the squared lengths over n.

@@ -64,8 +64,7 @@ impl Dataset {
         data.downcast_ref()
     }
 
-    /// Lets every example count as much as a number says: the objective is their weighted mean. What counts is how they
-    /// compare; an example of weight 0 has no part in it.
+    /// Lets every example count as much as a number says: the objective is their weighted mean. An example of weight 0 has no part in it.
     ///
     /// # Errors
     ///
@@ -84,11 +83,9 @@ impl Dataset {
         }
     }
 
-    /// Returns what [`with_weights`](Dataset::with_weights) gave, divided by the mean.
-    pub fn mean_weights(&self) -> Option<Vec<f64>> {
-        let weights = self.weights.as_ref()?;
-        let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-        Some(weights.iter().map(|weight| weight / mean).collect())
+    /// Returns what [`with_weights`](Dataset::with_weights) gave.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
     }
 
     /// Returns these examples with their weights, in this order; each must exist.

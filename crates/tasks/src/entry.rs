@@ -84,13 +84,13 @@ impl<S: TaskSpec> TaskConfig for Configured<S> {
     }
 
     fn open(&self, data: Dataset, vocabulary: Option<&Vocabulary>) -> Result<Box<dyn Problem>, OpenError> {
-        let weights = data.mean_weights();
+        let weights = data.weights().map(<[f64]>::to_vec);
         let mut problem = self.own.open(data, vocabulary)?;
         if let Some(weights) = weights {
             if self.rescaling == Rescaling::Slack {
                 return Err(OpenError::new("weights of examples: not with task.rescaling = slack"));
             }
-            problem.weigh(weights)?;
+            problem.weigh(&weights)?;
         }
         match self.rescaling {
             Rescaling::Margin => Ok(problem),

@@ -8,6 +8,7 @@ again and again; multiplane keeps each answer, reuses it, and stops with a certi
   ``ArborescenceSSVM``, ``GraphSSVM``, ``MrfSSVM``: built-in tasks.
 - ``StructuredSVM``: your own task, with your own max-oracle.
 - ``PairwiseModel``, ``infer``: the labelling of least energy, of models in memory and of files.
+- ``sequences``: sequences out of data frames.
 - ``load_libsvm``, ``load_letters``, ``load_conll``, ...: data files. ``load``: model files.
 - ``solvers``: every solver with its parameters.
 """
@@ -19,6 +20,7 @@ from multiplane._builtin import load
 from multiplane._chain import ChainSSVM
 from multiplane._check import Finding, Findings
 from multiplane._core import __version__
+from multiplane._explain import Explanation
 from multiplane._files import (
     load_conll,
     load_csv,
@@ -28,9 +30,11 @@ from multiplane._files import (
     load_multilabel,
     load_trees,
 )
+from multiplane._frames import sequences
 from multiplane._graph import GraphSSVM
 from multiplane._history import History
 from multiplane._infer import Inference, PairwiseModel, infer
+from multiplane._look import Weight
 from multiplane._mrf import MrfSSVM
 from multiplane._multilabel import MultiLabelSSVM
 from multiplane._path import PathResult
@@ -48,6 +52,7 @@ __all__ = [
     "BrokenPromiseWarning",
     "ChainSSVM",
     "ConvergenceWarning",
+    "Explanation",
     "Finding",
     "Findings",
     "GraphSSVM",
@@ -67,6 +72,7 @@ __all__ = [
     "Task",
     "TreeSSVM",
     "UnusedParameterWarning",
+    "Weight",
     "__version__",
     "infer",
     "load",
@@ -77,5 +83,6 @@ __all__ = [
     "load_libsvm",
     "load_multilabel",
     "load_trees",
+    "sequences",
     "solvers",
 ]

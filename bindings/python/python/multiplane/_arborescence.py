@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class ArborescenceSSVM(PartLabeller):
     ``X`` is a list of sentences: rows ``[words, features]`` (dense or SciPy sparse), or a dict ``{name: number}`` for every
     word. ``y`` is a list of sequences of parents: numbers of words, counted from 0, and -1 or None where the word hangs on
     the root. Predictions are arrays of such numbers, -1 at the root. One word of a sentence hangs on the root; with
-    ``params={"task.structure.root": "any"}`` one or more do. ``score`` is the unlabelled attachment score.
+    ``root="any"`` one or more do. ``score`` is the unlabelled attachment score.
 
     ``coef_`` is one vector, whose parts are ``root_`` (``[features]``: words that hang on the root), ``distance_``
     (``[2, buckets, features]``: by how far the parent is, standing before the word, then after it) and ``pair_``
@@ -29,9 +30,49 @@ class ArborescenceSSVM(PartLabeller):
 
     _task = "tree"
 
+    bias: bool
+    root: str
+    distances: Sequence[int] | None
+    loss: str
+    rescaling: str
+    scale: str
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        root: str = "single",
+        distances: Sequence[int] | None = None,
+        loss: str = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
         return structure_of(task) == "arborescence"
+
+    @classmethod
+    def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        found = super()._arguments(arguments)
+        params = dict(found["params"] or {})
+        structure = params.pop("task.structure", {})
+        given = {name: structure[name] for name in ("root", "distances") if name in structure}
+        return {**found, **given, "params": params or None}
 
     def _tree(self) -> dict[str, Any]:
         tree = super()._tree()

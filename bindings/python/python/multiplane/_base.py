@@ -14,14 +14,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
-from multiplane._given import keywords, refuse_twice
+from multiplane import _core, solvers
+from multiplane._given import changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
-from multiplane._params import Parameters, plain, set_path
+from multiplane._look import Looked
+from multiplane._params import plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
-from multiplane._solvers import Solver
+from multiplane._solvers import Solver, class_name
+from multiplane._task_docs import documented
 
 logger = logging.getLogger("multiplane")
 
@@ -42,12 +44,14 @@ class UnusedParameterWarning(UserWarning):
     """A parameter was given that has no effect beside the others."""
 
 
-class Estimator(Parameters):
+class Estimator(Looked):
     """The parameters that every estimator has, and what it does with them.
 
     Args:
         solver: A solver's name (``multiplane.solvers``), or one of the objects there.
-        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n).
+        lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n). ``"cv"`` chooses it by what it
+            predicts of examples held out, before the fit that counts (``"cv:10"`` in 10 folds; ``summary_["lambda_choice"]``
+            tells of it); ``"scale"`` is the mean of x.x over n. Not for a task of your own, which ``GridSearchCV`` serves.
         gap: Stop at this duality gap, proven: a number, or percent of the primal as in ``"1%"``. A gap alone ends
             after 1000 passes, too.
         passes: Stop after so many oracle calls of training per example. Below 1 nothing is evaluated: there are
@@ -61,7 +65,7 @@ class Estimator(Parameters):
             cores where calls are slow enough for that to pay.
         clock: ``"wall"``, or ``"work"``, which counts operations: times are the same in every fit, too, and a task of
             your own gives the same bits.
-        params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "task.bias": True}``.
+        params: Any further parameter by its dotted name, e.g. ``{"solver.planes.max_idle": 5, "stop.estimated": True}``.
             ``{"evaluate": "pass"}`` evaluates bounds after every outer iteration, aside, as curves of papers have
             them; by default (``"auto"``) they are evaluated where that can end the fit.
         warm_start: Go on from the last ``fit`` where data and task have the same content; stops count what is added.
@@ -89,9 +93,24 @@ class Estimator(Parameters):
     def __init_subclass__(cls, **options: Any) -> None:
         """Adds the common parameters and attributes to the description of the package's own estimators."""
         super().__init_subclass__(**options)
-        own, shared = cls.__doc__, Estimator.__doc__
-        if own and shared and cls.__module__.startswith("multiplane."):
-            cls.__doc__ = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:") + shared.split("Args:", 1)[1]
+        own, shared = vars(cls).get("__doc__"), Estimator.__doc__
+        if own and shared and cls.__module__.startswith("multiplane.") and "_task" in vars(cls):
+            head, attributes = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:"), shared.split("Args:", 1)[1]
+            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{attributes}"
+
+    solver: Any
+    lam: float | str
+    gap: float | str | None
+    passes: float | None
+    calls: int | None
+    seconds: float | None
+    seed: int
+    threads: int
+    clock: str
+    params: dict[str, Any] | None
+    warm_start: bool
+    progress: bool | None
+    n_jobs: int | None
 
     def __init__(
         self,
@@ -110,19 +129,7 @@ class Estimator(Parameters):
         progress: bool | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.solver = solver
-        self.lam = lam
-        self.gap = gap
-        self.passes = passes
-        self.calls = calls
-        self.seconds = seconds
-        self.seed = seed
-        self.threads = threads
-        self.clock = clock
-        self.params = params
-        self.warm_start = warm_start
-        self.progress = progress
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def _workers(self) -> int:
         """How many workers are wanted."""
@@ -149,18 +156,39 @@ class Estimator(Parameters):
         for name in ("seed", "clock"):
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
+        for core, value in self._task_values().items():
+            set_path(tree, f"task.{core}", value)
+        return self._params_tree(tree, self._given() if self.params else {})
+
+    def _params_tree(self, tree: dict[str, Any] | None = None, given: dict[str, str] | None = None) -> dict[str, Any]:
+        """What ``params`` say, over what there is already; what is given as a keyword is refused."""
+        tree = {} if tree is None else tree
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
-        given = self._given() if self.params else {}
         for dotted, value in (self.params or {}).items():
             value = plain(value, dotted)
-            refuse_twice(given, str(dotted), value)
+            refuse_twice(given or {}, str(dotted), value)
             set_path(tree, str(dotted), value)
         return tree
 
     def _given(self) -> dict[str, str]:
         """Keywords that are not what they are by default, by their dotted names, as errors show them."""
-        return keywords(self)
+        return {**keywords(self), **task_keywords(self, self._task_values())}
+
+    def _task_values(self) -> dict[str, Any]:
+        """The task's parameters that keywords give, by the names that the core has for them."""
+        names = task_names(type(self))
+        return {names[name]: self._task_value(name, getattr(self, name)) for name in changed(self, tuple(names))}
+
+    def _task_value(self, name: str, value: Any) -> Any:
+        """A keyword's value as the core takes it."""
+        return plain(value, name)
+
+    def _opened(self, name: str) -> Any:
+        """A solver that was named becomes an object, whose parameters can be set."""
+        if name == "solver" and isinstance(self.solver, str) and class_name(self.solver) in solvers.__all__:
+            return getattr(solvers, class_name(self.solver))()
+        return super()._opened(name)
 
     def _unused(self) -> list[str]:
         """Parameters that were given and have no effect, each with the reason."""
@@ -229,7 +257,7 @@ class Estimator(Parameters):
         finally:
             watcher.close()
         summary, history = json.loads(fit.summary), History._parse(fit.history)
-        if test is not None and fit.interrupted is None:  # of the weights that are kept
+        if isinstance(test, _core.Dataset) and fit.interrupted is None:  # of the weights that are kept
             for name, data in (("train_loss", source), ("test_loss", test)):
                 summary[name] = fit.model.evaluate(data, self._workers())[0]
         broken = None
@@ -334,6 +362,7 @@ class Estimator(Parameters):
     def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
         watcher = Watcher(self.progress)
         tree = self._tree()
+        tree["lambda"] = "1/n"  # a path has all of them
         section = tree.setdefault("path", {})
         for name, value in outer.items():
             if not isinstance(section, dict) or name in section:

@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _costs
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
+from multiplane._given import task_names
 from multiplane._path import PathResult
 from multiplane._solvers import DEFINITIONS
+from multiplane._task_docs import LABELLED
 
 _TASKS: dict[str, list[type[BuiltIn]]] = {}
 """The package's estimators by the names of their tasks."""
@@ -46,11 +48,28 @@ class BuiltIn(Estimator):
     @classmethod
     def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """Constructor arguments for those of a file: keywords in the place of ``params``, where there are such."""
-        return arguments
+        found, params = dict(arguments), dict(arguments["params"] or {})
+        for keyword, core in task_names(cls).items():
+            if f"task.{core}" in params:
+                found[keyword] = _readable(params.pop(f"task.{core}"))
+        return {**found, "params": params or None}
 
     def _is_timed(self) -> bool:
         """Whether measured time decides when a fit ends; all other decisions go by prices."""
         return self.clock == "wall" and self.seconds is not None
+
+    # -- the specification --
+
+    _seen: tuple[list[Any], list[int]] | None = None
+    """The labels of the training data in the core's order, and how often each occurs, where both are known."""
+
+    def _task_value(self, name: str, value: Any) -> Any:
+        labels, counts = self._seen or (None, None)
+        if name == "class_weight":
+            return _costs.class_weights(value, labels, counts or None)
+        if name == "loss" and self._task in LABELLED:
+            return _costs.loss(value, labels)
+        return super()._task_value(name, value)
 
     # -- data --
 
@@ -120,7 +139,7 @@ class BuiltIn(Estimator):
         made = self._unfitted()
         with self._in_users_words():
             data = made._data(X, y)
-            spec = json.dumps(made._tree())
+            spec = json.dumps(made._tree() | {"lambda": "1/n"})  # nothing is trained
             return diagnosed(_core.check_data(spec, data, examples=examples, seed=seed, seconds=seconds, passes=passes))
 
     @classmethod
@@ -173,6 +192,17 @@ def _loaded(path: str | os.PathLike[str]) -> Any:
     estimator._from_model(model)
     estimator._is_loaded = True
     return estimator
+
+
+def _readable(value: Any) -> Any:
+    """What a file says of a choice, as keywords have it: its name, or its one field."""
+    if isinstance(value, dict) and "name" in value:
+        fields = {key: field for key, field in value.items() if key != "name"}
+        if not fields:
+            return value["name"]
+        if value["name"] in ("cost-matrix", "edges") and len(fields) == 1:
+            return next(iter(fields.values()))
+    return value
 
 
 def _params(spec: dict[str, Any]) -> dict[str, Any]:

@@ -9,37 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core
-from multiplane._kernel import Kernels
-from multiplane._labeller import PartLabeller, listed
+from multiplane._explain import Explanation, positions
+from multiplane._kernel import Kernel, Kernels
+from multiplane._labeller import PartLabeller, listed, refuse_text
+from multiplane._tokens import attributes, columns, kind_of
 from multiplane._validation import canonical
-
-
-def _is_text(x: list[Any]) -> bool:
-    """Whether sequences are made of tokens: words, or tuples of columns of text."""
-    first = next((token for sequence in x if not hasattr(sequence, "tocsr") for token in sequence), None)
-    if isinstance(first, str):
-        return True
-    return isinstance(first, (tuple, list)) and len(first) > 0 and all(isinstance(cell, str) for cell in first)
-
-
-def _columns(i: int, sentence: Any) -> list[list[str]]:
-    """The columns of every token of sentence i."""
-    tokens = [[token] if isinstance(token, str) else list(token) for token in sentence]
-    for at, token in enumerate(tokens):
-        if not all(isinstance(cell, str) for cell in token):
-            raise ValueError(f"X[{i}][{at}] is {sentence[at]!r}: expected text, as in X[0][0]")
-    return tokens
 
 
 class ChainSSVM(Kernels, PartLabeller):
     """Labels every row of a sequence, given the sequence: letters of words, tags of tokens.
 
-    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse), or, for text, a list of sentences whose
-    tokens are words or tuples of columns (``("cat", "NN")``), from which ``params={"task.template": ...}`` makes
-    features.
+    ``X`` is a list of arrays ``[length, features]`` (dense or SciPy sparse); or, for text, a list of sentences whose
+    tokens are words or tuples of columns (``("cat", "NN")``), from which ``template`` makes features; or of sequences of
+    attributes: dicts of names with numbers, texts (``name=value``), True and False, or lists of names
+    (``["w=cat", "pos=NN"]``; with a ``template`` lists are columns). :func:`multiplane.sequences` makes them of data frames.
+
     ``y`` is a list of sequences of labels. ``coef_`` is one vector: ``unary[label][feature]``, then
-    ``pair[from][to]``, and with ``params={"task.ends": True}`` then ``start[label]``, ``end[label]``. With a kernel
-    ``unary[label][row]`` has a coefficient for each training row that carries weight (``dual_coef_``).
+    ``pair[from][to]``, and with ``ends=True`` then ``start[label]``, ``end[label]``: ``unary_``, ``pair_``, ``start_`` and
+    ``end_`` are its parts. With a kernel ``unary[label][row]`` has a coefficient for each training row that carries weight
+    (``dual_coef_``).
 
     Args:
         kernel: None for weights of features, or ``"linear"``, ``"rbf"``, ``"poly"``, ``"intersection"``, ``"chi-square"``, between
@@ -53,17 +41,72 @@ class ChainSSVM(Kernels, PartLabeller):
     _task = "chain"
     _X = "a list of sequences"
 
+    bias: bool
+    ends: bool
+    template: str | list[str] | None
+    min_count: int
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+    kernel_budget: str | dict[str, Any]
+    kernel_rows: dict[str, Any] | None
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        ends: bool = False,
+        template: str | list[str] | None = None,
+        min_count: int = 1,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         if source.kind() == "columns":
             return np.zeros(0, dtype=np.int64)
         number = {name: k for k, name in enumerate(model.labels())}
         return np.array([number[name] for name in source.parts()[5]], dtype=np.int64)
 
+    def _has_template(self, is_training: bool) -> bool:
+        """Whether there are templates, for which lists of texts are columns."""
+        if not is_training:
+            return bool(json.loads(self._model.info()).get("template"))
+        return self.template is not None or "task.template" in (self.params or {})
+
     def _dataset(self, x: Any, y: list[list[Any]] | None, filler: str = "") -> _core.Dataset:
         x = listed(x, "X")
+        for i, sequence in enumerate(x):
+            refuse_text(sequence, f"X[{i}]", "tokens")
         names = None if y is None else [[str(label) for label in sequence] for sequence in y]
-        if _is_text(x):
-            return _core.Dataset.columns([_columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
+        kind = kind_of(x, self._has_template(is_training=y is not None))
+        if kind == "columns":
+            return _core.Dataset.columns([columns(i, sentence) for i, sentence in enumerate(x)], names, filler)
+        if kind == "attributes":
+            return _core.Dataset.attributes([attributes(i, sequence) for i, sequence in enumerate(x)], names, filler)
         rows = [canonical(sequence) if hasattr(sequence, "tocsr") else sequence for sequence in x]
         return _core.Dataset.sequences(rows, names, filler)
 
@@ -73,12 +116,81 @@ class ChainSSVM(Kernels, PartLabeller):
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         super()._take(model, summary)
         info = json.loads(model.info())
-        if not info.get("template"):
+        self.__dict__.pop("n_features_in_", None)
+        if not model.is_named():
             self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
 
     def _refuse_others(self, x: list[Any]) -> None:
         expected = getattr(self, "n_features_in_", None)
-        if expected is not None and not _is_text(x):
+        if expected is not None and kind_of(x, has_template=False) == "rows":
             found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
             if found != expected:
                 raise ValueError(f"X[0] has {found} features, but ChainSSVM is expecting {expected} features as input")
+
+    # -- a look inside --
+
+    @property
+    def unary_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for features: ``[label, feature]``, a bias last; named by ``get_feature_names_out()``."""
+        if self._has_kernel:
+            raise AttributeError("with a kernel there are no weights of features: dual_coef_ has those of rows")
+        return self._weight_table("unary")
+
+    @property
+    def pair_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for steps: ``[from, to]``."""
+        return self._weight_table("pair")
+
+    @property
+    def start_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for first labels, ``[label]``; there with ``ends=True``."""
+        return self._weight_table("start")
+
+    @property
+    def end_(self) -> NDArray[np.float64]:
+        """The part of ``coef_`` for last labels, ``[label]``; there with ``ends=True``."""
+        return self._weight_table("end")
+
+    def _reason(self, name: str) -> str | None:
+        if name not in ("unary_", "pair_", "start_", "end_"):
+            return super()._reason(name)
+        if "coef_" not in self.__dict__:
+            return "it is not fitted yet"
+        return "with a kernel dual_coef_ has weights of rows" if name == "unary_" else "it was fitted without ends=True"
+
+    def decision_function(self, X: Any) -> list[NDArray[np.float64]]:
+        """For every position and label the highest score of a labelling that has it there, ``[length, labels]`` for each
+        sequence: what :meth:`max_marginals` has.
+        """
+        found: list[NDArray[np.float64]] = self.max_marginals(X)
+        return found
+
+    def explain(self, x: Any, n: int = 5) -> Explanation:
+        """Why one sequence ``x`` is labelled as it is: the score of its best labelling split into what features and steps add
+        at every position, with the ``n`` strongest features of each, and how far the second best labelling is behind.
+
+        Raises ValueError with a kernel, where scores are sums over rows.
+        """
+        self._check_fitted()
+        refuse_text(x, "x", "tokens")
+        data, _ = self._to_ask([x])
+        assert data is not None
+        parts = _core.feature_rows(self._model, data)
+        if parts is None:
+            raise ValueError("explain() is for weights of features: with a kernel scores are sums over rows")
+        offsets, indices = (np.frombuffer(part, dtype=np.int64) for part in parts[:2])
+        values = np.frombuffer(parts[2], dtype=np.float64)
+        spans = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        rows = [(indices[first:last], values[first:last]) for first, last in spans]
+        _, _, scores, numbers = self._model.top(data, 2, self._workers())
+        best = np.frombuffer(scores, dtype=np.float64)
+        found = np.frombuffer(numbers, dtype=np.uint32).reshape(len(best), -1)
+        tables = {table["name"]: self._weight_table(table["name"]) for table in self._look(0)["tables"]}
+        labels, names = self._labelling(found[0]), self._feature_names(tables["unary"].shape[1])
+        return Explanation(
+            labels=labels,
+            score=float(best[0]),
+            margin=float(best[0] - best[1]) if len(best) > 1 else float("inf"),
+            second=self._labelling(found[1]) if len(best) > 1 else None,
+            positions=positions(found[0], labels, rows, tables, names, self.margins([x])[0], n),
+        )

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from multiplane._params import plain
 from multiplane._solvers import Solver
 
@@ -22,7 +24,48 @@ def changed(estimator: Any, names: tuple[str, ...]) -> list[str]:
     """Those keywords that are not what they are by default."""
     defaults = inspect.signature(type(estimator).__init__).parameters
     known = [name for name in names if name in defaults]  # a subclass may have fewer
-    return [name for name in known if getattr(estimator, name) != defaults[name].default]
+    return [name for name in known if not _is(getattr(estimator, name), defaults[name].default)]
+
+
+def _is(value: Any, default: Any) -> bool:
+    """Whether a value is what it is by default; arrays and tables never are."""
+    if value is default:
+        return True
+    if isinstance(default, (str, int, float)) and isinstance(value, (str, int, float, np.generic)):
+        return bool(value == default)
+    return False
+
+
+_TASKS = {
+    "class_weight": "class_weights",
+    **{
+        name: name
+        for name in (
+            "bias", "ends", "template", "min_count", "loss", "label_weights", "rescaling", "scale", "inference",
+            "max_iterations", "pairwise", "potts", "kernel_budget", "kernel_rows",
+        )
+    },
+    "root": "structure.root",
+    "distances": "structure.distances",
+}  # fmt: skip
+"""Keywords of tasks with the names that the core has for them; those of kernels are apart."""
+
+
+def task_names(cls: type[Any]) -> dict[str, str]:
+    """The keywords of an estimator's class that are parameters of its task, with the names that the core has for them."""
+    arguments = inspect.signature(cls.__init__).parameters
+    return {name: core for name, core in _TASKS.items() if name in arguments}
+
+
+def task_keywords(estimator: Any, values: dict[str, Any]) -> dict[str, str]:
+    """Keywords that give these parameters of a task, by dotted names, as errors show them."""
+    found: dict[str, str] = {}
+    for keyword, core in task_names(type(estimator)).items():
+        if core in values:
+            shown = repr(getattr(estimator, keyword))
+            text = f"{keyword} = {shown if len(shown) <= 60 else shown[:57] + '...'}"
+            found |= dict.fromkeys(_leaves(values[core], f"task.{core}"), text)
+    return found
 
 
 def keywords(estimator: Any) -> dict[str, str]:

@@ -25,9 +25,9 @@ class GraphSSVM(NodeLabeller):
     container of graphs, which holds the labels as well: ``fit("train.safetensors")``.
 
     ``coef_`` is one vector: ``unary[label][feature]``, then ``edge[feature]``, all >= 0: what it costs if the ends of
-    an edge have different labels. ``node_coef_`` and ``edge_coef_`` are its two parts, shaped. With ``params={"task.pairwise": "full"}`` then instead
-    ``pair[edge feature][label][label]``, of any sign. ``{"task.potts": 1}`` adds a cost that is not learned, and
-    ``{"task.loss": "node-weighted"}`` or ``"balanced"`` changes what errors cost.
+    an edge have different labels. ``node_coef_`` and ``edge_coef_`` are its two parts, shaped. With ``pairwise="full"`` then instead
+    ``pair[edge feature][label][label]``, of any sign. ``potts=1`` adds a cost that is not learned, and
+    ``loss="node-weighted"`` or ``"balanced"`` changes what errors cost.
 
     Two labels with ``cut`` edges, and trees, are solved exactly; all else with a proven bound, so that ``gap_`` is
     certified, but may stay above the gap that was asked for.
@@ -35,6 +35,41 @@ class GraphSSVM(NodeLabeller):
 
     _task = "graph"
     _things = "graphs"
+
+    class_weight: Any
+    inference: str
+    loss: str
+    max_iterations: int
+    pairwise: str
+    potts: float
+    rescaling: str
+
+    def __init__(
+        self,
+        *,
+        class_weight: Any = None,
+        inference: str = "auto",
+        loss: str = "hamming",
+        max_iterations: int = 100,
+        pairwise: str = "cut",
+        potts: float = 0.0,
+        rescaling: str = "margin",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     _has_edge_features: bool | None = None
     """Whether the training graphs came with edge features; None where that is not known."""
 
@@ -60,6 +95,7 @@ class GraphSSVM(NodeLabeller):
 
     def _learn(self, examples: list[_graphs.Graph] | None, labels: list[NDArray[Any]]) -> None:
         self._has_edge_features = None
+        self._seen = None
         if examples is None:
             return
         joined = [one for one in examples if len(one.edges)]
@@ -67,11 +103,12 @@ class GraphSSVM(NodeLabeller):
             self._has_edge_features = joined[0].edge_features is not None
         every = np.concatenate(labels) if labels else np.zeros(0, dtype=np.int64)
         whole = every.dtype.kind in "iubf"
-        classes = np.unique(every)
+        classes, counts = np.unique(every, return_counts=True)
         if whole:
             classes = classes.astype(np.int64)
-            classes = classes[classes != NO_LABEL]
+            classes, counts = classes[classes != NO_LABEL], counts[classes != NO_LABEL]
         self.classes_ = classes
+        self._seen = classes.tolist(), counts.tolist()
         self._named = not whole
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -124,7 +161,7 @@ class GraphSSVM(NodeLabeller):
 
     @property
     def edge_coef_(self) -> NDArray[np.float64]:
-        """The part of ``coef_`` for edges: ``[edge feature]``; with ``task.pairwise=full`` ``[edge feature, label,
+        """The part of ``coef_`` for edges: ``[edge feature]``; with ``pairwise="full"`` ``[edge feature, label,
         label]``.
         """
         self._check_fitted()

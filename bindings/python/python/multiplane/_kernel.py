@@ -35,47 +35,10 @@ class Kernels(Several):
     _takes_matrices: ClassVar[bool] = False
     """Whether the kernel may be a matrix, or a function that computes it."""
     _X: ClassVar[str] = "X"
-
-    def __init__(
-        self,
-        *,
-        kernel: Kernel = None,
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: Any = "auto",
-        lam: float | str = "1/n",
-        gap: float | str | None = None,
-        passes: float | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        clock: str = "wall",
-        params: dict[str, Any] | None = None,
-        warm_start: bool = False,
-        progress: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            solver=solver,
-            lam=lam,
-            gap=gap,
-            passes=passes,
-            calls=calls,
-            seconds=seconds,
-            seed=seed,
-            threads=threads,
-            clock=clock,
-            params=params,
-            warm_start=warm_start,
-            progress=progress,
-            n_jobs=n_jobs,
-        )
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    kernel: Kernel
+    gamma: float | str
+    degree: int
+    coef0: float
 
     # -- the specification --
 

@@ -8,14 +8,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _validation
+from multiplane._costs import in_order
 from multiplane._several import Several
 
 
 def listed(x: Any, name: str) -> list[Any]:
     if isinstance(x, (str, bytes, dict)) or not hasattr(x, "__len__") or not hasattr(x, "__getitem__"):
         raise ValueError(f"{name} is a {type(x).__name__}: expected a list of sequences")
+    if hasattr(x, "groupby"):  # of pandas, where indices are names
+        if hasattr(x, "columns"):
+            raise ValueError(f"{name} is a DataFrame: expected a list of sequences, which multiplane.sequences makes of its rows")
+        return list(x)
     return x if isinstance(x, list) else [x[i] for i in range(len(x))]
+
+
+def refuse_text(sequence: Any, what: str, parts: str) -> None:
+    """Refuses a text where its parts are wanted: its letters would be taken for them."""
+    if isinstance(sequence, (str, bytes)):
+        shown = repr(sequence) if len(sequence) <= 30 else f"{sequence[:30]!r}..."
+        raise ValueError(f"{what} is the text {shown}: expected a list of {parts}; for one sentence pass [sentence]")
 
 
 class PartLabeller(Several):
@@ -37,6 +49,7 @@ class PartLabeller(Several):
     def _labels(self, y: Any, what: str = "y") -> list[list[Any]]:
         plain = []
         for i, sequence in enumerate(listed(y, what)):
+            refuse_text(sequence, f"{what}[{i}]", "labels")
             if not hasattr(sequence, "__len__") or getattr(sequence, "ndim", 1) != 1:
                 raise ValueError(f"{what}[{i}] is {sequence!r}: expected a sequence of labels")
             plain.append(sequence.tolist() if isinstance(sequence, np.ndarray) else list(sequence))
@@ -44,14 +57,20 @@ class PartLabeller(Several):
 
     def _learn_classes(self, y: list[list[Any]]) -> None:
         by_name: dict[str, Any] = {}
+        counts: dict[str, int] = {}
         for i, sequence in enumerate(y):
             for label in sequence:
+                if label is None and self._none_is_unknown:
+                    continue
                 name = str(label)
+                counts[name] = counts.get(name, 0) + 1
                 if by_name.setdefault(name, label) != label:
                     raise ValueError(f"y[{i}] holds {label!r} beside {by_name[name]!r}: labels that look the same")
                 if not name or name.isspace() or "\n" in name:
                     raise ValueError(f"y[{i}] holds the label {name!r}: expected one that shows")
         self._by_name = by_name
+        names = in_order(counts)
+        self._seen = [by_name[name] for name in names], [counts[name] for name in names]
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         labels = self._labels(y)
@@ -62,13 +81,16 @@ class PartLabeller(Several):
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+    ) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
-        With test data its mean loss is in every entry of ``history_``.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
+        sequence counts: a weight of 2 is one that is there twice.
         """
         with self._all_or_nothing():
-            data = self._data(X, y)
+            data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 
@@ -105,6 +127,8 @@ class PartLabeller(Several):
     def score(self, X: Any, y: Any) -> float:
         """Share of labels predicted rightly, over all sequences; of trees nodes whose label is None are left out."""
         truth = self._labels(y)
+        if not truth:
+            raise ValueError("y is empty: there is nothing to measure")
         found = self.predict(X)
         if len(found) != len(truth):
             raise ValueError(f"X has {len(found)} examples, y has {len(truth)}")

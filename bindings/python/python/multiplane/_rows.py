@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._base import UnusedParameterWarning
-from multiplane._kernel import Kernels, matrix_of
+from multiplane._kernel import Kernel, Kernels, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
 
@@ -27,7 +27,8 @@ class _RowClassifier(Kernels):
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
         """Rows with the numbers that the core knows the classes by."""
-        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y))
+        names = None if callable(self.kernel) else getattr(self, "feature_names_in_", None)
+        return _core.Dataset.rows(self._kernel_rows(x), self._codes(y), None if names is None else names.tolist())
 
     def _kernel_rows(self, x: Any) -> Any:
         """The rows that the core sees: those of the kernel's matrix, where a function computes it."""
@@ -39,6 +40,7 @@ class _RowClassifier(Kernels):
         seen = _validation.rows(x, self, reset=True)
         labels = _validation.labels(y, seen.shape[0])
         self._learn_classes(labels)
+        self._seen = self.classes_.tolist(), np.unique(labels, return_counts=True)[1].tolist()
         if callable(self.kernel):
             self.X_fit_ = seen.copy()
         else:
@@ -73,17 +75,22 @@ class _RowClassifier(Kernels):
                 f"{len(self.classes_)} classes"
             )
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
         """Trains on rows ``X`` (``[n, features]``, dense or SciPy sparse) and class labels ``y`` (``[n]``).
 
-        With test data its mean loss is in every entry of ``history_``. Returns self. Raises ValueError for unusable
-        input.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much
+        each row counts: a weight of 2 is a row that is there twice, in ``lam="1/n"`` and ``lam="c:X"``, too, whose n is the sum
+        of the weights. It is no name of the signature, as scikit-learn then holds estimators to seven equal digits between weights
+        and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
+        sample_weight = weights.pop("sample_weight", None)
+        if weights:
+            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {min(weights)!r}")
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
                 with self._in_users_words():
-                    data = self._data(X, y)
+                    data = _validation.weighted(self._data(X, y), sample_weight)
                     self._labels_seen = y
                     same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
                     self._train(data, self._test_data(X_test, y_test), same)
@@ -157,12 +164,13 @@ class _RowClassifier(Kernels):
     def _begin(self, labels: NDArray[Any], classes: Any) -> None:
         """Takes in the classes, and makes a learner."""
         if classes is None:
-            classes = labels_of(self._tree())
+            classes = labels_of(self._params_tree())
         if classes is None:
             classes = getattr(self, "classes_", None)  # of a fit before
         if classes is None and (self._multi_class or len(np.unique(labels)) != 2):
             raise ValueError("classes must be passed on the first call to partial_fit")
         self._learn_classes(labels if classes is None else np.asarray(classes))
+        self._seen = self.classes_.tolist(), []  # what will come cannot be counted
         self._learning = Learning(self._stream_tree())
 
     def _stream_tree(self) -> dict[str, Any]:
@@ -194,16 +202,19 @@ class _RowClassifier(Kernels):
         self._classes_of(model)
         if not hasattr(self, "X_fit_"):  # that of a path made with a function knows its features
             self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
+        names = _core.feature_names(model, False) if model.is_named() else None
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         super()._take(model, info)
 
     # -- results --
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._check_fitted()
-        x = _validation.rows(X, self, reset=False)
         if self._has_kernel:
-            scores = np.asarray(self.max_marginals(x))
+            scores = np.asarray(self.max_marginals(X))
             return scores if self._multi_class else scores[:, 1:] - scores[:, :1]
+        x = _validation.rows(X, self, reset=False)
         coef = np.atleast_2d(self.coef_)
         scale = self._model.scale()
         if scale is not None:
@@ -246,7 +257,7 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``. With a kernel it is
     ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
     bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
@@ -262,6 +273,44 @@ class BinarySSVM(_RowClassifier):
 
     _task = "binary"
     _multi_class = False
+
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+    kernel_budget: str | dict[str, Any]
+    kernel_rows: dict[str, Any] | None
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(1, -1).copy()
@@ -279,7 +328,7 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``params={"task.bias": True}``. With a kernel it is
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``. With a kernel it is
     ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
     without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
@@ -295,6 +344,44 @@ class MulticlassSSVM(_RowClassifier):
 
     _task = "multiclass"
     _multi_class = True
+
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+    kernel_budget: str | dict[str, Any]
+    kernel_rows: dict[str, Any] | None
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        kernel: Kernel = None,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        kernel_budget: str | dict[str, Any] = "none",
+        kernel_rows: dict[str, Any] | None = None,
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
 
     def _shaped(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         return w.reshape(len(self.classes_), -1).copy()

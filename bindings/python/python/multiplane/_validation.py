@@ -189,3 +189,23 @@ def _conversion_warning() -> type[Warning]:
         found: type[Warning] = DataConversionWarning
         return found
     return UserWarning
+
+
+def weighted(data: Any, sample_weight: Any) -> Any:
+    """The data with a weight for each example: ``None`` as they are, one number for all alike."""
+    if sample_weight is None:
+        return data
+    if np.ma.isMaskedArray(sample_weight) or np.iscomplexobj(sample_weight):
+        raise ValueError("sample_weight: expected real numbers")
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight: expected numbers: {error}") from None
+    if weights.ndim == 0:
+        weights = np.full(len(data), weights)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight: expected [n], found shape {list(weights.shape)}")
+    try:
+        return data.with_weights(weights.tolist())
+    except ValueError as error:
+        raise ValueError(f"sample_weight: {error}") from None

@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 class Auto(Solver):
-    """The default: mp-bcfw with block solves, shrinking, averaging, and recombination where calls are dear.
+    """The default: remembers every answer of the oracle and learns from it again and again, so that few calls suffice.
 
     Args:
         averaging: What the answer is: the last iterate or an average.

@@ -1,6 +1,7 @@
 //! The commands, one file each, and what they share.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod describe;
@@ -8,6 +9,7 @@ pub(crate) mod done;
 pub(crate) mod evaluate;
 pub(crate) mod infer;
 mod job;
+pub(crate) mod man;
 mod on_data;
 mod outputs;
 pub(crate) mod path;

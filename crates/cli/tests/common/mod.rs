@@ -16,8 +16,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-/// The program under test.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_multiplane");
+/// The program under test: the binary, or where `MULTIPLANE_COMMAND` says otherwise as the tests are built, that of an
+/// installed Python package.
+pub(crate) const BINARY: &str = match option_env!("MULTIPLANE_COMMAND") {
+    Some(command) => command,
+    None => env!("CARGO_BIN_EXE_multiplane"),
+};
 
 /// No run of these tests takes that long; one that does hangs.
 const DEADLINE: Duration = Duration::from_secs(60);

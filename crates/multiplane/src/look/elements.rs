@@ -17,6 +17,11 @@ pub enum ElementName {
     Number(usize),
 }
 
+/// Returns the name of a feature of text as people read it, `template=value|value`: the model file divides these by tabs.
+pub fn readable(name: &str) -> String {
+    name.replacen('\t', "=", 1).replace('\t', "|")
+}
+
 impl ElementName {
     /// Returns the name of the element `at` of an axis.
     pub(super) fn of(axis: &Axis, at: usize, vocabulary: &Vocabulary) -> Self {

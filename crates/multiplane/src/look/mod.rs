@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::file::{Model, Provenance};
 use crate::spec::{find_solver, find_task};
 
-pub use elements::ElementName;
+pub use elements::{ElementName, readable};
 pub use spec::changed_parameters;
 pub use weights::{AxisLook, LabelLook, NamedWeight, TableLook};
 

@@ -301,7 +301,7 @@ pub(crate) fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>,
 /// Lambda as a number.
 fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
     let n = problem.blocks();
-    match (spec.lambda.value(n), spec.lambda) {
+    match (spec.lambda.value(problem.total_weight()), spec.lambda) {
         (Some(lambda), _) => Ok(lambda),
         (None, Lambda::Scale) => match problem.feature_sizes() {
             Some(sizes) => Ok(sizes.mean_square / n as f64),
@@ -310,7 +310,9 @@ fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
                 problem.task()
             ))),
         },
-        (None, _) => Err(Error::input("lambda = cv: not here, where lambda is none that could be chosen before")),
+        (None, _) => Err(Error::input(
+            "lambda = cv: not here: examples of this task cannot be divided, or nothing is trained at a single lambda; give a number",
+        )),
     }
 }
 

@@ -40,12 +40,12 @@ pub enum Folds {
 }
 
 impl Lambda {
-    /// Returns lambda for `n` examples; `None` where it takes more than their number to know.
-    pub fn value(self, n: usize) -> Option<f64> {
+    /// Returns lambda for `n` examples, or examples of weight n; `None` where it takes more than that to know.
+    pub fn value(self, n: f64) -> Option<f64> {
         match self {
             Lambda::Value(lambda) => Some(lambda),
-            Lambda::OneOverN => Some(1.0 / n as f64),
-            Lambda::FromC(c) => Some(1.0 / (c * n as f64)),
+            Lambda::OneOverN => Some(1.0 / n),
+            Lambda::FromC(c) => Some(1.0 / (c * n)),
             Lambda::Scale | Lambda::CrossValidated(_) => None,
         }
     }
@@ -57,7 +57,8 @@ impl Lambda {
     /// One that takes more than their number to know.
     pub(super) fn number(self, n: usize, name: &'static str) -> Result<f64, ParameterError> {
         let given = || serde_json::to_value(self).unwrap_or_default();
-        self.value(n).ok_or_else(|| ParameterError::new(name, shown(&given()), "must be a number > 0, `1/n`, or `c:X`"))
+        self.value(n as f64)
+            .ok_or_else(|| ParameterError::new(name, shown(&given()), "must be a number > 0, `1/n`, or `c:X`"))
     }
 
     /// Returns what is to be said where it is given to a solver that takes no notice of it.
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn lambda_notations() {
         for (text, value) in [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)] {
-            assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4), Some(value));
+            assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4.0), Some(value));
         }
         for text in ["1/n", "c:2.5", "scale", "cv", "cv:7", "cv:folds"] {
             let lambda: Lambda = serde_json::from_value(json!(text)).unwrap();

@@ -91,7 +91,7 @@ impl StreamSpec {
     pub fn facts(&self, lambda: Lambda) -> StreamFacts {
         let lambda = match (lambda, self.n) {
             (Lambda::Value(lambda), _) => Some(lambda),
-            (other, n) => n.and_then(|n| other.value(n as usize)),
+            (other, n) => n.and_then(|n| other.value(n as f64)),
         };
         StreamFacts { lambda, examples: self.n, window: self.window }
     }

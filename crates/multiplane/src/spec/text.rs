@@ -80,7 +80,9 @@ pub(super) mod eps {
     }
 
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<GapTarget, D::Error> {
-        gap::deserialize(from)?.ok_or_else(|| D::Error::custom("must be a number > 0, or percent as in 1%"))
+        // What is wrong with 0 is said where it is checked.
+        let refuse = || D::Error::custom("must be a number > 0, or percent as in 1%");
+        gap::deserialize(from).map_err(|_| refuse())?.ok_or_else(refuse)
     }
 }
 

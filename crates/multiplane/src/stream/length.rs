@@ -27,7 +27,7 @@ impl Learner {
             match (self.spec.lambda, self.lambda()) {
                 (Lambda::Value(_), _) | (_, None) => "nothing of this solver goes by it".into(),
                 (by_n, Some(lambda)) => {
-                    let meant = by_n.value(found as usize)?;
+                    let meant = by_n.value(found as f64)?;
                     format!("lambda was that of {announced} rows, {lambda}: of {found} rows it is {meant}")
                 }
             }

@@ -13,6 +13,7 @@ use multiplane_core::task_oracle::TaskOracle;
 use crate::builtin::listed;
 use crate::builtin::probe::BuiltinProbe;
 use crate::builtin::task::BuiltinTask;
+use crate::data::SparseRows;
 use crate::metrics::{Counts, Evaluation, LabelReport, Measure};
 use crate::probe::{self, BoxedProbe};
 use crate::problem::{
@@ -34,6 +35,7 @@ pub struct TaskProblem<T: BuiltinTask> {
     measures: Vec<Box<dyn Measure<T::Label>>>,
     fingerprint: String,
     warnings: Vec<String>,
+    total_weight: f64,
 }
 
 impl<T: BuiltinTask> TaskProblem<T> {
@@ -55,7 +57,8 @@ impl<T: BuiltinTask> TaskProblem<T> {
         }
         let (own, measures) = (vocabulary.clone(), task.measures(&vocabulary));
         let vocabulary = Vocabulary::of(&vocabulary);
-        Ok(TaskProblem { name, task: Arc::new(task), examples, own, vocabulary, measures, fingerprint, warnings })
+        let (task, total_weight) = (Arc::new(task), examples.labels.len() as f64);
+        Ok(TaskProblem { name, task, examples, own, vocabulary, measures, fingerprint, warnings, total_weight })
     }
 }
 
@@ -149,6 +152,9 @@ where
         let columns = |x| self.task.rows(x).map_or(0, |rows| rows.columns());
         let features = inputs.iter().map(columns).max()?;
         Some(FeatureSizes::of(features, inputs.iter().map(of_example)))
+    }
+    fn rows(&self, block: usize) -> Option<&SparseRows> {
+        self.task.rows(&self.examples.inputs[block])
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         let oracle = TaskOracle::new(self.task.clone(), self.examples.clone());
@@ -274,11 +280,16 @@ where
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(weight * self.task.reference_plane(x, truth, code, &mut |k, value| add(k, weight * value / n))? / n)
     }
-    fn weigh(&mut self, weights: Vec<f64>) -> Result<(), OpenError> {
-        match Arc::get_mut(&mut self.examples) {
-            Some(examples) => examples.weights = weights,
-            None => return Err(OpenError::new("these examples cannot be weighted")), // nobody else has them yet
-        }
+    fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
+        let Some(examples) = Arc::get_mut(&mut self.examples) else {
+            return Err(OpenError::new("these examples cannot be weighted")); // nobody else has them yet
+        };
+        self.total_weight = careful_sum(weights.iter().copied());
+        let mean = self.total_weight / weights.len() as f64;
+        examples.weights = weights.iter().map(|weight| weight / mean).collect();
         Ok(())
     }
     fn has_fixed_scores(&self) -> bool {

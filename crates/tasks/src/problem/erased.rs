@@ -9,6 +9,7 @@ use multiplane_core::metric::Metric;
 use multiplane_core::oracle::{BoxedOracle, OracleError, SlackCount};
 use multiplane_core::rounding::{Magnitudes, UNIT};
 
+use crate::data::SparseRows;
 use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::error::OpenError;
@@ -130,6 +131,16 @@ pub trait Problem: Send + Sync {
 
     /// Returns how large the features are, as the task has scaled them, where they are numbers that could be scaled.
     fn feature_sizes(&self) -> Option<FeatureSizes> {
+        None
+    }
+
+    /// Returns the rows of features that an example is made of, one for each variable, as the weights of the task meet them:
+    /// scaled, and with a bias feature where there is one. None where examples are not made of rows, and with a kernel.
+    ///
+    /// # Panics
+    ///
+    /// May panic if there is no such block.
+    fn rows(&self, _block: usize) -> Option<&SparseRows> {
         None
     }
 
@@ -336,12 +347,18 @@ pub trait Problem: Send + Sync {
         Ok(false)
     }
 
-    /// Lets examples count as much as these numbers say, `[n]`, 1 in the mean.
+    /// Returns the sum of the weights of the examples: their number where all count the same. It is the n of `lambda = 1/n` and of
+    /// C = 1/(lambda n), so that an example of weight 2 is one that is there twice.
+    fn total_weight(&self) -> f64 {
+        self.blocks() as f64
+    }
+
+    /// Lets examples count as much as these numbers say, `[n]`; they are finite, at least 0, and have a sum.
     ///
     /// # Errors
     ///
     /// They all count the same here.
-    fn weigh(&mut self, _weights: Vec<f64>) -> Result<(), OpenError> {
+    fn weigh(&mut self, _weights: &[f64]) -> Result<(), OpenError> {
         Err(OpenError::new(format!("task `{}` takes no weights of examples", self.task())))
     }
 

@@ -13,6 +13,7 @@ use multiplane_core::oracle::{
 use multiplane_core::plane::Plane;
 use multiplane_core::rounding::Magnitudes;
 
+use crate::data::SparseRows;
 use crate::metrics::{Evaluation, LabelReport};
 use crate::probe::BoxedProbe;
 use crate::problem::erased::{Prediction, Problem, WrapProblem};
@@ -144,6 +145,9 @@ impl Problem for SlackProblem {
     }
     fn feature_sizes(&self) -> Option<FeatureSizes> {
         self.inner.feature_sizes()
+    }
+    fn rows(&self, block: usize) -> Option<&SparseRows> {
+        self.inner.rows(block)
     }
     fn oracle(&self) -> Result<BoxedOracle, OpenError> {
         Ok(self.rescaled(self.inner.oracle()?))

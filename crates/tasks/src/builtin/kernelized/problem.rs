@@ -56,7 +56,10 @@ impl Problem for Kernelized {
         self.inner = wrap(self.inner.clone())?;
         Ok(true)
     }
-    fn weigh(&mut self, weights: Vec<f64>) -> Result<(), OpenError> {
+    fn total_weight(&self) -> f64 {
+        self.inner.total_weight()
+    }
+    fn weigh(&mut self, weights: &[f64]) -> Result<(), OpenError> {
         match Arc::get_mut(&mut self.inner) {
             Some(inner) => inner.weigh(weights),
             None => Err(OpenError::new("these examples cannot be weighted")), // nobody else has them yet

@@ -1,0 +1,35 @@
+"""scikit-learn's base class for classes that exist before scikit-learn is imported.
+
+Importing it takes a second, which those who do not use it need not spend; and it may not be installed. So estimators are made
+without it, and inherit from ``BaseEstimator`` from the moment on at which one is made, or defined, while scikit-learn is there
+(ADR 0049).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+class Root:
+    """What stands where ``BaseEstimator`` will: a class may only change its bases for others of the same layout."""
+
+
+def inherit(cls: type[Any]) -> None:
+    """Has ``cls``, whose base is :class:`Root`, inherit from ``BaseEstimator`` where scikit-learn is imported."""
+    if cls.__bases__ != (Root,):
+        return
+    base = getattr(sys.modules.get("sklearn.base"), "BaseEstimator", None)
+    if base is None:
+        return
+    try:
+        type.__setattr__(cls, "__bases__", (base,))
+    except TypeError:  # a user's class names both, in an order that leaves none
+        return
+    for made in _below(cls):  # what `BaseEstimator` does for classes when they are defined: requests of metadata
+        base.__init_subclass__.__func__(made)
+
+
+def _below(cls: type[Any]) -> list[type[Any]]:
+    """The class and all that inherit from it."""
+    return [cls, *(found for child in cls.__subclasses__() for found in _below(child))]

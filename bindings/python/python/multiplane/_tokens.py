@@ -1,0 +1,69 @@
+"""Sequences of tokens in the forms that they have in Python, as the core takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+_SETS = (set, frozenset)
+
+
+def kind_of(x: list[Any], has_template: bool) -> str:
+    """What sequences are made of: ``"rows"`` of numbers; ``"columns"`` of text, tokens being words or tuples; or
+    ``"attributes"``, tokens being dicts, lists or sets of names. Lists are columns where there are templates for them.
+    """
+    first = next((token for sequence in x if not hasattr(sequence, "tocsr") for token in _tokens(sequence)), None)
+    if isinstance(first, str):
+        return "columns"
+    if isinstance(first, (dict, *_SETS)):
+        return "attributes"
+    if isinstance(first, (tuple, list)) and len(first) > 0 and all(isinstance(cell, str) for cell in first):
+        return "columns" if isinstance(first, tuple) or has_template else "attributes"
+    return "rows"
+
+
+def _tokens(sequence: Any) -> Any:
+    """The tokens of a sequence; those of a data frame are its rows."""
+    return sequence.to_numpy() if hasattr(sequence, "to_numpy") else sequence
+
+
+def columns(i: int, sentence: Any) -> list[list[str]]:
+    """The columns of every token of sentence i."""
+    tokens = [[token] if isinstance(token, str) else list(token) for token in sentence]
+    for at, token in enumerate(tokens):
+        if not all(isinstance(cell, str) for cell in token):
+            raise ValueError(f"X[{i}][{at}] is {sentence[at]!r}: expected text, as in X[0][0]")
+    return tokens
+
+
+def attributes(i: int, sequence: Any) -> list[list[tuple[str, float]]]:
+    """The attributes of every token of sequence i, with their weights."""
+    found = []
+    for at, token in enumerate(sequence):
+        if isinstance(token, (str, bytes)) or not isinstance(token, (dict, list, tuple, *_SETS)):
+            raise ValueError(f"X[{i}][{at}] is {token!r}: expected a dict, or a list of attributes, as in X[0][0]")
+        found.append(list(_items(token, "", f"X[{i}][{at}]")))
+    return found
+
+
+def _items(token: Any, prefix: str, what: str) -> Iterator[tuple[str, float]]:
+    """``name`` with its number, ``name=value`` of a text; what is below a name has it before a colon. Sets are sorted, as they
+    have no order of their own.
+    """
+    if not isinstance(token, dict):
+        for name in sorted(token) if isinstance(token, _SETS) else token:
+            if not isinstance(name, str):
+                raise ValueError(f"{what} holds {name!r}: expected the names of attributes")
+            yield prefix + name, 1.0
+        return
+    for name, value in token.items():
+        if isinstance(value, str):
+            yield f"{prefix}{name}={value}", 1.0
+        elif isinstance(value, (dict, list, tuple, *_SETS)):
+            yield from _items(value, f"{prefix}{name}:", what)
+        elif isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+            yield f"{prefix}{name}", float(value)
+        else:
+            raise ValueError(f"{what} has {name!r}: {value!r}: expected a number, a text, True or False")

@@ -1,0 +1,79 @@
+"""Words of scikit-learn and its kin, and what to write here instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from typing import Any
+
+_NONE = ""
+
+WORDS: dict[str, tuple[str, str]] = {
+    "C": ("lam", 'lam="c:{value}" (lambda = 1/(C n))'),
+    "c": ("lam", 'lam="c:{value}" (lambda = 1/(C n))'),
+    "alpha": ("lam", "lam={value} (lambda of the objective lambda/2 |w|^2 + mean hinge)"),
+    "lambda_": ("lam", "lam={value}"),
+    "reg_lambda": ("lam", "lam={value}"),
+    "regularization": ("lam", "lam={value}"),
+    "c1": ("lam", "lam=..., the strength of the L2 term; there is no L1 term"),
+    "c2": ("lam", "lam=..., the strength of lambda/2 |w|^2, the loss being a mean over examples"),
+    "penalty": ("lam", "nothing: the penalty is lambda/2 |w|^2, of strength lam"),
+    "l1_ratio": ("lam", "nothing: the penalty is lambda/2 |w|^2, of strength lam"),
+    "max_iter": ("passes", "passes={value}: oracle calls per example"),
+    "n_iter": ("passes", "passes={value}: oracle calls per example"),
+    "epochs": ("passes", "passes={value}: oracle calls per example"),
+    "n_epochs": ("passes", "passes={value}: oracle calls per example"),
+    "max_time": ("seconds", "seconds={value}"),
+    "timeout": ("seconds", "seconds={value}"),
+    "tol": ("gap", 'gap={value}, an absolute duality gap, or percent of the primal as in gap="1%"'),
+    "epsilon": ("gap", 'gap={value}, an absolute duality gap, or percent of the primal as in gap="1%"'),
+    "random_state": ("seed", "seed={value}"),
+    "verbose": ("progress", "progress=True or False; nothing shows it where somebody watches"),
+    "fit_intercept": ("bias", "bias={value}: a feature that is always 1, regularised like the others"),
+    "intercept": ("bias", "bias={value}: a feature that is always 1, regularised like the others"),
+    "intercept_scaling": ("bias", "bias=True, or a constant column of your own in X"),
+    "class_weights": ("class_weight", "class_weight={value}"),
+    "class_prior": ("class_weight", "class_weight=..."),
+    "sample_weight": (_NONE, "it among the arguments of `fit`, where that takes weights; it is no parameter"),
+    "feature_names": (_NONE, "nothing: names are those of a DataFrame's columns, or of dicts"),
+    "cost_matrix": ("loss", "loss=[[0, 1], [5, 0]], or costs by name as in loss={{'a': {{'b': 1}}, 'b': {{'a': 5}}}}"),
+    "matrix": ("loss", "loss={value}"),
+    "algorithm": ("solver", "solver=...: the names in multiplane.solvers"),
+    "optimizer": ("solver", "solver=...: the names in multiplane.solvers"),
+    "method": ("solver", "solver=...: the names in multiplane.solvers"),
+    "dual": ("solver", "nothing: every solver ends with weights, and most with a dual value"),
+    "average": ("solver", 'solver="bcfw-avg", or another whose name ends in -avg'),
+    "learning_rate": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
+    "eta0": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
+    "batch_size": ("solver", "nothing: multiplane.solvers has the parameters of solvers"),
+    "early_stopping": (_NONE, "X_test and y_test among the arguments of `fit`, and look at history_"),
+    "multi_class": (_NONE, "nothing: MulticlassSSVM is Crammer-Singer's; BinarySSVM goes into OneVsRestClassifier"),
+    "decision_function_shape": (_NONE, "nothing: there is a score for every class"),
+    "break_ties": (_NONE, "nothing: of equal scores the first class wins"),
+    "probability": (_NONE, "nothing: sklearn.calibration.CalibratedClassifierCV makes probabilities of scores"),
+    "cache_size": ("kernel_rows", 'kernel_rows={{"cache_mb": {value}}}'),
+    "shrinking": ("solver", "nothing: solvers leave out what is done by themselves"),
+    "min_freq": ("min_count", "min_count={value}"),
+    "all_possible_states": (_NONE, "nothing: every label has a weight for every feature"),
+    "all_possible_transitions": (_NONE, "nothing: all transitions have weights"),
+    "inference_cache": ("solver", 'solver=multiplane.solvers.MPBCFW(planes={{"max_idle": 50}})'),
+    "inference_method": ("inference", "inference=..."),
+    "standardize": ("scale", 'scale="standard"'),
+    "normalize": ("scale", 'scale="max-abs" or "standard"'),
+    "start": ("ends", "ends=True: weights for the label at the start and at the end"),
+    "templates": ("template", "template={value}"),
+}
+"""For each word the keyword that it is about, if there is one, and what to write; ``{value}`` is what was given."""
+
+
+def advice(name: str, known: Collection[str], value: Any = None) -> str:
+    """What to write in the place of a parameter that there is not, as the end of a message; empty where nothing is like it."""
+    keyword, text = WORDS.get(name, (_NONE, ""))
+    if text and (not keyword or keyword in known):
+        shown = repr(value)
+        return f": write {text.format(value=shown if len(shown) <= 40 else '...')}"
+    if text:
+        return f": there is no {keyword} here"
+    # A task's parameter by the name that it has among params.
+    close = difflib.get_close_matches(name.removeprefix("task."), known, n=1, cutoff=0.75)
+    return f": did you mean {close[0]!r}?" if close else ""

