@@ -99,8 +99,8 @@ fn job(args: &PathArgs) -> Result<Job, Error> {
     if job.spec.regularizer != RegularizerSpec::default() {
         return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
-    if args.svg.is_some() {
-        job.svg.clone_from(&args.svg);
+    if shared.svg.is_some() {
+        job.svg.clone_from(&shared.svg);
         job.inherited.is_given("--svg");
     }
     if job.outer.grid.points.is_none() {
