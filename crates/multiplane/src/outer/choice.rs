@@ -17,8 +17,10 @@ use multiplane_core::rescale::WarmStart;
 use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, StopReason};
 use multiplane_tasks::data::Opaque;
 use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::Problem;
 
-use super::cross_validation::{assign_folds, summed_up};
+use super::cross_validation::summed_up;
+use super::folds::{assign_folds, known_of, leaving_out};
 use crate::error::Error;
 use crate::session::{LambdaChoice, RunOptions, Session, ValidatedLambda, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec, StopSpec};
@@ -62,7 +64,7 @@ struct Descent {
 }
 
 /// Chooses lambda for the run that `spec` describes, by runs on parts of its `data`; `told` hears of every point. With a time
-/// limit among the stops it takes at most half of that.
+/// limit among the stops it takes about half of that at most.
 ///
 /// # Errors
 ///
@@ -85,11 +87,10 @@ pub fn choose_lambda(
     let mut names = of_example.clone();
     names.sort_unstable();
     names.dedup();
-    let mut choosing = Choosing::new(spec, interrupt);
+    let (whole, mut choosing) = (known_of(spec, data)?, Choosing::new(spec, interrupt));
     let (mut lambdas, mut all, mut first_fold, mut held_out) = (Vec::new(), Vec::<Vec<f64>>::new(), Vec::new(), 0);
     for (k, &fold) in names.iter().enumerate() {
-        let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..data.len()).partition(|&i| of_example[i] == fold);
-        let session = Session::on(choosing.spec.clone(), data.subset(&kept), Some(data.subset(&left_out)))?;
+        let Some(session) = leaving_out(&choosing.spec, data, whole.as_ref(), &of_example, fold)? else { continue };
         let mut told = |at: &str| told(&format!("choosing lambda: fold {} of {}, {at}", k + 1, names.len()));
         let Descent { mut losses, is_cut } = choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
@@ -101,7 +102,7 @@ pub fn choose_lambda(
         // Where the time is spent the folds before count, and so where no truth is known.
         if !losses.is_empty() && losses.len() == lambdas.len() {
             all.push(losses);
-            held_out += left_out.len();
+            held_out += session.test().map_or(0, Problem::blocks);
         } else if all.is_empty() {
             lambdas.clear();
         }
@@ -177,7 +178,6 @@ impl Session {
         };
         if let Some(choice) = &choice {
             spec.lambda = Lambda::Value(choice.lambda);
-            spec.stop.seconds = spec.stop.seconds.map(|seconds| seconds - choice.seconds);
         }
         Ok(Session::on(spec, data, test)?.with_choice(choice).since(stopwatch))
     }
@@ -279,13 +279,18 @@ impl Choosing {
         Ok(Descent { losses, is_cut })
     }
 
+    fn check_interrupt(&self) -> Result<(), Error> {
+        match self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Error::failed("interrupted while lambda was chosen: nothing was trained")),
+            false => Ok(()),
+        }
+    }
+
     /// Trains at the lambda at which the run stands; `None` where the time is spent.
     fn train(&self, run: &mut Run<BoxedOracle>) -> Result<Option<Outcome>, Error> {
         let begun = run.passes();
         loop {
-            if self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-                return Err(Error::failed("interrupted while lambda was chosen: nothing was trained"));
-            }
+            self.check_interrupt()?;
             if self.most.is_some_and(|most| self.seconds(run.cost().all_seconds()) >= most) {
                 return Ok(None);
             }
@@ -307,6 +312,7 @@ impl Choosing {
         let (zero, mut sum) = (vec![0.0; dim], vec![0.0; metric.size(dim)]);
         let (mut plane, mut losses) = (Plane::new(), 0.0);
         for block in 0..blocks {
+            self.check_interrupt()?;
             oracle.maximize(block, &zero, &mut plane)?;
             metric.add(1.0, plane.view().star, &mut sum);
             losses += plane.view().circ;
