@@ -185,7 +185,7 @@ fn subgradient_certifies_nothing() {
 #[test]
 fn people_get_a_summary_and_quiet_is_silent() {
     let scratch = words().with("one.svm", "2 1:1\n2 2:1\n");
-    let ran = scratch.succeed("train --task chain --data letter.data --gap 50% --out model");
+    let ran = scratch.succeed("train --task chain --data letter.data --lambda 0.1 --gap 50% --out model");
     for part in ["chain on 60 examples, 4004 weights", "primal", "dual", "certified", "saved to model"] {
         assert!(ran.stdout.contains(part), "{part} is missing in: {}", ran.stdout);
     }

@@ -150,7 +150,9 @@ fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
         return Err(Error::input("--gap: a path's gaps are set by --eps and --kappa, --gap goes with --grid"));
     }
     if args.train.lambda.is_some() {
-        return Err(Error::input("--lambda: a path has all of them; --lambda-max says where it begins"));
+        return Err(Error::input(
+            "--lambda goes with --grid: a path has all of them; --lambda-max says where it begins",
+        ));
     }
     if args.warm_start.is_some() {
         return Err(Error::input("--warm-start: a path keeps the primal, --warm-start goes with --grid"));
