@@ -47,10 +47,11 @@ def image(word):
     return np.hstack([np.pad(row.reshape(16, 8), 1) for row in word])
 
 
-figure, axes = plt.subplots(2, 3, figsize=(7, 2.2), layout="constrained")
+figure, axes = plt.subplots(2, 3, figsize=(7, 1.5), layout="constrained")
 for ax, word, truth in zip(axes.flat, X, y):
     ax.imshow(image(word), cmap="gray_r")
-    ax.set_title("".join(truth), fontsize=9)
+    ax.set(xlim=(0, 110), anchor="W")
+    ax.set_title("".join(truth), fontsize=9, loc="left")
     ax.axis("off")
 
 # %% [markdown]

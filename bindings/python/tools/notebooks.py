@@ -55,12 +55,12 @@ def text(kind: str, lines: list[str]) -> str:
 
 
 def smaller(picture: str) -> str:
-    """The same PNG with at most 64 colours."""
+    """The same PNG with at most 256 colours."""
     from PIL import Image
 
     out = io.BytesIO()
     image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
-    image.quantize(64, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
+    image.quantize(256, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
     return base64.b64encode(out.getvalue()).decode()
 
 
