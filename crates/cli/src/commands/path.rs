@@ -125,6 +125,7 @@ fn flags(args: &PathArgs) -> Vec<Flag> {
     let text = |text: &Option<String>| text.clone().map(Value::String);
     let flags = [
         ("path.eps", text(&args.eps)),
+        ("path.lambda_max", text(&args.lambda_max)),
         ("path.lambda_min", text(&args.lambda_min)),
         ("path.kappa", text(&args.kappa)),
         ("grid.points", grid),
@@ -149,7 +150,7 @@ fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
         return Err(Error::input("--gap: a path's gaps are set by --eps and --kappa, --gap goes with --grid"));
     }
     if args.train.lambda.is_some() {
-        return Err(Error::input("--lambda: a path begins where it has to, --lambda goes with --grid"));
+        return Err(Error::input("--lambda: a path has all of them; --lambda-max says where it begins"));
     }
     if args.warm_start.is_some() {
         return Err(Error::input("--warm-start: a path keeps the primal, --warm-start goes with --grid"));

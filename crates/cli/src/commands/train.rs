@@ -10,7 +10,7 @@ use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
 use crate::interrupt;
 use crate::progress::Progress;
-use crate::terminal::{complain, number, of_kernel, print, seconds_of, spent};
+use crate::terminal::{complain, counted, number, of_kernel, print, seconds_of, spent};
 
 /// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
 const ROUNDING: f64 = 1e-9;
@@ -94,10 +94,10 @@ fn report(args: &TrainArgs, summary: &Summary, standstill: Option<String>) -> Re
 /// The summary for people.
 fn text(summary: &Summary, standstill: Option<String>) -> String {
     let mut text = format!(
-        "{} on {} examples, {} weights, lambda = {}, solver {}\n",
+        "{} on {}, {}, lambda = {}, solver {}\n",
         summary.task,
-        summary.n,
-        summary.d,
+        counted(summary.n as u64, "example"),
+        counted(summary.d as u64, "weight"),
         number(summary.lambda),
         summary.solver
     );
@@ -135,7 +135,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
             }
             (false, false) => {
                 format!(
-                    "  gap     {} ({percent:.2} % of the primal, estimated: the oracle is not exact)\n",
+                    "  gap     {} ({percent:.2} % of the primal, estimated: the oracle does not declare its answers exact)\n",
                     number(shown)
                 )
             }
@@ -180,9 +180,10 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
     if let Some(checkpoints) = &summary.checkpoints {
         text += &format!("  checkpoints  {} in {:.3} s\n", checkpoints.written, checkpoints.seconds);
     }
-    if let Some(model) = &summary.model {
-        text += &format!("  saved to {model}\n");
-    }
+    text += &match &summary.model {
+        Some(model) => format!("  saved to {model}\n"),
+        None => "  not saved: no --out\n".into(),
+    };
     text
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use multiplane::observe::Certificate;
+use multiplane::run::GapTarget;
 use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
     format_by_name, model_format, read_prior, threads_for,
@@ -259,7 +260,11 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));
     }
     let loose = path.loose_row().map(|(lambda, gap)| {
-        let eps = path.info.eps.unwrap_or(f64::NAN);
+        let eps = match path.info.eps() {
+            Some(GapTarget::Percent(share)) => format!("{share} % of the primal"),
+            Some(GapTarget::Absolute(eps)) => eps.to_string(),
+            None => "-".into(),
+        };
         format!(
             "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
         )

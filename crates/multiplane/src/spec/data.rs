@@ -25,7 +25,7 @@ pub struct DataSpec {
     #[serde(serialize_with = "write_format", deserialize_with = "read_format")]
     #[schemars(schema_with = "format_schema")]
     pub format: Option<Format>,
-    /// The folds of letter.data to use, as a list or as in `0,3`; all where not given.
+    /// The folds of letter.data to use, as a list or as in `0,3` or `0-7`; all where not given.
     #[serde(deserialize_with = "text::folds")]
     #[schemars(with = "Value")]
     pub folds: Option<Vec<u32>>,

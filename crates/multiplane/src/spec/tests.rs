@@ -78,7 +78,10 @@ fn loops(tree: Value, n: usize) -> Result<Outer, String> {
 fn loops_are_read_off_the_tree() {
     assert_eq!(loops(json!({"task": "chain"}), 4), Ok(Outer::Path(PathSpec::default())));
     let path = json!({"path": {"eps": "0.5", "kappa": 0.25, "lambda_min": 1}});
-    assert_eq!(loops(path, 4), Ok(Outer::Path(PathSpec { eps: 0.5, kappa: 0.25, lambda_min: 1.0 })));
+    assert_eq!(
+        loops(path, 4),
+        Ok(Outer::Path(PathSpec { eps: 0.5.into(), kappa: 0.25, lambda_min: 1.0, lambda_max: None }))
+    );
     let even = json!({"path": {"eps": 0.5, "lambda_min": 0.01}, "grid": {"points": 3, "lambda_max": "1/n"}});
     let Ok(Outer::Grid(grid)) = loops(even, 4) else { panic!("not a grid") };
     assert_eq!(grid.points, GridPoints::Even { count: 3, from: Some(0.25), to: 0.01 });
