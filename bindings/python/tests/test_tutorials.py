@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import json
 import os
@@ -88,17 +87,16 @@ def test_notebook(name: str, tool: ModuleType) -> None:
     script = (TUTORIALS / f"{name}.py").read_text(encoding="utf-8")
     assert found == tool.cells(script), "the notebook is old: tools/notebooks.py"
     assert sum(kind == "code" for kind, _ in found) > 5
-    pictures = 0
     for output in outputs(name):
         assert output["output_type"] in ("stream", "display_data")
         if output["output_type"] == "stream":
             assert output["name"] == "stdout"
             assert not re.search(r"Traceback|Warning|/tmp|/home|/work|/usr", joined(output["text"]))
-        else:
-            pictures += 1
-            picture = base64.b64decode(joined(output["data"]["image/png"]))
-            assert picture.startswith(b"\x89PNG") and len(picture) <= tool.LARGEST
-    assert pictures >= 3
+    pictures = tool.pictures((TUTORIALS / f"{name}.ipynb").read_text(encoding="utf-8"))
+    assert len(pictures) >= 3
+    assert all(picture.startswith(b"\x89PNG") and len(picture) <= tool.LARGEST for picture in pictures)
+    for file, (source, number) in tool.PICTURES.items():
+        assert source != name or (tool.IMAGES / file).read_bytes() == pictures[number], f"docs/images/{file} is old"
     assert set(book(name)["metadata"]) == {"kernelspec", "language_info"}
     assert book(name)["metadata"]["kernelspec"]["name"] == "python3"
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import base64
+import importlib
 import io
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -17,9 +19,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 TUTORIALS = ROOT / "docs" / "tutorials"
+IMAGES = ROOT / "docs" / "images"
 
 #: The largest picture that a notebook may hold, in bytes.
 LARGEST = 60_000
+
+#: Pictures of README.md: the name below docs/images, the notebook, which of its pictures.
+PICTURES = {"lambda.png": ("words", 1)}
 
 #: Run before the first cell, and not kept: pictures of few bytes. (A warning goes to stderr, and what does is refused.)
 BEFORE = """\
@@ -80,14 +86,13 @@ def kept(output: dict[str, Any]) -> dict[str, Any] | None:
 
 def made(script: str) -> str:
     """The notebook of a script as text, executed."""
-    import nbclient
-    import nbformat
-
-    book: Any = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
-    book.cells = [nbformat.v4.new_code_cell(BEFORE)]  # type: ignore[no-untyped-call]
+    nbformat: Any = importlib.import_module("nbformat")
+    nbclient: Any = importlib.import_module("nbclient")
+    book: Any = nbformat.v4.new_notebook()
+    book.cells = [nbformat.v4.new_code_cell(BEFORE)]
     for kind, source in cells(script):
         new = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
-        book.cells.append(new(source))  # type: ignore[no-untyped-call]
+        book.cells.append(new(source))
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources=resources).execute()
@@ -96,13 +101,20 @@ def made(script: str) -> str:
         cell.id, cell.metadata = f"cell-{number}", {}
         if cell.cell_type == "code":
             cell.execution_count = None
-            cell.outputs = [nbformat.from_dict(one) for one in map(kept, cell.outputs) if one is not None]  # type: ignore[no-untyped-call]
+            cell.outputs = [nbformat.from_dict(one) for one in map(kept, cell.outputs) if one is not None]
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
     nbformat.validate(book)
-    return str(nbformat.writes(book, indent=1))  # type: ignore[no-untyped-call]
+    return str(nbformat.writes(book, indent=1))
+
+
+def pictures(notebook: str) -> list[bytes]:
+    """The pictures of a notebook, as files of PNG."""
+    cells = json.loads(notebook)["cells"]
+    shown = [output["data"]["image/png"] for cell in cells for output in cell.get("outputs", []) if "data" in output]
+    return [base64.b64decode(picture if isinstance(picture, str) else "".join(picture)) for picture in shown]
 
 
 def main() -> int:
@@ -112,8 +124,13 @@ def main() -> int:
     names = parser.parse_args().names or sorted(path.stem for path in TUTORIALS.glob("*.py"))
     for name in names:
         script = (TUTORIALS / f"{name}.py").read_text(encoding="utf-8")
-        (TUTORIALS / f"{name}.ipynb").write_text(made(script).rstrip("\n") + "\n", encoding="utf-8")
+        notebook = made(script).rstrip("\n") + "\n"
+        (TUTORIALS / f"{name}.ipynb").write_text(notebook, encoding="utf-8")
         print(TUTORIALS / f"{name}.ipynb")
+        for file, (source, number) in PICTURES.items():
+            if source == name:
+                (IMAGES / file).write_bytes(pictures(notebook)[number])
+                print(IMAGES / file)
     return 0
 
 
