@@ -3,6 +3,7 @@
 mod checkpoints;
 mod choice;
 mod cross_validation;
+mod descent;
 mod folds;
 mod grid;
 mod path;
