@@ -88,6 +88,12 @@ impl Dataset {
         self.weights.as_deref()
     }
 
+    /// Lets every example count the same.
+    #[must_use]
+    pub fn without_weights(self) -> Dataset {
+        Dataset { weights: None, ..self }
+    }
+
     /// Returns these examples with their weights, in this order; each must exist.
     pub fn subset(&self, examples: &[usize]) -> Dataset {
         let of = |weights: &Arc<[f64]>| examples.iter().map(|&example| weights[example]).collect();

@@ -168,6 +168,11 @@ fn refuse_run(run: &RunSpec) -> Result<(), Error> {
     if run.oracle.delay_us > 0.0 || run.data.folds.is_some() {
         return Err(Error::input("oracle.delay_us and data.folds are not for streams"));
     }
+    if run.data.test_folds.is_some() || run.data.holdout.is_some() {
+        return Err(Error::input(
+            "data.test_folds and data.holdout: the examples of a stream are read once; give test data with --test",
+        ));
+    }
     let named = |key: &str| match run.task.params.get(key) {
         Some(Value::Object(table)) => table.get("name").cloned(),
         other => other.cloned(),

@@ -22,17 +22,26 @@ pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Str
     Ok(items(from)?.map(|items| items.iter().map(|item| item.trim().to_string()).collect()))
 }
 
-/// Reads fold numbers: one, a list, or text such as `0,3`.
+/// The most folds that a range may name.
+const MOST_FOLDS: u32 = 10_000;
+
+/// Reads fold numbers: one, a list, or text such as `0,3` or `1-9`.
 pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
     let Some(items) = items(from)? else { return Ok(None) };
-    let folds: Result<Vec<u32>, _> = items.iter().map(|item| item.trim().parse()).collect();
+    let range = |item: &String| -> Option<std::ops::RangeInclusive<u32>> {
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last && last - first < MOST_FOLDS).then_some(first..=last)
+    };
+    let folds: Option<Vec<_>> = items.iter().map(range).collect();
     match folds {
-        Ok(mut folds) if !folds.is_empty() => {
+        Some(folds) if !folds.is_empty() => {
+            let mut folds: Vec<u32> = folds.into_iter().flatten().collect();
             folds.sort_unstable();
             folds.dedup();
             Ok(Some(folds))
         }
-        _ => Err(D::Error::custom("must be fold numbers as in 0,3")),
+        _ => Err(D::Error::custom("must be fold numbers as in 0,3 or 1-9")),
     }
 }
 
