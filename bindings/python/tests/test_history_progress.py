@@ -3,8 +3,10 @@
 import io
 import logging
 import math
+import os
 import pickle
 import sys
+import time
 import types
 import warnings
 
@@ -12,7 +14,7 @@ import matplotlib
 import pytest
 from conftest import blobs
 
-from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, load
+from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, _progress, load
 from multiplane._progress import bounds
 from problems import Multiclass
 
@@ -102,14 +104,14 @@ def test_records_before_the_first_evaluation(monkeypatch, caplog):
 def test_gaps_with_and_without_a_mark():
     """The progress line has a tilde at gaps that nothing proves, and none at a proven one."""
     record = {"primal": None, "dual": 0.4, "gap": None, "certified": False, "gap_estimate": 0.1}
-    assert bounds(record) == "  gap ~0.1 (20.00 %)"
-    assert bounds({**record, "gap_estimate": None}) == ""
-    assert bounds({**record, "primal": 0.5, "gap": 0.1, "certified": True}) == "  primal 0.5  gap 0.1 (20.00 %)"
+    assert bounds(record) == ("gap ~0.1 (20.00 %)",)
+    assert bounds({**record, "gap_estimate": None}) == ()
+    assert bounds({**record, "primal": 0.5, "gap": 0.1, "certified": True}) == ("gap 0.1 (20.00 %)", "primal 0.5")
     known = {**record, "primal": 1.0, "gap": 0.6, "certified": True}
-    assert bounds(known) == "  primal 1  gap ~0.1 (20.00 %)"
-    assert bounds({**known, "gap_estimate": 0.7}) == "  primal 1  gap 0.6 (60.00 %)"
-    assert bounds({**known, "certified": False, "gap_estimate": None}) == "  primal 1  gap ~0.6 (60.00 %)"
-    assert bounds({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) == "  primal 0.7"
+    assert bounds(known) == ("gap ~0.1 (20.00 %)", "primal 1")
+    assert bounds({**known, "gap_estimate": 0.7}) == ("gap 0.6 (60.00 %)", "primal 1")
+    assert bounds({**known, "certified": False, "gap_estimate": None}) == ("gap ~0.6 (60.00 %)", "primal 1")
+    assert bounds({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) == ("primal 0.7",)
 
 
 class Terminal(io.StringIO):
@@ -117,21 +119,124 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_is_shown_where_somebody_watches(monkeypatch):
-    """On terminals and in notebooks by default; elsewhere when asked for; the line is cleared at the end."""
+@pytest.fixture
+def at_once(monkeypatch):
+    """Fits of tests are over before a line would be drawn."""
+    monkeypatch.setattr(_progress, "QUIET", 0.0)
+    monkeypatch.setattr(_progress, "REDRAWN", 0.0)
 
-    def shown(stream, **params):
-        monkeypatch.setattr(sys, "stderr", stream)
-        MulticlassSSVM(gap="1%", **params).fit(X, Y)
-        return stream.getvalue()
 
-    assert shown(io.StringIO()) == "" and shown(Terminal(), progress=False) == ""
-    for text in (shown(Terminal()), shown(io.StringIO(), progress=True)):
+def watched(monkeypatch, stream, **params):
+    """What a fit writes to this stream."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    MulticlassSSVM(gap="1%", **params).fit(X, Y)
+    return stream.getvalue()
+
+
+def test_progress_is_shown_where_somebody_watches(monkeypatch, at_once):
+    """On terminals by default; elsewhere when asked for; the line is cleared at the end."""
+    assert watched(monkeypatch, io.StringIO()) == "" and watched(monkeypatch, Terminal(), progress=False) == ""
+    for text in (watched(monkeypatch, Terminal()), watched(monkeypatch, io.StringIO(), progress=True)):
         assert "gap" in text and "primal" in text and "pass" in text and text.endswith("\r")
+        assert "\n" not in text and text.split("\r")[-2].strip() == ""
+
+
+def test_short_fits_show_nothing(monkeypatch):
+    """Within the first second no terminal and no notebook sees a line."""
+    begin = time.monotonic()
+    text = watched(monkeypatch, Terminal())
+    assert text == "" or time.monotonic() - begin > 1.0
+
+
+@pytest.mark.parametrize("columns", [0, 10, 25, 50, 80, 120])
+def test_lines_fit_terminals(monkeypatch, at_once, columns):
+    """No line is as wide as the terminal, and the most important part comes first; a width of 0 is 80."""
+    size = os.terminal_size((columns, 24))
+    monkeypatch.setattr(_progress.os, "get_terminal_size", lambda fileno: size)
+    stream = Terminal()
+    monkeypatch.setattr(stream, "fileno", lambda: 2)
+    lines = watched(monkeypatch, stream).split("\r")
+    assert all(len(line) < (columns or 80) for line in lines)
+    assert any(line.startswith("gap ") for line in lines)
+    assert any("calls" in line for line in lines) == (columns not in (10, 25))
+
+
+def test_lines_come_at_most_five_times_a_second(monkeypatch):
+    """By the clock, and the last word is that the line goes away."""
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    line = _progress.Line()
+    for step in range(1, 301):
+        now[0] = step / 100
+        line.show(f"at {now[0]:.2f}")
+    texts = [text.strip() for text in stream.getvalue().split("\r") if text]
+    assert texts[0] == "at 1.00" and len(texts) <= 11
+    line.close()
+    assert stream.getvalue().endswith(" \r")
+
+
+class Handle:
+    """What IPython hands out for an output."""
+
+    def __init__(self, shown):
+        self.shown = shown
+
+    def update(self, content, raw):
+        assert raw
+        self.shown.append(content)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A notebook as the package sees it; the outputs that it has, each with what it showed."""
+    outputs = []
+
+    def display(content, raw, display_id):
+        assert raw and display_id
+        outputs.append([content])
+        return Handle(outputs[-1])
+
     shell = type("ZMQInteractiveShell", (), {})()
-    notebook = types.SimpleNamespace(get_ipython=lambda: shell)
-    monkeypatch.setitem(sys.modules, "IPython", notebook)
-    assert "gap" in shown(io.StringIO())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    return outputs
+
+
+def test_notebooks_have_one_output(monkeypatch, at_once, notebook):
+    """One output for each fit, which changes and is empty at the end; standard error, which is red there, is left alone."""
+    for fits in (1, 2):
+        assert watched(monkeypatch, io.StringIO()) == "" and len(notebook) == fits
+        texts = [content["text/plain"] for content in notebook[-1]]
+        assert all(set(content) == {"text/plain"} for content in notebook[-1])
+        assert len(texts) > 2 and "gap" in texts[-2] and texts[-1] == ""
+    assert watched(monkeypatch, io.StringIO(), progress=False) == "" and len(notebook) == 2
+
+
+def test_short_fits_leave_no_output(monkeypatch, notebook):
+    """A notebook has no output of a fit within a second."""
+    begin = time.monotonic()
+    watched(monkeypatch, io.StringIO())
+    assert notebook == [] or time.monotonic() - begin > 1.0
+
+
+def test_interrupted_fits_take_their_output_away(monkeypatch, at_once, notebook):
+    """An exception while training, too, leaves an empty output."""
+
+    class Failing(Multiclass):
+        calls = 0
+
+        def decode(self, x, w, truth=None):
+            self.calls += 1
+            if self.calls > 200:
+                raise RuntimeError("enough")
+            return super().decode(x, w, truth)
+
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with pytest.raises(RuntimeError, match="enough"):
+        StructuredSVM(Failing(), gap=0, passes=1000).fit(list(X), Y.tolist())
+    assert len(notebook) == 1 and notebook[0][-1] == {"text/plain": ""}
 
 
 def test_progress_without_a_stream(monkeypatch):

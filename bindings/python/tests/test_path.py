@@ -35,6 +35,36 @@ def test_a_path_brackets_the_optimum_everywhere(path):
         assert primal(model.coef_.ravel(), lam, X, Y) <= trained.dual_ + 1e-4 + 0.1 + 1e-12
 
 
+def test_relative_eps_and_a_beginning_of_ones_own():
+    """With "20%" the objective is at most that share above the optimum, at every lambda from lambda_max down and above."""
+    for lambda_max in (None, 3.0, "c:0.01"):
+        path = MulticlassSSVM(clock="work").path(X, Y, eps="20%", lambda_min=0.01, lambda_max=lambda_max)
+        first = {None: path.lambdas_[0], 3.0: 3.0, "c:0.01": 100 / len(X)}[lambda_max]
+        assert path.lambdas_[0] == pytest.approx(first, rel=1e-15) and path.certified_
+        assert path.summary_["eps"] is None and path.summary_["relative_eps"] == pytest.approx(0.2)
+        assert (path.primal_ - path.dual_ <= 0.18 * path.primal_ * (1 + 1e-12)).all()
+        top = 10 * path.lambdas_[0] if lambda_max is None else path.lambdas_[0]
+        for lam in np.geomspace(0.011, top, 7):
+            found = primal(path.at(lam).coef_.ravel(), lam, X, Y)
+            trained = MulticlassSSVM(lam=lam, gap=1e-4).fit(X, Y)
+            assert found - trained.primal_ <= 0.2 * found + 1e-12
+    for wrong in ("0%", "100%", "x%"):
+        with pytest.raises(ValueError, match="eps"):
+            MulticlassSSVM().path(X, Y, eps=wrong)
+    with pytest.raises(ValueError, match="must be greater than lambda_min = 0.5"):
+        MulticlassSSVM().path(X, Y, lambda_min=0.5, lambda_max=0.1)
+
+
+def test_predictions_and_the_best_lambda(path):
+    """predict is that of at(lam); best has the smallest test loss, and needs one."""
+    assert (path.predict(X, 0.05) == path.at(0.05).predict(X)).all()
+    losses = [point["test_loss"] for point in path.summary_["breakpoints"]]
+    assert 1 - path.best.score(X[:30], Y[:30]) == pytest.approx(min(losses))
+    assert path.best.lam == path.lambdas_[losses.index(min(losses))]
+    with pytest.raises(ValueError, match="no test loss was measured"):
+        MulticlassSSVM().path(X, Y, eps=0.5, lambda_min=0.5).best
+
+
 def test_estimators_of_a_path_are_whole(path):
     """They predict, score, have classes and weights in shape, and are saved."""
     model = path.at(0.05)
@@ -58,7 +88,8 @@ def test_paths_plot(path):
 
     axes = path.plot()
     assert {"primal", "dual", "test loss"} <= {line.get_label() for line in axes.get_lines()}
-    assert path.plot(axes) is axes
+    low, high = axes.get_xlim()
+    assert path.plot(axes) is axes and low < high, "lambda rises, as in the command line's pictures"
     assert repr(path).startswith("PathResult(")
     pyplot.close("all")
 

@@ -1,8 +1,9 @@
 //! The command line as clap sees it. Parameters of tasks and solvers are not here: `--set` reaches them by name.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[derive(Parser)]
 #[command(
@@ -103,9 +104,12 @@ pub(crate) struct TrainArgs {
     /// A solver or preset (see `describe solver`) [default: auto]
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
-    /// Strength of the regulariser: a number, 1/n, or c:X for C = X, lambda = 1/(C n) [default: 1/n]
+    /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation), or scale [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
+    /// Draw losses against lambda: those held out with --lambda cv, with bounds and gap those of a `path`
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
     /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a file, a pipe, or
     /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the way
     #[arg(long)]
@@ -173,17 +177,22 @@ pub(crate) struct TrainArgs {
 pub(crate) struct PathArgs {
     #[command(flatten)]
     pub(crate) train: TrainArgs,
-    /// How far the primal may be from the optimum anywhere on the path, absolute [default: 0.1]
+    /// How far the primal may be from the optimum anywhere on the path: absolute, or in percent of the primal there, as in
+    /// 5% [default: 0.1]
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub(crate) eps: Option<String>,
+    /// Where the path or an even grid begins: a number, 1/n or c:X; above it the first weights serve, scaled [default: where
+    /// answers begin to change]
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    pub(crate) lambda_max: Option<String>,
     /// The smallest lambda [default: 1e-5]
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub(crate) lambda_min: Option<String>,
     /// Breakpoints are optimised to a gap of K times eps, 0 < K < 1 [default: 0.9]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) kappa: Option<String>,
-    /// A grid instead: lambdas divided by commas, or how many, evenly in log(lambda) from --lambda (or where the path
-    /// begins) down to --lambda-min; each is trained to --gap (or eps)
+    /// A grid instead: lambdas divided by commas, or how many, evenly in log(lambda) from --lambda-max
+    /// down to --lambda-min; each is trained to --gap (or eps)
     #[arg(long, value_name = "L1,L2,..|N", allow_hyphen_values = true)]
     pub(crate) grid: Option<String>,
     /// What a grid's point starts from: keep-primal, keep-dual or none [default: keep-primal]
@@ -193,9 +202,6 @@ pub(crate) struct PathArgs {
     /// --calls and --seconds to itself; no checkpoints
     #[arg(long, value_name = "K")]
     pub(crate) cv: Option<String>,
-    /// Draw bounds, gap and losses against lambda
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -359,6 +365,9 @@ pub(crate) struct DescribeArgs {
     pub(crate) kind: Option<String>,
     /// One of them
     pub(crate) name: Option<String>,
+    /// Of a solver, all there is to set and to choose
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -408,4 +417,36 @@ pub(crate) struct MakeArgs {
     /// Seed
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,
+}
+
+/// Reads a command line.
+///
+/// # Errors
+///
+/// One that is none, or that asks for help.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(arguments)?)
+}
+
+/// Returns the command line as it is shown: what `path` shares with `train` has a help of its own there.
+pub(crate) fn command() -> clap::Command {
+    Cli::command().mut_subcommand("path", |path| {
+        let helps = [
+            ("lambda", "Of a grid, the same as --lambda-max: a path has all lambdas"),
+            ("gap", "Of a grid, train each point to a gap of at most X, or X% of the primal [default: --eps]"),
+            ("passes", "End early after X passes (oracle calls of training / n) in all [default: no limit]"),
+            ("calls", "End early after N oracle calls of training in all"),
+            ("seconds", "End early after S seconds of training and evaluation in all"),
+            ("spec", "A run specification; flags and --set override it. Its lambda and gap play no part in a path"),
+            ("out", "Where to save the weights of all breakpoints, for `predict --lambda X`"),
+            ("json", "Print one JSON object with all breakpoints at the end, and nothing else"),
+            (
+                "checkpoint",
+                "Write the state of the path to this file from time to time, at the end, and on SIGINT or SIGTERM",
+            ),
+            ("resume", "Go on from a checkpoint of a path or grid; nothing else need be given"),
+        ];
+        let path = helps.into_iter().fold(path, |path, (name, help)| path.mut_arg(name, |arg| arg.help(help)));
+        ["stream", "prior", "freeze"].into_iter().fold(path, |path, name| path.mut_arg(name, |arg| arg.hide(true)))
+    })
 }

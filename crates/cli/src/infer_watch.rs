@@ -1,19 +1,14 @@
 //! Watching a solve: the progress line, the limit of seconds, and Ctrl-C.
 
-use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use multiplane::infer::SolveProgress;
 
 use crate::interrupt;
+use crate::status_line::{Part, StatusLine, Stopwatch};
 use crate::terminal::number;
-
-/// Time between two looks of the progress line.
-const REDRAWN: Duration = Duration::from_millis(100);
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,43 +21,21 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// Wall time.
-pub(crate) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Stopwatch(Instant::now())
-    }
-
-    pub(crate) fn seconds(&self) -> f64 {
-        self.0.elapsed().as_secs_f64()
-    }
-}
-
 /// What is told of an engine's progress, and says when it has to stop.
 pub(crate) struct Watcher {
+    engine: &'static str,
     started: Stopwatch,
-    drawn: Instant,
     limit: Option<f64>,
     asked: Arc<AtomicBool>,
-    bar: Option<ProgressBar>,
+    line: Option<StatusLine>,
     ending: Ending,
 }
 
 impl Watcher {
     /// A watcher; the line is drawn on a terminal only, and not where `hidden`.
     pub(crate) fn new(engine: &'static str, limit: Option<f64>, hidden: bool) -> Self {
-        let visible = !hidden && io::stderr().is_terminal();
-        let bar = visible.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {msg}") {
-                bar.set_style(style);
-            }
-            bar.set_prefix(engine);
-            bar
-        });
-        let (started, drawn) = (Stopwatch::start(), Instant::now());
-        Watcher { started, drawn, limit, asked: interrupt::flag(), bar, ending: Ending::Done }
+        let line = if hidden { None } else { StatusLine::new() };
+        Watcher { engine, started: Stopwatch::start(), limit, asked: interrupt::flag(), line, ending: Ending::Done }
     }
 
     /// A new solve begins.
@@ -84,12 +57,8 @@ impl Watcher {
     /// Looks at the progress of a solve.
     pub(crate) fn see(&mut self, progress: SolveProgress) -> ControlFlow<()> {
         let seconds = self.started.seconds();
-        if let Some(bar) = &self.bar
-            && self.drawn.elapsed() >= REDRAWN
-        {
-            self.drawn = Instant::now();
-            bar.set_message(line(progress, seconds));
-            bar.tick();
+        if let Some(line) = &mut self.line {
+            line.show(|| parts(self.engine, progress, seconds));
         }
         if self.is_interrupted() {
             self.ending = Ending::Interrupted;
@@ -102,19 +71,17 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-fn line(progress: SolveProgress, seconds: f64) -> String {
+fn parts(engine: &str, progress: SolveProgress, seconds: f64) -> Vec<Part> {
     let SolveProgress { iteration, energy, bound } = progress;
     let shown = |value: f64| if value.is_finite() { number(value) } else { "-".into() };
-    let gap = shown(energy - bound);
-    format!("iteration {iteration}, energy {}, bound {}, gap {gap}, {seconds:.1} s", shown(energy), shown(bound))
+    vec![
+        Part::new(3, engine),
+        Part::new(4, format!("iteration {iteration}")),
+        Part::new(1, format!("energy {}", shown(energy))),
+        Part::new(5, format!("bound {}", shown(bound))),
+        Part::new(0, format!("gap {}", shown(energy - bound))),
+        Part::new(2, format!("{seconds:.1} s")),
+    ]
 }
 
 /// The median; the mean of the two in the middle of an even number.
@@ -127,6 +94,7 @@ pub(crate) fn median(times: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status_line::fitted;
 
     /// Of an odd and an even number of times.
     #[test]
@@ -139,6 +107,7 @@ mod tests {
     #[test]
     fn unknown_values_are_dashes() {
         let progress = SolveProgress { iteration: 3, energy: f64::INFINITY, bound: -1.5 };
-        assert_eq!(line(progress, 0.25), "iteration 3, energy -, bound -1.5, gap -, 0.2 s");
+        let line = fitted(&parts("trws", progress, 0.25), 99);
+        assert_eq!(line, "trws  iteration 3  energy -  bound -1.5  gap -  0.2 s");
     }
 }

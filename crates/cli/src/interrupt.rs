@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::status_line;
+
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
 /// Installs the handler. Call it before there is another thread.
@@ -14,6 +16,7 @@ pub(crate) fn install() {
         Some(asked) if !asked.swap(true, Ordering::Relaxed) => {}
         _ => {
             multiplane::foreign::external::kill_all();
+            status_line::clear();
             std::process::exit(130);
         }
     });

@@ -6,6 +6,7 @@ mod axis;
 mod chart;
 mod commands;
 mod demo_report;
+mod eta;
 mod findings;
 mod infer_watch;
 mod interrupt;
@@ -16,13 +17,13 @@ mod path_progress;
 mod path_report;
 mod progress;
 mod report;
+mod status_line;
 mod terminal;
 mod tree;
 
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
 use multiplane::Error;
 
 use crate::args::{Cli, Command};
@@ -47,7 +48,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
         terminal::complain(&format!("error: internal error{place}: please report this, with the command line"));
     }));
-    let cli = match Cli::try_parse_from(&arguments) {
+    let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => return terminal::refuse_usage(&error, &arguments),
     };

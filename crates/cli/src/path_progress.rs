@@ -1,19 +1,15 @@
-//! A progress bar for paths and grids: where lambda is on its way down. Drawn on a terminal only.
+//! The progress line of paths and grids: where lambda is on its way down.
 
-use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::io;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use multiplane::observe::{Observer, Record, Tick};
 
-use crate::terminal::number;
+use crate::status_line::{Part, StatusLine};
+use crate::terminal::{counted, number};
 
-/// Steps of the bar.
-const RESOLUTION: u64 = 1000;
-
-/// The bar; it removes itself when it is dropped.
+/// The line; it goes away when it is dropped.
 pub(crate) struct PathProgress {
-    bar: ProgressBar,
+    line: StatusLine,
     lambda_min: f64,
     /// The first lambda at which the gap was looked at, the present one, and how many there were.
     first: Option<f64>,
@@ -23,17 +19,10 @@ pub(crate) struct PathProgress {
 }
 
 impl PathProgress {
-    /// A bar for a path down to `lambda_min`; `None` where nobody would see it.
+    /// A line for a path down to `lambda_min`; `None` where nobody would see it.
     pub(crate) fn new(lambda_min: f64) -> Option<PathProgress> {
-        if !io::stderr().is_terminal() {
-            return None;
-        }
-        let bar = ProgressBar::with_draw_target(Some(RESOLUTION), ProgressDrawTarget::stderr_with_hz(8));
-        if let Ok(style) = ProgressStyle::with_template("path [{bar:24}] {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Some(PathProgress { bar, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })
+        let line = StatusLine::new()?;
+        Some(PathProgress { line, lambda_min, first: None, lambda: f64::NAN, points: 0, gap: None })
     }
 
     /// Share of the way done, in the logarithm of lambda.
@@ -43,11 +32,19 @@ impl PathProgress {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    fn show(&self, tick: Tick) {
-        self.bar.set_position((self.share() * RESOLUTION as f64) as u64);
-        let gap = self.gap.map_or("-".into(), number);
-        let (lambda, points, pass, seconds) = (number(self.lambda), self.points, tick.pass, tick.seconds);
-        self.bar.set_message(format!("lambda {lambda}, gap {gap}, {points} points, {pass:.1} passes, {seconds:.1} s"));
+    fn show(&mut self, tick: Tick) {
+        let (share, lambda, gap, points) = (self.share(), self.lambda, self.gap, self.points);
+        self.line.show(|| {
+            vec![
+                Part::new(5, "path"),
+                Part::bar(6, share),
+                Part::new(0, format!("lambda {}", number(lambda))),
+                Part::new(1, format!("gap {}", gap.map_or("-".into(), number))),
+                Part::new(3, counted(points as u64, "point")),
+                Part::new(4, format!("{:.1} passes", tick.pass)),
+                Part::new(2, format!("{:.1} s", tick.seconds)),
+            ]
+        });
     }
 }
 
@@ -71,11 +68,5 @@ impl Observer for PathProgress {
 
     fn ticked(&mut self, tick: Tick) {
         self.show(tick);
-    }
-}
-
-impl Drop for PathProgress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
+use multiplane::{
+    Breakpoint, CrossValidation, LambdaChoice, PathEnd, PathKind, PathModel, PathSummary, ValidatedLambda,
+};
 
-use crate::chart::{Chart, Series};
-use crate::terminal::{number, of_kernel, spent};
+use crate::axis::label;
+use crate::chart::{Chart, Frame, Series};
+use crate::terminal::{counted as things, number, of_kernel, spent};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 16;
@@ -23,16 +26,16 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         PathKind::Grid => "grid",
     };
     let mut text = format!(
-        "{} on {} examples, {} weights, solver {}: {kind} from lambda = {} to {}\n",
+        "{} on {}, {}, solver {}: {kind} from lambda = {} to {}\n",
         summary.task,
-        summary.n,
-        summary.d,
+        things(summary.n as u64, "example"),
+        things(summary.d as u64, "weight"),
         summary.solver,
         number(summary.breakpoints.first().map_or(f64::NAN, |point| point.lambda)),
         number(summary.lambda_end)
     );
-    let proof = match (summary.kind, summary.eps) {
-        (PathKind::Path, Some(eps)) => format!("certified gap of at most {} at every lambda between", number(eps)),
+    let proof = match eps_of(summary) {
+        Some(eps) => format!("certified gap of at most {eps} at every lambda between"),
         _ if summary.certified => "every gap is certified".into(),
         _ => "gaps are not certified".into(),
     };
@@ -55,16 +58,23 @@ pub(crate) fn text(summary: &PathSummary) -> String {
     if let Some(checkpoints) = &summary.checkpoints {
         let _ = writeln!(text, "  checkpoints  {} in {:.3} s", checkpoints.written, checkpoints.seconds);
     }
-    if let Some(model) = &summary.model {
-        let _ = writeln!(text, "  saved to {model}");
-    }
+    let _ = match &summary.model {
+        Some(model) => writeln!(text, "  saved to {model}"),
+        None => writeln!(text, "  not saved: no --out"),
+    };
     text
+}
+
+/// What the gap of a path is at most, anywhere.
+fn eps_of(summary: &PathSummary) -> Option<String> {
+    let share = summary.relative_eps.map(|share| format!("{} % of the primal", number(100.0 * share)));
+    summary.eps.map(number).or(share).filter(|_| summary.kind == PathKind::Path)
 }
 
 /// How many breakpoints there are, or points of a grid, which are called `point`.
 fn counted(summary: &PathSummary, point: &str) -> String {
-    let (count, noun) = (summary.breakpoints.len(), if summary.kind == PathKind::Path { "breakpoint" } else { point });
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let noun = if summary.kind == PathKind::Path { "breakpoint" } else { point };
+    things(summary.breakpoints.len() as u64, noun)
 }
 
 /// Which of `n` rows to show.
@@ -135,13 +145,14 @@ fn validation_table(validation: &CrossValidation) -> String {
 pub(crate) fn svg(summary: &PathSummary, model: &PathModel) -> String {
     let bounds = bounds(summary, model);
     let charts = [bounds_chart(summary, &bounds), gap_chart(summary, &bounds), loss_chart(summary)];
+    let frame = charts.iter().map(Chart::frame).reduce(Frame::joined).unwrap_or_default(); // one lambda, one place
     let height = CHART_HEIGHT * charts.len();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 {height}\" width=\"720\" height=\"{height}\">\n"
     );
     for (row, chart) in charts.iter().enumerate() {
         let place = format!("<svg y=\"{}\" width=\"720\" height=\"{CHART_HEIGHT}\" ", row * CHART_HEIGHT);
-        out += &chart.svg().replacen("<svg ", &place, 1);
+        out += &chart.svg_within(&frame).replacen("<svg ", &place, 1);
     }
     out += "</svg>\n";
     out
@@ -203,13 +214,17 @@ fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
 
 fn gap_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
     let mut all = vec![series("at breakpoints", 2, false, bounds.gap.clone())];
-    let title = match summary.eps {
+    let title = match eps_of(summary) {
         Some(eps) => {
             all.push(series("where the next begins", 1, true, bounds.last_gap.clone()));
-            format!("Certified gap: at most {} at every lambda", number(eps))
+            format!("Certified gap: at most {eps} at every lambda")
         }
         None => "Gap at the points of the grid".into(),
     };
+    if let Some(share) = summary.relative_eps {
+        let allowed = bounds.primal.iter().map(|&(lambda, primal)| (lambda, share * primal)).collect();
+        all.push(series("allowed", 6, true, allowed));
+    }
     chart(title, "primal - dual", summary.eps, all)
 }
 
@@ -233,8 +248,31 @@ fn loss_chart(summary: &PathSummary) -> Chart {
         all.push(series("test loss", 1, false, test));
     }
     if let Some(validation) = &summary.cross_validation {
-        let mean = validation.losses.iter().rev().map(|row| (row.lambda, row.mean_loss)).collect();
-        all.push(series("cross-validated loss", 2, true, mean));
+        all.extend(validated(&validation.losses, validation.best_lambda));
     }
     chart("Task loss along the path".into(), "mean task loss", None, all)
+}
+
+/// Mean losses over folds, their spread, and the lambda that was chosen.
+fn validated(losses: &[ValidatedLambda], best: f64) -> [Series; 3] {
+    let rows = || losses.iter().rev();
+    let mean = rows().map(|row| (row.lambda, row.mean_loss)).collect();
+    let bars = rows().flat_map(|row| {
+        let (lambda, mean, std) = (row.lambda, row.mean_loss, row.std_loss);
+        [(lambda, mean - std), (lambda, mean + std), (lambda, f64::NAN)]
+    });
+    let highest = rows().map(|row| row.mean_loss + row.std_loss).fold(0.0, f64::max);
+    [
+        series("cross-validated loss", 2, true, mean),
+        series("deviation over folds", 2, false, bars.collect()),
+        series(&format!("chosen: lambda {}", label(best, 3)), 6, true, vec![(best, 0.0), (best, highest)]),
+    ]
+}
+
+/// What a choice of lambda went by, as a chart.
+pub(crate) fn choice_svg(choice: &LambdaChoice) -> String {
+    let first = choice.first_fold.iter().rev().map(|row| (row.lambda, row.mean_loss)).collect();
+    let mut all = vec![series("first fold", 0, false, first)];
+    all.extend(validated(&choice.losses, choice.lambda));
+    chart(format!("Task loss on {} examples held out", choice.held_out), "mean task loss", None, all).svg()
 }

@@ -1,22 +1,21 @@
-//! A progress bar for long runs: gap, passes, oracle calls, time to the target. Drawn on a terminal only. A gap with a
-//! tilde is an estimate; without one it is proven.
+//! The progress line of long runs: gap, passes, oracle calls, time to the target. A gap with a tilde is an estimate;
+//! without one it is proven.
 
-use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::io;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use multiplane::observe::{Observer, Record, Tick};
 use multiplane::run::GapTarget;
 use multiplane::{Session, StopSpec};
 
-use crate::terminal::{number, seconds_of};
+use crate::axis::label;
+use crate::eta::{Decline, about};
+use crate::status_line::{Part, StatusLine};
+use crate::terminal::seconds_of;
 
-/// Steps of the bar.
-const RESOLUTION: u64 = 1000;
-
-/// The bar; it removes itself when it is dropped.
+/// The line; it goes away when it is dropped.
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    line: StatusLine,
+    label: String,
     forecast: Forecast,
     unit: &'static str,
 }
@@ -26,8 +25,9 @@ pub(crate) struct Progress {
 struct Forecast {
     target: Option<GapTarget>,
     stop: StopSpec,
-    /// (seconds, gap) where a gap was first known, and what is known now.
-    first: Option<(f64, f64)>,
+    /// The gap where one was first known, how it has fallen since, and what is known now.
+    first: Option<f64>,
+    decline: Decline,
     last: Option<Known>,
 }
 
@@ -56,8 +56,8 @@ impl Known {
     fn show(&self) -> String {
         let mark = if self.estimated { "~" } else { "" };
         match self.wanted > 0.0 {
-            true => format!("gap {mark}{} -> {}", number(self.gap), number(self.wanted)),
-            false => format!("gap {mark}{}", number(self.gap)),
+            true => format!("gap {mark}{} -> {}", label(self.gap, 3), label(self.wanted, 3)),
+            false => format!("gap {mark}{}", label(self.gap, 3)),
         }
     }
 }
@@ -74,7 +74,7 @@ impl Forecast {
     /// Share of the way done: by the logarithm of the gap, or by budgets.
     fn share(&self, tick: Tick) -> f64 {
         let by_gap = match (self.first, self.last) {
-            (Some((_, first)), Some(Known { gap, wanted, .. })) if wanted > 0.0 && first > wanted => {
+            (Some(first), Some(Known { gap, wanted, .. })) if wanted > 0.0 && first > wanted => {
                 (first / gap.max(wanted)).ln() / (first / wanted).ln()
             }
             _ => 0.0,
@@ -82,52 +82,48 @@ impl Forecast {
         self.spent(tick).fold(by_gap, f64::max).clamp(0.0, 1.0)
     }
 
-    /// Seconds until the first stop: budgets are spent evenly, and the logarithm of the gap falls at its mean rate
-    /// so far.
-    fn remaining(&self, tick: Tick) -> Option<f64> {
+    /// What is said of the seconds until the first stop: budgets are spent evenly, and the gap goes on as it has fallen
+    /// lately. Where that says nothing the budgets are no more than a limit.
+    fn remaining(&self, tick: Tick, unit: &str) -> String {
         let spent = self.spent(tick).filter(|&share| share > 0.0);
-        let by_budget = spent.map(|share| tick.seconds * (1.0 / share - 1.0).max(0.0));
-        by_budget.chain(self.until_gap()).reduce(f64::min)
-    }
-
-    fn until_gap(&self) -> Option<f64> {
-        let ((start, first), Known { seconds: now, gap, wanted, .. }) = (self.first?, self.last?);
-        let fallen = (first / gap).ln();
-        (wanted > 0.0 && gap > wanted && fallen > 0.0).then(|| (gap / wanted).ln() / fallen * (now - start))
+        let by_budget = spent.map(|share| tick.seconds * (1.0 / share - 1.0).max(0.0)).reduce(f64::min);
+        let wanted = self.last.map_or(0.0, |known| known.wanted);
+        let by_gap = if wanted > 0.0 { self.decline.remaining(tick.seconds, wanted) } else { None };
+        let word = if by_gap.is_none() && self.target.is_some() { "at most" } else { "about" };
+        let left = by_budget.into_iter().chain(by_gap).reduce(f64::min);
+        left.map_or(String::new(), |left| format!("{word} {} to go", about(left, unit)))
     }
 }
 
 impl Progress {
-    /// A bar for a run of this session; `None` where nobody would see it.
+    /// A line for a run of this session; `None` where nobody would see it.
     pub(crate) fn new(label: &str, session: &Session) -> Option<Progress> {
-        if !io::stderr().is_terminal() {
-            return None;
-        }
-        let bar = ProgressBar::with_draw_target(Some(RESOLUTION), ProgressDrawTarget::stderr_with_hz(8));
-        if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.set_prefix(label.to_string());
-        bar.enable_steady_tick(Duration::from_millis(250));
+        let line = StatusLine::new()?;
         let forecast = Forecast { target: session.target(), stop: session.spec().stop.clone(), ..Forecast::default() };
-        Some(Progress { bar, forecast, unit: seconds_of(session.spec().clock) })
+        Some(Progress { line, label: label.into(), forecast, unit: seconds_of(session.spec().clock) })
     }
 
-    fn show(&self, tick: Tick) {
-        self.bar.set_position((self.forecast.share(tick) * RESOLUTION as f64) as u64);
-        let gap = self.forecast.last.map_or("gap -".into(), |known| known.show());
-        let unit = self.unit;
-        let left = self.forecast.remaining(tick);
-        let eta = left.map_or(String::new(), |seconds| format!(", about {} {unit} to go", seconds.ceil()));
-        let (pass, calls) = (tick.pass, tick.oracle_calls + tick.evaluation_calls);
-        self.bar.set_message(format!("{gap}, {pass:.1} passes, {calls} calls, {:.1} {unit}{eta}", tick.seconds));
+    fn show(&mut self, tick: Tick) {
+        let (label, forecast, unit) = (&self.label, &self.forecast, self.unit);
+        self.line.show(|| {
+            vec![
+                Part::new(4, label),
+                Part::bar(6, forecast.share(tick)),
+                Part::new(0, forecast.last.map_or("gap -".into(), |known| known.show())),
+                Part::new(1, forecast.remaining(tick, unit)),
+                Part::new(3, format!("{:.1} passes", tick.pass)),
+                Part::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
+                Part::new(2, format!("{:.1} {unit}", tick.seconds)),
+            ]
+        });
     }
 }
 
 impl Observer for Progress {
     fn evaluated(&mut self, record: &Record) -> io::Result<()> {
         if let Some(known) = Known::of(record, self.forecast.target) {
-            self.forecast.first.get_or_insert((known.seconds, known.gap));
+            self.forecast.first.get_or_insert(known.gap);
+            self.forecast.decline.push(known.seconds, known.gap);
             self.forecast.last = Some(known);
         }
         self.show(record.tick());
@@ -139,34 +135,36 @@ impl Observer for Progress {
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The nearest stop decides: seconds left, passes at their rate, or the gap's fall.
+    /// The nearest stop decides: seconds left, passes at their rate, or the gap's fall. Without a word from the gap that
+    /// is a limit.
     #[test]
     fn the_nearest_stop_is_forecast() {
         let tick = Tick { pass: 2.0, oracle_calls: 20, seconds: 4.0, ..Tick::default() };
         let forecast = |stop: StopSpec| Forecast { stop, ..Forecast::default() };
-        assert_eq!(forecast(StopSpec::default()).remaining(tick), None);
+        assert_eq!(forecast(StopSpec::default()).remaining(tick, "s"), "");
         let seconds = StopSpec { seconds: Some(10.0), ..StopSpec::default() };
-        assert_eq!(forecast(seconds.clone()).remaining(tick), Some(6.0));
+        assert_eq!(forecast(seconds.clone()).remaining(tick, "s"), "about 6 s to go");
         let passes = StopSpec { passes: Some(4.0), ..seconds.clone() };
-        assert_eq!((forecast(passes.clone()).remaining(tick), forecast(passes).share(tick)), (Some(4.0), 0.5));
+        let halfway = forecast(passes.clone());
+        assert_eq!((halfway.remaining(tick, "s").as_str(), halfway.share(tick)), ("about 4 s to go", 0.5));
         let calls = StopSpec { calls: Some(25), ..seconds };
-        assert!((forecast(calls.clone()).remaining(tick).unwrap() - 1.0).abs() < 1e-12);
-        // From 1 to 0.1 in 3 seconds: 0.01 takes as long again.
+        assert_eq!(forecast(calls.clone()).remaining(tick, "s"), "about 1 s to go");
         let known = Known { seconds: 4.0, gap: 0.1, wanted: 0.01, estimated: true };
         assert_eq!(known.show(), "gap ~0.1 -> 0.01");
-        let falling = Forecast { first: Some((1.0, 1.0)), last: Some(known), ..Forecast::default() };
-        assert!((falling.remaining(tick).unwrap() - 3.0).abs() < 1e-12);
-        let both = Forecast { stop: calls, ..falling };
-        assert!((both.remaining(tick).unwrap() - 1.0).abs() < 1e-12);
+        let target = Some(GapTarget::Absolute(0.01));
+        let blind = Forecast { target, last: Some(known), ..forecast(passes.clone()) };
+        assert_eq!(blind.remaining(tick, "s"), "at most 4 s to go");
+        // By a tenth in two seconds, and on: 1.5 seconds more, or as long as the calls last.
+        let mut falling = Forecast { target, last: Some(known), ..forecast(StopSpec::default()) };
+        for eighth in 1..=32 {
+            let seconds = f64::from(eighth) / 8.0;
+            falling.decline.push(seconds, 10f64.powf(0.75 - seconds / 2.0));
+        }
+        assert_eq!(falling.remaining(tick, "s"), "about 2 s to go");
+        assert_eq!(Forecast { stop: calls, ..falling }.remaining(tick, "s"), "about 1 s to go");
     }
 }

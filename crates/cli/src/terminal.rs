@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
+
+use crate::status_line;
 
 /// Text without what commands a terminal or turns the order of letters: control characters other than line feeds and
 /// tabs, overrides of direction, separators of lines. They are shown as in JSON, so that JSON stays what it is.
@@ -45,10 +48,11 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 
 /// The same; returns whether somebody still reads.
 pub(crate) fn print_on(text: &str) -> Result<bool, Error> {
+    status_line::clear();
     let mut out = io::stdout().lock();
     let text = if out.is_terminal() { escaped(text) } else { Cow::Borrowed(text) };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::failed(format!("standard output could not be written: {error}")))
         }
         written => Ok(written.is_ok()),
@@ -68,6 +72,7 @@ pub(crate) fn of_kernel(kernel: &KernelCost) -> String {
 
 /// Writes a line to standard error, escaped: names of files, labels and what programs say end up in messages. If even that fails there is nobody to tell.
 pub(crate) fn complain(line: &str) {
+    status_line::clear();
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
@@ -75,12 +80,34 @@ pub(crate) fn complain(line: &str) {
 /// terminal, nothing is coloured: the message quotes it.
 pub(crate) fn refuse_usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     let mut arguments = arguments.iter().map(|text| text.to_string_lossy());
-    if error.use_stderr() && arguments.any(|text| escaped(&text) != text) {
+    if let Some(other) = meant(error) {
+        complain(&format!("error: {other}"));
+    } else if error.use_stderr() && arguments.any(|text| escaped(&text) != text) {
         complain(error.render().to_string().trim_end());
     } else {
         let _ = error.print(); // if that fails there is nobody to tell
     }
     error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
+}
+
+/// A number of things of this name.
+pub(crate) fn counted(number: u64, name: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {name}{ending}")
+}
+
+/// What to say of an option that other programs have.
+fn meant(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    match argument.as_str() {
+        _ if error.kind() != ErrorKind::UnknownArgument => None,
+        "-C" | "--C" => Some("there is no option -C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
+        "-v" | "--verbose" => Some(
+            "there is no option -v: progress is shown on a terminal, --record FILE writes all there is to know, --quiet \
+             says nothing",
+        ),
+        _ => None,
+    }
 }
 
 /// What seconds are called: under the work clock they are counted, not measured.

@@ -17,6 +17,12 @@ pub(crate) fn apply_sets(tree: &mut Map<String, Value>, sets: &[String]) -> Resu
     for text in sets {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
+                let is_same =
+                    |other: &&String| other.split_once('=').is_some_and(|(name, _)| name.trim() == key.trim());
+                if let Some(first) = sets.iter().find(is_same).filter(|first| !std::ptr::eq(*first, text)) {
+                    let lists = "a list is written with commas, as in data.folds=8,9";
+                    return Err(Error::input(format!("--set {first} and --set {text}: expected one of them; {lists}")));
+                }
                 params::set(tree, key.trim(), params::parse_value(value.trim()));
             }
             _ => return Err(Error::input(format!("--set {text}: expected KEY=VALUE, as in solver.order=uniform"))),
@@ -49,6 +55,28 @@ pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
     })?;
     let file: toml::Table = text.parse().map_err(|error| refuse(toml_fault(path, &text, &error)))?;
     params::from_toml(file).map_err(|fault| Error::input(format!("{shown}: {fault}")))
+}
+
+/// Says in which line of a RUN.toml the name stands that an error calls unknown.
+pub(crate) fn in_line(path: &Path, error: Error) -> Error {
+    let (Error::Input(message), Ok(text)) = (&error, fs::read_to_string(path)) else { return error };
+    let Some((_, rest)) = message.split_once("unknown ").filter(|(before, _)| before.is_empty()) else { return error };
+    // The name is the last one quoted before what is said of it.
+    let said = rest.find("`: ").unwrap_or(rest.len());
+    let Some(name) = rest[..said].rsplit('`').next().filter(|name| !name.is_empty()) else { return error };
+    let found = text.lines().enumerate().find_map(|(number, line)| {
+        let code = line.split('#').next().unwrap_or_default();
+        let is_name = |word: &str| word.trim().trim_matches(['"', '\'']) == name;
+        let (key, value) = code.split_once('=').unwrap_or((code, ""));
+        let heads = key.trim().trim_start_matches('[').trim_end_matches(']');
+        let at = if heads.split('.').any(is_name) { code.find(name) } else { None };
+        let at = at.or_else(|| is_name(value).then(|| code.rfind(name)).flatten())?;
+        Some((number + 1, code[..at].chars().count() + 1))
+    });
+    match found {
+        Some((line, column)) => Error::input(format!("{}:{line}:{column}: {message}", path.display())),
+        None => error,
+    }
 }
 
 /// `path:line:column: what is wrong`.

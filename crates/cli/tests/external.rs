@@ -142,7 +142,12 @@ fn models_are_used_with_a_command_given_anew() {
     let refused = external(&scratch, "verify --model model --data some.svm");
     assert!(refused.code == Some(2) && refused.stderr.contains("not the data"), "{}", refused.stderr);
     let without = scratch.run("predict --model model --data three.svm");
-    assert!(without.code == Some(2) && without.stderr.starts_with("error: no program given"), "{}", without.stderr);
+    assert!(
+        without.code == Some(2) && without.stderr.starts_with("error: model: a model of task external"),
+        "{}",
+        without.stderr
+    );
+    assert!(without.stderr.contains("no program given: --set 'task.command="), "{}", without.stderr);
     let other = scratch.run("predict --model own --data three.svm --set task.bias=true");
     assert!(other.code == Some(2) && other.stderr.contains("the rest is in the model"), "{}", other.stderr);
 }

@@ -55,7 +55,8 @@ fn scratch(fault: &str) -> Option<Scratch> {
 }
 
 fn train(scratch: &Scratch, arguments: &str) -> Ran {
-    let base = "train --task external --clock work --lambda 0.05 --set task.batch=4 --set task.timeout_seconds=1";
+    let batch = if arguments.contains("task.batch=") { "" } else { "--set task.batch=4" };
+    let base = format!("train --task external --clock work --lambda 0.05 {batch} --set task.timeout_seconds=1");
     let mut command = scratch.command(&format!("{base} {arguments}"));
     common::run(command.args(["--set", "task.command=python3 frail.py"]))
 }

@@ -88,7 +88,7 @@ fn nonsense_is_refused() {
             "data.test_folds: fold 2 is one of data.folds, which are trained on",
         ),
         (format!("{chain} --set data.test_folds=77"), "data.test_folds: found fold 77, expected some of the folds"),
-        (format!("{chain} --set data.test_folds=3-1"), "must be fold numbers as in 0,3 or 1-9"),
+        (format!("{chain} --set data.test_folds=3-1"), "must be fold numbers as in 0,3 or 0-7"),
         (format!("{rows} --stream --holdout 2"), "the examples of a stream are read once"),
     ] {
         assert_refused(&scratch, &arguments, message);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Scratch;
+use common::{Scratch, samples};
 
 /// Rows that kernels tell apart, and matrices that are none.
 fn rows() -> Scratch {
@@ -220,4 +220,55 @@ fn kernels_are_described() {
     assert_eq!(names, ["none", "linear", "rbf", "polynomial", "intersection", "chi-square", "precomputed"]);
     let found = scratch.run("describe kernel gauss");
     assert!(found.code == Some(2) && found.stderr.contains("unknown kernel `gauss`"), "{}", found.stderr);
+}
+
+/// What other programs have, what stands elsewhere and what is said twice is answered by what there is here.
+#[test]
+fn near_misses_are_recognised() {
+    let scratch = Scratch::new()
+        .with("letter.data", samples::letters(12, 16))
+        .with("run.toml", "task = \"chain\" # not bias\n\n[data]\npath = \"letter.data\"\nfoldz = [1]\n");
+    scratch.write("top.toml", "# bias\n  bias = true\n[task]\nname = \"chain\"\n");
+    scratch.write("word.toml", "task = \"chainz\"\n");
+    let train = "train --task chain --data letter.data";
+    for (arguments, message) in [
+        (
+            format!("{train} --set data.folds=8 --set data.folds=9"),
+            "--set data.folds=8 and --set data.folds=9: expected one",
+        ),
+        (format!("{train} --set data.folds=7-0"), "must be fold numbers as in 0,3 or 0-7"),
+        (format!("{train} --set data.folds=0-99999999"), "must be fold numbers as in 0,3 or 0-7"),
+        (format!("{train} --set bias=true"), "unknown parameter `bias`: did you mean `task.bias`?"),
+        (format!("{train} --set folds=1"), "unknown parameter `folds`: did you mean `data.folds`?"),
+        (format!("{train} --set lamda=1"), "did you mean `lambda`?"),
+        (format!("{train} -C 0.1"), "there is no option -C: give --lambda c:X for C = X"),
+        (format!("{train} -v"), "there is no option -v: progress is shown on a terminal"),
+        ("train run.toml".into(), "run.toml:5:1: unknown parameter of data: `foldz`: did you mean `folds`?"),
+        (
+            "train top.toml --data letter.data".into(),
+            "top.toml:2:3: unknown parameter `bias`: did you mean `task.bias`?",
+        ),
+        ("train word.toml --data letter.data".into(), "word.toml:1:9: unknown task `chainz`: did you mean `chain`?"),
+    ] {
+        let ran = scratch.run(&arguments);
+        assert_eq!(ran.code, Some(2), "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{arguments}: {}\nexpected: {message}", ran.stderr);
+    }
+    let list = scratch.json(&format!("{train} --set data.folds=0,1,2,5 --clock work"));
+    let range = scratch.json(&format!("{train} --set data.folds=0-2,5 --clock work"));
+    assert_eq!((&list["n"], &list["primal"]), (&range["n"], &range["primal"]));
+}
+
+/// Who forgets --out is told so, whether the run was short or long; one of a thing is no plural.
+#[test]
+fn what_is_not_saved_is_told() {
+    let scratch = Scratch::new().with("letter.data", samples::letters(12, 16)).with("one.svm", "1 1:1\n");
+    let text = scratch.succeed("train --task chain --data letter.data").stdout;
+    assert!(text.contains("  not saved: no --out\n"), "{text}");
+    let text = scratch.succeed("train --task chain --data letter.data --out model").stdout;
+    assert!(text.contains("  saved to model\n") && !text.contains("not saved"), "{text}");
+    let text = scratch.succeed("train --task binary --data one.svm").stdout;
+    assert!(text.contains("binary on 1 example, 1 weight, "), "{text}");
+    let text = scratch.succeed("path --task chain --data letter.data --lambda-min 0.1").stdout;
+    assert!(text.contains("  not saved: no --out\n"), "{text}");
 }

@@ -3,7 +3,9 @@
 mod common;
 
 use common::refusals::assert_refused;
-use common::{Running, Scratch, number, samples};
+use serde_json::Value;
+
+use common::{Running, Scratch, has_begun, number, samples};
 
 /// A short path on words, under the work clock.
 const PATH: &str = "path --task chain --data letter.data --clock work --lambda-min 0.01 --quiet";
@@ -169,7 +171,7 @@ fn a_signal_saves_the_path_so_far() {
     let scratch = words();
     let slow = "path --task chain --data letter.data --eps 1e-4 --lambda-min 1e-5 --set oracle.delay_us=20";
     let mut running = Running::start(&mut scratch.command(&format!("{slow} --out model --record record --json")));
-    running.wait_until(|| scratch.path("record").exists() && scratch.text("record").lines().count() > 3);
+    running.wait_until(|| scratch.path("record").exists() && has_begun(&scratch.text("record")));
     running.signal("INT");
     let ran = running.finish();
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""), "{}", ran.stdout);
@@ -184,7 +186,7 @@ fn mistakes_are_refused() {
     let scratch = words().with("old", "an old model");
     for (arguments, message) in [
         ("--eps 0", "eps = 0: must be a number > 0"),
-        ("--eps nan", "eps = NaN: must be a number > 0"),
+        ("--eps nan", "eps = nan: must be a number > 0"),
         ("--eps x", "eps = x: must be a number"),
         ("--eps 1e-18", "eps = 1e-18 is too small for 64-bit numbers: at lambda = "),
         ("--eps 1e-300 --solver bcfw", "the rule is a gap of kappa eps = 9.0e-301, where rounding is "),
@@ -211,4 +213,73 @@ fn mistakes_are_refused() {
     ] {
         assert_refused(&scratch, &format!("{} {arguments} --out old", PATH.replace("--lambda-min 0.01", "")), message);
     }
+}
+
+/// With `--eps 10%` every gap is at most that share of the primal, and `verify` holds the rows to it; `--lambda-max` begins
+/// the path, and an even grid.
+#[test]
+fn relative_gaps_and_beginnings_of_ones_own() {
+    let scratch = words();
+    let path = format!("{PATH} --eps 10% --lambda-max 3 --out model");
+    let summary = scratch.json(&path);
+    let points = summary["breakpoints"].as_array().unwrap();
+    assert_eq!(
+        (&points[0]["lambda"], &summary["eps"], &summary["certified"]),
+        (&3.0.into(), &Value::Null, &true.into())
+    );
+    assert!((number(&summary, "relative_eps") - 0.1).abs() < 1e-12);
+    for point in points {
+        let (gap, primal) = (point["gap"].as_f64().unwrap(), point["primal"].as_f64().unwrap());
+        assert!(gap <= 0.09 * primal * (1.0 + 1e-12), "{point}");
+    }
+    assert_eq!(scratch.json("verify --model model --data letter.data")["verified"], true);
+    for lambda in [0.011, 0.1, 1.0, 2.9] {
+        let here = scratch.json(&format!("verify --model model --data letter.data --lambda {lambda}"));
+        assert_eq!(here["verified"], true, "{lambda}");
+        let stated = scratch.json(&format!("show model --lambda {lambda}"));
+        let gap = number(&stated, "gap");
+        assert!(gap <= 0.1 * number(&here, "primal") * (1.0 + 1e-9), "{lambda}: {stated:?}");
+    }
+    let text = scratch.succeed(&path.replace(" --quiet", "")).stdout;
+    assert!(text.contains("certified gap of at most 10 % of the primal at every lambda between"), "{text}");
+    let grid = scratch.json(&format!("{PATH} --grid 3 --lambda-max 1"));
+    assert_eq!(grid["breakpoints"][0]["lambda"], 1.0);
+    for (arguments, message) in [
+        ("--eps 0%", "eps = 0%: must be greater than 0% and less than 100%"),
+        ("--eps 100%", "eps = 100%: must be greater than 0% and less than 100%"),
+        ("--lambda-max 0.001", "lambda-max = 0.001: must be greater than lambda_min = 0.01"),
+        ("--lambda 1", "--lambda-max says where it begins"),
+    ] {
+        assert_refused(&scratch, &format!("{PATH} {arguments}"), message);
+    }
+}
+
+/// The help of `path` is its own where it means something else by an option, and leaves out what it does not have.
+#[test]
+fn the_help_of_paths_is_theirs() {
+    let scratch = Scratch::new();
+    let (path, train) = (scratch.succeed("path --help").stdout, scratch.succeed("train --help").stdout);
+    for (text, is_of_path) in
+        [("[default: 1/n]", false), ("--stream", false), ("--freeze", false), ("--lambda-max", true)]
+    {
+        assert_eq!((path.contains(text), train.contains(text)), (is_of_path, !is_of_path), "{text}");
+    }
+    assert!(path.contains("Of a grid, train each point to a gap of at most X"), "{path}");
+}
+
+/// The picture marks the lambda that cross-validation chose and the spread over folds, and its panels have lambda at the
+/// same places.
+#[test]
+fn pictures_mark_what_was_chosen() {
+    let scratch = words();
+    scratch.json(&format!("{PATH} --eps 0.2 --cv 4 --svg curves.svg"));
+    let svg = scratch.text("curves.svg");
+    assert!(svg.contains("chosen: lambda ") && svg.contains("deviation over folds"), "{svg}");
+    let panels: Vec<&str> = svg.split("<svg y=").skip(1).collect();
+    let ticks = |panel: &str| -> Vec<String> {
+        let middle = panel.lines().filter(|line| line.contains(r#"y="404" text-anchor="middle""#));
+        middle.map(str::to_owned).collect()
+    };
+    assert_eq!(panels.len(), 3);
+    assert!(ticks(panels[0]).len() > 2 && panels.iter().all(|panel| ticks(panel) == ticks(panels[0])), "{svg}");
 }

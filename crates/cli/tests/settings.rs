@@ -206,8 +206,11 @@ fn words_of_reports() {
     let train = "train --task binary --data good.svm --gap 5%";
     assert!(scratch.succeed(&format!("{train} --clock work")).stdout.contains(" work seconds, "));
     assert!(!scratch.succeed(train).stdout.contains("work seconds"));
-    let text = scratch.succeed("describe solver auto").stdout;
+    let text = scratch.succeed("describe solver auto --all").stdout;
     assert!(text.contains("solver.planes.recombine = when-cheap"), "{text}");
+    let brief = scratch.succeed("describe solver auto").stdout;
+    assert!(brief.contains("solver.planes = multi-plane") && brief.contains("auto --all"), "{brief}");
+    assert!(!brief.contains("solver.planes.") && 2 * brief.lines().count() < text.lines().count(), "{brief}");
     let text = scratch.succeed("describe task chain").stdout;
     assert!(text.contains("task.loss.matrix=[[0, 1]"), "{text}");
 }

@@ -35,7 +35,7 @@ fn drive(session: &Session, outer: &Outer, hooks: RunOptions) -> Result<(PathMod
 }
 
 fn path() -> Outer {
-    Outer::Path(PathSpec { eps: 0.2, lambda_min: 0.02, kappa: 0.9 })
+    Outer::Path(PathSpec { eps: 0.2.into(), lambda_min: 0.02, kappa: 0.9, lambda_max: None })
 }
 
 fn grid(points: GridPoints, warm_start: Option<WarmStart>) -> Outer {
@@ -172,7 +172,7 @@ fn other_loops_are_refused() {
     let list = |lambdas: &[f64]| GridPoints::List(lambdas.to_vec());
     let some_grid = grid(list(&[1.0, 0.1]), None);
     let (of_path, of_grid, of_run) = (saved(Some(&path())), saved(Some(&some_grid)), saved(None));
-    let finer = Outer::Path(PathSpec { eps: 0.1, lambda_min: 0.02, kappa: 0.9 });
+    let finer = Outer::Path(PathSpec { eps: 0.1.into(), lambda_min: 0.02, kappa: 0.9, lambda_max: None });
     for (from, to, message) in [
         (&of_path, None, "the checkpoint of a path, not of a training run"),
         (&of_grid, None, "the checkpoint of a grid, not of a training run"),

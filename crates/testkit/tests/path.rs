@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use multiplane::{PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
+use multiplane::{Lambda, PathEnd, PathSpec, PathState, PathStep, RunSpec, Session, dataset, follow};
 use multiplane_core::clock::{Clock, ClockKind};
 use multiplane_core::context::{Counts, Ctx};
 use multiplane_core::dual::{BlockDual, VectorDual};
 use multiplane_core::hull::HullState;
 use multiplane_core::oracle::{BoxedOracle, Capabilities, MaxOracle, OracleResult, Quality};
-use multiplane_core::path::{LambdaSearch, PathPoint, PathRun, SearchStep};
+use multiplane_core::path::{Beginning, LambdaSearch, PathPoint, PathRun, SearchStep};
 use multiplane_core::plane::Plane;
 use multiplane_core::rescale::{Rescale, WarmStart};
 use multiplane_core::rng::Rng;
 use multiplane_core::rounding::Magnitudes;
-use multiplane_core::run::{Run, RunError, Stop, StopReason};
+use multiplane_core::run::{GapTarget, Run, RunError, Stop, StopReason};
 use multiplane_core::solver::Solver;
 use multiplane_core::solvers::block_frank_wolfe::{BlockFrankWolfe, BlockFrankWolfeSolver, Solve, StepRule};
 use multiplane_core::solvers::find;
@@ -129,6 +129,10 @@ fn placed_planes_make_the_point() {
 }
 
 fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<PathPoint> {
+    path_and_gap_at_zero(problem, config, spec).0
+}
+
+fn path_and_gap_at_zero(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> (Vec<PathPoint>, f64) {
     let solver = config.solver(problem.blocks(), problem.dim, 1.0);
     let mut run: Run<BoxedOracle> =
         Run::new(problem.oracle(), problem.oracle(), solver, 1.0, Stop::default()).with_clock(ClockKind::Work);
@@ -140,7 +144,7 @@ fn path_of(problem: &Small, config: BlockFrankWolfe, spec: &PathSpec) -> Vec<Pat
     });
     assert_eq!(end.unwrap(), PathEnd::LambdaMin, "{}", problem.name);
     assert_eq!(state.breakpoints, points.len());
-    points
+    (points, state.gap_at_zero())
 }
 
 /// A path whose run and state are saved and restored after every step is the one that never stopped, to the bit: in the
@@ -150,7 +154,7 @@ fn paths_resume_to_the_bit_after_every_step() {
     for seed in 0..10 {
         let problem = small::random(seed);
         let config = configurations()[(seed % 5) as usize];
-        let spec = PathSpec { eps: 0.2, lambda_min: 1e-2, kappa: 0.7 };
+        let spec = PathSpec { eps: 0.2.into(), lambda_min: 1e-2, kappa: 0.7, lambda_max: None };
         let fresh = |lambda: f64| -> Run<BoxedOracle> {
             let solver = config.solver(problem.blocks(), problem.dim, lambda);
             Run::new(problem.oracle(), problem.oracle(), solver, lambda, Stop::default()).with_clock(ClockKind::Work)
@@ -186,37 +190,133 @@ fn answer(points: &[PathPoint], lambda: f64) -> (Vec<f64>, f64) {
     (point.w.iter().map(|w| w * ratio).collect(), circ - 0.5 * lambda * ratio * ratio * square)
 }
 
-/// At 200 random lambdas of its range, and above it, the path's weights have an exact gap of at most eps; at some of
-/// them an independent solver confirms it.
+/// At 200 random lambdas of its range, and far above it, the path's weights have an exact gap of at most eps; at
+/// some of them an independent solver confirms it.
 #[test]
 fn paths_are_as_good_as_they_say_everywhere() {
-    let mut between = 0;
-    for seed in 0..24 {
+    check_everywhere(|seed| GapTarget::from([0.2, 0.02][(seed % 2) as usize]));
+}
+
+/// The same of a gap that is a share of the primal value of the path's own weights at each lambda.
+#[test]
+fn shares_of_the_primal_hold_everywhere() {
+    check_everywhere(|seed| GapTarget::Percent([20.0, 2.0][(seed % 2) as usize]));
+}
+
+fn check_everywhere(eps_of: fn(u64) -> GapTarget) {
+    let (mut between, mut above) = (0, 0);
+    for seed in 0..30 {
         let problem = small::random(seed);
+        let eps = eps_of(seed);
+        if matches!(eps, GapTarget::Percent(_)) && is_free(&problem) {
+            continue;
+        }
         let config = configurations()[(seed % 5) as usize];
-        let spec = PathSpec { eps: [0.2, 0.02][(seed % 2) as usize], lambda_min: 1e-3, kappa: 0.7 };
+        let spec = PathSpec { eps, lambda_min: 1e-3, kappa: 0.7, lambda_max: None };
         let points = path_of(&problem, config, &spec);
         let name = &problem.name;
         assert!(points.windows(2).all(|pair| pair[0].lambda > pair[1].lambda), "{name}: lambdas do not fall");
-        assert!(points.iter().all(|point| point.gap() <= spec.kappa * spec.eps * (1.0 + 1e-12)), "{name}");
-        let top = 3.0 * points[0].lambda.max(2.0 * spec.lambda_min);
+        assert!(points.iter().all(|point| point.gap() <= 0.7 * eps.at(point.primal) * (1.0 + 1e-12)), "{name}");
+        let top = [3.0, 1e6][(seed / 4 % 2) as usize] * points[0].lambda.max(2.0 * spec.lambda_min);
         let mut rng = Rng::new(seed, 7);
         for round in 0..200 {
             let lambda = spec.lambda_min * (top / spec.lambda_min).powf(rng.unit());
             let (w, dual) = answer(&points, lambda);
             let primal = problem.primal(&w, lambda);
-            let gap = primal - dual;
+            let (gap, eps) = (primal - dual, eps.at(primal));
             between += usize::from(lambda < points[0].lambda);
-            assert!(gap <= spec.eps * (1.0 + 1e-9), "{name}: gap {gap} at lambda {lambda}, eps {}", spec.eps);
+            above += usize::from(lambda > points[0].lambda);
+            assert!(gap <= eps * (1.0 + 1e-9), "{name}: gap {gap} at lambda {lambda}, eps {eps}");
             assert!(gap >= -1e-9, "{name}: negative gap {gap} at lambda {lambda}");
             if round < 3 {
                 let (optimum, doubt) = reference::optimum(&problem, lambda);
                 assert!(dual <= optimum + doubt + 1e-7, "{name}: dual {dual} above the optimum {optimum}");
-                assert!(primal - optimum <= spec.eps + doubt + 1e-7, "{name}: {primal} is far from {optimum}");
+                assert!(primal - optimum <= eps + doubt + 1e-7, "{name}: {primal} is far from {optimum}");
             }
         }
     }
-    assert!(between > 1000, "hardly any lambda lay between breakpoints: {between}");
+    assert!(between > 1000 && above > 500, "hardly any lambda lay between breakpoints, {between}, or above, {above}");
+}
+
+/// A path that is told where to begin does, with a point that is good enough, and keeps its promise from there down; above
+/// it the gap is at most the larger one of that at the beginning and that at w = 0.
+#[test]
+fn paths_begin_where_they_are_told_to() {
+    let mut wide = 0;
+    for seed in 0..24 {
+        let problem = small::random(seed);
+        let eps: GapTarget = [0.05.into(), GapTarget::Percent(10.0)][(seed % 2) as usize];
+        if is_free(&problem) {
+            continue;
+        }
+        let first = [0.05, 0.5, 50.0][(seed % 3) as usize];
+        let spec = PathSpec { eps, lambda_min: 1e-3, kappa: 0.8, lambda_max: Some(Lambda::Value(first)) };
+        let config = configurations()[(seed % 5) as usize];
+        let (points, at_zero) = path_and_gap_at_zero(&problem, config, &spec);
+        let name = &problem.name;
+        assert_eq!(points[0].lambda, first, "{name}");
+        let mut rng = Rng::new(seed, 7);
+        for _ in 0..100 {
+            let lambda = 1e-3 * (1e3 * first / 1e-3).powf(rng.unit());
+            let (w, dual) = answer(&points, lambda);
+            let primal = problem.primal(&w, lambda);
+            let (gap, shrink) = (primal - dual, (first / lambda).min(1.0));
+            let bound = if shrink < 1.0 { shrink * points[0].gap() + (1.0 - shrink) * at_zero } else { eps.at(primal) };
+            assert!(gap <= bound * (1.0 + 1e-9) + 1e-12, "{name}: gap {gap} at lambda {lambda}, at most {bound}");
+        }
+        wide += usize::from(at_zero > eps.at(1.0));
+    }
+    assert!(wide > 0, "no path was begun below where its first masses serve for all above");
+    let spec = PathSpec { lambda_max: Some(Lambda::Value(1e-5)), ..PathSpec::default() };
+    assert!(spec.beginning(3.0).unwrap_err().to_string().contains("lambda_max = 0.00001: must be greater than"));
+    assert!(
+        PathSpec { lambda_max: Some(Lambda::OneOverN), ..spec }
+            .beginning(3.0)
+            .is_ok_and(|rule| rule.lambda == Some(1.0 / 3.0))
+    );
+}
+
+/// The search descends as far as one set of masses serves: at half of where the path begins none that was found does, and
+/// there are fewer breakpoints than where the path begins with the oracle's first answers.
+#[test]
+fn paths_begin_where_answers_change() {
+    let (mut found, mut told) = (0, 0);
+    for seed in 0..16 {
+        let problem = small::random(seed);
+        let spec = PathSpec { eps: 0.05.into(), lambda_min: 1e-3, kappa: 0.8, lambda_max: None };
+        let config = configurations()[(seed % 5) as usize];
+        let (points, at_zero) = path_and_gap_at_zero(&problem, config, &spec);
+        assert!(at_zero <= 0.05, "{}: {at_zero}", problem.name);
+        // The smallest lambda at which the answers at w = 0 are good enough, to a factor of 1.1.
+        let mut lambda = points[0].lambda;
+        while corner_gap(&problem, lambda) > 0.04 {
+            lambda *= 1.1;
+        }
+        if lambda > 2.0 * points[0].lambda {
+            let first = PathSpec { lambda_max: Some(Lambda::Value(lambda)), ..spec };
+            let all = path_of(&problem, config, &first).len();
+            assert!(points.len() <= all, "{}: {} breakpoints of {all}", problem.name, points.len());
+            (found, told) = (found + points.len(), told + all);
+        }
+    }
+    assert!(10 * found < 9 * told, "{found} breakpoints, {told} where they begin with the first answers");
+}
+
+/// Whether no labelling has a loss, so that w = 0 is optimal everywhere and a share of P is none.
+fn is_free(problem: &Small) -> bool {
+    problem.primal(&vec![0.0; problem.dim], 1.0) == 0.0
+}
+
+/// The gap at `lambda` of all mass on the oracle's answers at w = 0.
+fn corner_gap(problem: &Small, lambda: f64) -> f64 {
+    let (mut sum, mut circ, mut plane) = (vec![0.0; problem.dim], 0.0, Plane::new());
+    let mut oracle = problem.oracle();
+    for block in 0..problem.blocks() {
+        oracle.maximize(block, &vec![0.0; problem.dim], &mut plane).unwrap();
+        plane.view().star.add_to(-1.0 / lambda, &mut sum);
+        circ += plane.view().circ;
+    }
+    problem.primal(&sum, lambda) - (circ - 0.5 * lambda * sum.iter().map(|x| x * x).sum::<f64>())
 }
 
 /// The same on words, through session and model: the primal by the slow independent code, the dual that the model
@@ -227,7 +327,7 @@ fn a_path_of_words_is_as_good_as_it_says() {
     let spec = RunSpec::from_tree(tree.as_object().unwrap()).unwrap();
     let data = dataset::Dataset::new(multiplane::synth::synthetic_words(60, 1));
     let session = Session::on(spec, data, None).unwrap();
-    let path = PathSpec { eps: 0.1, lambda_min: 1e-3, kappa: 0.9 };
+    let path = PathSpec { eps: 0.1.into(), lambda_min: 1e-3, kappa: 0.9, lambda_max: None };
     let (model, summary) = session.path(&path, multiplane::RunOptions::default()).unwrap();
     assert!(model.lambdas.len() > 5 && summary.certified, "{} breakpoints", model.lambdas.len());
     let mut rng = Rng::new(5, 5);
@@ -236,7 +336,7 @@ fn a_path_of_words_is_as_good_as_it_says() {
         let here = model.at(lambda).unwrap();
         let primal = session.problem().reference_primal(&here.w, lambda, 1).unwrap();
         let gap = primal - here.info.certificate.dual.unwrap();
-        assert!(gap <= path.eps * (1.0 + 1e-9) && gap >= 0.0, "gap {gap} at lambda {lambda}");
+        assert!(gap <= 0.1 * (1.0 + 1e-9) && gap >= 0.0, "gap {gap} at lambda {lambda}");
         let above = lambda > model.lambdas[0];
         let stated = here.info.certificate.primal;
         assert!(if above { stated >= primal - 1e-9 } else { near(stated, primal) }, "{stated} is not {primal}");
@@ -283,17 +383,19 @@ fn the_search_stops_when_it_is_told_to() {
         let stop = Stop { interrupt: Some(interrupt.clone()), ..Stop::default() };
         let mut run: Run<BoxedOracle> =
             Run::new(problem.oracle(), problem.oracle(), solver, 1.0, stop).with_clock(ClockKind::Work);
+        let gap = GapTarget::Absolute(0.05);
+        let rule = Beginning { target: gap, eps: gap, lambda: None, floor: 1e-3 };
         let mut search = LambdaSearch::new();
         for _ in 0..1000 {
             interrupt.store(true, Ordering::Relaxed);
             let calls = run.cost().oracle_calls;
             let before = search.clone();
-            let found = PathRun::new(&mut run).search(0.05, &mut search).unwrap();
+            let found = PathRun::new(&mut run).search(&rule, &mut search).unwrap();
             assert_eq!(found, SearchStep::OutOfBudget(StopReason::Interrupt), "{before:?}");
             assert!(run.cost().oracle_calls == calls && search == before, "{before:?}");
             stages += usize::from(format!("{before:?}").contains("Confirm"));
             interrupt.store(false, Ordering::Relaxed);
-            if PathRun::new(&mut run).search(0.05, &mut search).unwrap() != SearchStep::Running {
+            if PathRun::new(&mut run).search(&rule, &mut search).unwrap() != SearchStep::Running {
                 break;
             }
         }

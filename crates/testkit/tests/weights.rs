@@ -74,13 +74,27 @@ fn weights_are_copies_for_every_solver() {
     }
 }
 
+/// Every solver that minimises, on two classes, where some go their own ways; and with a kernel, where they take one.
+#[test]
+fn weights_are_copies_for_two_classes() {
+    let mut letters = single_letters(&synthetic_words(8, 3));
+    letters.labels.iter_mut().for_each(|label| *label = if *label % 2 == 0 { 1 } else { -1 });
+    let data = Dataset::new(letters);
+    for entry in SOLVERS.iter().filter(|entry| entry.minimises) {
+        check(&json!("binary"), entry.name, &data, 300.0);
+        if entry.takes_kernels() {
+            check(&json!({"name": "binary", "kernel": {"name": "rbf", "gamma": 0.05}}), entry.name, &data, 300.0);
+        }
+    }
+}
+
 /// Every task of the registry that reads data, and kernels.
 #[test]
 fn weights_are_copies_for_every_task() {
     let letters = || Dataset::new(single_letters(&synthetic_words(30, 3)));
     for (task, data) in [
         (json!("multiclass"), letters()),
-        (json!({"name": "multiclass", "kernel": "rbf"}), letters()),
+        (json!({"name": "multiclass", "kernel": {"name": "rbf", "gamma": 0.05}}), letters()),
         (json!({"name": "multiclass", "class_weights": null, "bias": true}), letters()),
         (json!("chain"), Dataset::new(synthetic_words(30, 4))),
         (json!("multilabel"), Dataset::new(synthetic_scenes(30, 3))),

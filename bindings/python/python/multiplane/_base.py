@@ -367,7 +367,8 @@ class Estimator(Looked):
         for name, value in outer.items():
             if not isinstance(section, dict) or name in section:
                 raise ValueError(f"params: path.{name} is an argument of path()")
-            section[name] = plain(value, name)
+            if value is not None or name != "lambda_max":
+                section[name] = plain(value, name)
         try:
             model, summary = _core.path(
                 json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None

@@ -109,19 +109,22 @@ class BuiltIn(Estimator):
         X: Any,
         y: Any = None,
         *,
-        eps: float = 0.1,
+        eps: float | str = 0.1,
         lambda_min: float = 1e-5,
         kappa: float = 0.9,
+        lambda_max: float | str | None = None,
         X_test: Any = None,
         y_test: Any = None,
     ) -> PathResult:
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
-        ``eps`` of the optimum, proven. Breakpoints are optimised to a gap of ``kappa * eps``.
+        ``eps`` of the optimum, proven; ``"5%"`` is relative to the objective. Breakpoints are optimised to a gap of
+        ``kappa * eps``. The path begins at ``lambda_max``, where it is not given where answers begin to change; above, its
+        first weights serve, scaled.
         """
         made = self._unfitted()
         with self._in_users_words():
             data = made._data(X, y)
-            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}
+            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
             return made._path(data, outer, made._test_data(X_test, y_test))
 
     def check(

@@ -51,12 +51,27 @@ class PathResult:
             vars(found)["classes_"] = known  # of the type that they had in training
         return found
 
+    def predict(self, X: Any, lam: float) -> Any:
+        """Predictions with the weights of one lambda, as those of ``at(lam)``."""
+        return self.at(lam).predict(X)
+
+    @property
+    def best(self) -> Any:
+        """A fitted estimator for the lambda whose weights have the smallest test loss, the largest of them where there are
+        several; raises ``ValueError`` unless the path was given ``X_test`` and ``y_test``.
+        """
+        losses = [point.get("test_loss") for point in self.summary_["breakpoints"]]
+        measured = [(loss, k) for k, loss in enumerate(losses) if loss is not None]
+        if not measured:
+            raise ValueError("no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint")
+        return self.at(float(self.lambdas_[min(measured)[1]]))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the path's model file, which ``multiplane predict --lambda`` reads too."""
         self._model.save(path)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws primal and dual over lambda, and losses where they were measured; needs matplotlib."""
+        """Draws primal and dual over lambda, rising as in the command line's pictures, and losses where they were measured; needs matplotlib."""
         ax = axes(ax)
         ax.plot(self.lambdas_, self.primal_, ".-", label="primal")
         ax.plot(self.lambdas_, self.dual_, ".-", label="dual")
@@ -65,7 +80,6 @@ class PathResult:
             if all(loss is not None for loss in losses):
                 ax.plot(self.lambdas_, losses, "--", label=label)
         ax.set_xscale("log")
-        ax.invert_xaxis()
         ax.set_xlabel("lambda")
         ax.legend()
         return ax

@@ -335,12 +335,22 @@ class StructuredSVM(Estimator):
         return 1.0 - float(np.mean([task.loss(truth, answer) for truth, answer in zip(y, found, strict=True)]))
 
     def path(
-        self, X: Any, Y: Any, *, eps: float = 0.1, lambda_min: float = 1e-5, kappa: float = 0.9
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        eps: float | str = 0.1,
+        lambda_min: float = 1e-5,
+        kappa: float = 0.9,
+        lambda_max: float | str | None = None,
     ) -> PathResult:
-        """Follows the regularisation path; the task's decoder must be exact or give upper bounds."""
+        """Follows the regularisation path; the task's decoder must be exact or give upper bounds. ``eps="5%"`` is relative
+        to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change.
+        """
         made = self._unfitted()
         with made._source(X, Y) as source:
-            return made._path(source, {"eps": eps, "lambda_min": lambda_min, "kappa": kappa}, None)
+            outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
+            return made._path(source, outer, None)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0

@@ -57,6 +57,26 @@ pub(crate) struct Chart {
     pub series: Vec<Series>,
 }
 
+/// What a chart takes of the width for its legend, and its range of x: charts that stand one below the other share one.
+#[derive(Default)]
+pub(crate) struct Frame {
+    /// Letters of the longest name in the legend.
+    longest: usize,
+    /// The range of x in axis coordinates.
+    x: Option<(f64, f64)>,
+}
+
+impl Frame {
+    /// The frame that has room for both.
+    pub(crate) fn joined(self, other: Frame) -> Frame {
+        let x = match (self.x, other.x) {
+            (Some((low, high)), Some((other_low, other_high))) => Some((low.min(other_low), high.max(other_high))),
+            (x, other) => x.or(other),
+        };
+        Frame { longest: self.longest.max(other.longest), x }
+    }
+}
+
 /// The rectangle between (`LEFT`, `TOP`) and (`right`, `BOTTOM`) with its axes.
 struct Plot {
     right: f64,
@@ -67,20 +87,39 @@ struct Plot {
 impl Chart {
     /// The chart as one SVG element without ids, scripts or references: a file, or part of a page.
     pub(crate) fn svg(&self) -> String {
+        self.svg_within(&self.frame())
+    }
+
+    /// The frame that it has by itself.
+    pub(crate) fn frame(&self) -> Frame {
+        let longest = self.names().iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let shown = points.filter(|(_, y)| coordinate(*y, self.y_log).is_some());
+        let range = shown.filter_map(|(x, _)| coordinate(*x, self.x_log)).map(|x| Frame { longest, x: Some((x, x)) });
+        range.reduce(Frame::joined).unwrap_or(Frame { longest, x: None })
+    }
+
+    /// The names of the legend.
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.series.iter().map(|s| shorten(&s.name)).collect();
+        if let Some(y) = self.target.filter(|&y| coordinate(y, self.y_log).is_some()) {
+            names.push(format!("target {}", label(y, 3)));
+        }
+        names
+    }
+
+    /// The same in a frame that others share.
+    pub(crate) fn svg_within(&self, frame: &Frame) -> String {
         let place = |&(x, y): &(f64, f64)| -> Place { Some((coordinate(x, self.x_log)?, coordinate(y, self.y_log)?)) };
         let curves = self.series.iter().map(|series| series.points.iter().map(place).collect());
         let curves: Vec<Vec<Place>> = curves.collect();
         let shown = || curves.iter().flatten().flatten();
         let target = self.target.and_then(|y| coordinate(y, self.y_log));
 
-        let mut names: Vec<String> = self.series.iter().map(|s| shorten(&s.name)).collect();
-        if let (Some(y), Some(_)) = (self.target, target) {
-            names.push(format!("target {}", label(y, 3)));
-        }
-        let longest = names.iter().map(|name| name.chars().count()).max();
+        let names = self.names();
         let plot = Plot {
-            right: WIDTH - 20.0 - longest.map_or(0.0, |chars| 56.0 + 6.8 * chars as f64),
-            x: Axis::covering(shown().map(|point| point.0), self.x_log),
+            right: WIDTH - 20.0 - if names.is_empty() { 0.0 } else { 56.0 + 6.8 * frame.longest as f64 },
+            x: Axis::covering(frame.x.into_iter().flat_map(|(low, high)| [low, high]), self.x_log),
             y: Axis::covering(shown().map(|point| point.1).chain(target), self.y_log),
         };
 
@@ -104,7 +143,9 @@ impl Chart {
             let (x, y) = entries[i];
             for line in [&pixels[..], &[Some((x, y)), Some((x + 28.0, y))]] {
                 series.draw_line(line, &mut out);
-                series.draw_marker(line, shape, &mut markers);
+                if !series.is_strokes() {
+                    series.draw_marker(line, shape, &mut markers);
+                }
             }
         }
         out += &markers;
@@ -154,6 +195,12 @@ impl Series {
         let dashes = if dashed { r#" stroke-dasharray="4 5""# } else { "" };
         let _ = write!(out, r#"<path d="{path}" fill="none" stroke="{color}" stroke-width="1.8""#);
         let _ = writeln!(out, r#" stroke-linecap="round" stroke-linejoin="round"{dashes}/>"#);
+    }
+
+    /// Whether it is made of vertical strokes, which have no end that a marker could show.
+    fn is_strokes(&self) -> bool {
+        let mut pieces = self.points.windows(2).filter(|pair| pair.iter().all(|(_, y)| y.is_finite())).peekable();
+        pieces.peek().is_some() && pieces.all(|pair| pair[0].0 == pair[1].0)
     }
 
     /// Marker number `shape` at the last of these points that can be shown.

@@ -39,7 +39,12 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
             match KINDS.iter().find(|known| *known == kind || OF_TASKS.contains(known) && is_of_task(kind, known)) {
                 Some(kind) => vec![kind],
                 None if is_run_parameter(kind) && args.name.is_none() => {
-                    return run(&DescribeArgs { kind: Some("run".into()), name: Some(kind.clone()), json: args.json });
+                    return run(&DescribeArgs {
+                        kind: Some("run".into()),
+                        name: Some(kind.clone()),
+                        all: args.all,
+                        json: args.json,
+                    });
                 }
                 None => return Err(Error::input(unknown_name("kind", kind, KINDS))),
             }
@@ -58,12 +63,11 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
         let text = serde_json::to_string_pretty(&json).map_err(|error| Error::failed(error.to_string()))?;
         print(&(text + "\n"))?;
     } else {
-        let sections =
-            all.iter().map(
-                |(kind, items)| {
-                    if detailed { items.iter().map(Item::text).collect::<String>() } else { list(kind, items) }
-                },
-            );
+        let sections = all.iter().map(|(kind, items)| match detailed {
+            true if *kind == "solver" && !args.all => items.iter().map(Item::brief).collect::<String>(),
+            true => items.iter().map(Item::text).collect::<String>(),
+            false => list(kind, items),
+        });
         print(&sections.collect::<Vec<_>>().join("\n"))?;
         if !detailed {
             print("\n`multiplane describe KIND NAME` shows every parameter with its default.\n")?;
@@ -253,6 +257,31 @@ impl Item {
             write_params(&mut text, &self.params, &self.preset, &self.prefix, 2);
         }
         text
+    }
+}
+
+impl Item {
+    /// Every parameter on one line, without the fields of what is chosen: what they are is in the full text.
+    fn brief(&self) -> String {
+        let bare = Item { facts: self.facts.clone(), ..Item::short(&self.name, self.summary.clone()) };
+        let mut text = bare.text();
+        if !self.params.is_empty() {
+            text += "\nparameters (--set NAME=VALUE):\n";
+        }
+        for param in &self.params {
+            let value = value_of(param, &self.preset);
+            let value = match &param.kind {
+                ParamKind::Value(_) => format!(" = {value}"),
+                ParamKind::Choice(_) => format!(" = {}", name_of(value).as_str().unwrap_or("null")),
+                ParamKind::Table(_) => String::new(),
+            };
+            let doc = param.doc.split_inclusive(". ").next().unwrap_or_default().trim_end();
+            text += &format!("  {}.{}{value}\n      {doc}\n", self.prefix, param.name);
+        }
+        text + &format!(
+            "\n`multiplane describe solver {} --all` has their fields, and what can be chosen.\n",
+            self.name
+        )
     }
 }
 

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::args::InferArgs;
 use crate::commands::done::Done;
 use crate::commands::outputs::refuse_overwriting;
-use crate::infer_watch::{Ending, Stopwatch, Watcher, median};
+use crate::infer_watch::{Ending, Watcher, median};
+use crate::status_line::Stopwatch;
 use crate::terminal::{complain, number, print};
 
 /// The engine of .max files, which is not one of the registry: it solves no energies.

@@ -18,7 +18,7 @@ use crate::commands::outputs::refuse_overwriting;
 use crate::commands::stranger::Inherited;
 use crate::interrupt;
 use crate::terminal::complain;
-use crate::tree::{Flag, overlay, tree, utf8};
+use crate::tree::{Flag, in_line, overlay, tree, utf8};
 
 /// Where records go.
 pub(crate) enum Record {
@@ -130,7 +130,9 @@ impl Job {
                 Err(Error::input("--checkpoint-every says how often, but not where: give --checkpoint PATH"))
             }
             None => {
-                let (spec, outer) = kind.spec(tree(args, flags)?)?;
+                let read = kind.spec(tree(args, flags)?);
+                let (spec, outer) =
+                    read.map_err(|error| args.spec.iter().fold(error, |error, path| in_line(path, error)))?;
                 Ok(Job {
                     spec,
                     outer,
@@ -204,7 +206,8 @@ impl Job {
         if let Some(generation) = &self.generation {
             self.inherited.look(generation, args.quiet)?;
         }
-        let inputs = [&args.spec, &self.spec.data.path, &self.spec.data.test, &self.spec.regularizer.prior];
+        let data = &self.spec.data;
+        let inputs = [&args.spec, &data.path, &data.test, &data.weights, &self.spec.regularizer.prior];
         let previous = self.checkpoint.as_deref().map(previous_checkpoint);
         let lock = self.checkpoint.as_deref().map(lock_path);
         let record = self.record_path();

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use multiplane::{Error, durable_write, unknown_name};
 
-use crate::args::{Cli, ManArgs};
+use crate::args::{ManArgs, command};
 use crate::commands::done::Done;
 use crate::terminal::print;
 
 pub(crate) fn run(args: &ManArgs) -> Result<Done, Error> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = command().disable_help_subcommand(true);
     program.build(); // commands get their full names
     match &args.out {
         Some(folder) => {

@@ -12,7 +12,7 @@ use crate::terminal;
 use crate::tree::apply_sets;
 
 /// Parameters of data that can be said beside a model.
-const OF_DATA: [&str; 4] = ["folds", "format", "label_column", "separator"];
+const OF_DATA: [&str; 5] = ["folds", "format", "label_column", "separator", "weights"];
 
 /// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {
@@ -202,7 +202,11 @@ pub(crate) fn open_with(
     model.open_with(data, local).map_err(|error| match error {
         // What is missing is no fault of model and data.
         Error::Input(reason) if entry.local.contains(&"command") && !local.contains_key("command") => {
-            Error::Input(reason)
+            let task = &model.info.provenance.task;
+            Error::input(format!(
+                "{}: a model of task {task}, whose answers a program gives that is no part of it: {reason}",
+                on.model.display()
+            ))
         }
         Error::Input(reason) => {
             let (model, data) = (on.model.display(), shown(on));

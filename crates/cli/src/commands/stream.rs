@@ -14,7 +14,7 @@ use crate::commands::done::Done;
 use crate::commands::job::seconds;
 use crate::commands::outputs::refuse_overwriting;
 use crate::interrupt;
-use crate::terminal::{complain, number, print, seconds_of};
+use crate::terminal::{complain, counted, number, print, seconds_of};
 use crate::tree::tree;
 
 pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
@@ -152,12 +152,6 @@ fn text(summary: &StreamSummary) -> String {
         text += &format!("  saved to {model}\n");
     }
     text
-}
-
-/// A number of things of this name.
-fn counted(number: u64, name: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {name}{ending}")
 }
 
 fn stopped(reason: StreamReason) -> &'static str {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use multiplane::observe::Certificate;
+use multiplane::run::GapTarget;
 use multiplane::{
     Checkpoint, Error, Model, ModelFile, PathModel, PrimalClaim, Problem, RunSpec, Session, Verdict, Verified,
     format_by_name, model_format, read_prior, threads_for,
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads, told};
+use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, said_of, threads, told};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -178,6 +179,9 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
     spec.data.path = args.on.data.clone();
+    if let Some(weights) = said_of(&args.on, model)?.0.weights {
+        spec.data.weights = Some(weights);
+    }
     spec.task.params.extend(local_parameters(&args.on, model)?);
     match (&args.on.format, &args.on.data) {
         (Some(format), _) => spec.data.format = Some(format_by_name(format)?),
@@ -259,7 +263,11 @@ fn verify_all(args: &VerifyArgs, path: &PathModel, problem: &dyn Problem, thread
         rows.push(json!({ "lambda": lambda, "primal": primal, "reported_primal": reported, "gap": gap }));
     }
     let loose = path.loose_row().map(|(lambda, gap)| {
-        let eps = path.info.eps.unwrap_or(f64::NAN);
+        let eps = match path.info.eps() {
+            Some(GapTarget::Percent(share)) => format!("{share} % of the primal"),
+            Some(GapTarget::Absolute(eps)) => eps.to_string(),
+            None => "-".into(),
+        };
         format!(
             "at lambda = {lambda} the path's gap is {gap}, above eps = {eps}: a row is missing, or a value is not true"
         )

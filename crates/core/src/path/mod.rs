@@ -6,4 +6,4 @@ mod search;
 
 pub use path_run::{GapProgress, PathRun};
 pub use point::PathPoint;
-pub use search::{LambdaSearch, SearchStep};
+pub use search::{Beginning, LambdaSearch, SearchStep};

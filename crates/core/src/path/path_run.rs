@@ -9,7 +9,7 @@ use crate::observe::Certificate;
 use crate::oracle::MaxOracle;
 use crate::rescale::WarmStart;
 use crate::rounding::Rounded;
-use crate::run::{Losses, Run, RunError, Spent, StopReason, Unsupported, is_possible};
+use crate::run::{GapTarget, Losses, Run, RunError, Spent, StopReason, Unsupported, is_possible};
 use crate::solver::Solver;
 
 /// What a step toward a gap came to.
@@ -34,6 +34,11 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
     /// Takes a run in hand; it may be let go and taken again between any two calls.
     pub fn new(run: &'a mut Run<O>) -> Self {
         PathRun { run }
+    }
+
+    /// Returns the number of examples.
+    pub fn blocks(&self) -> usize {
+        self.run.blocks()
     }
 
     /// Goes on at `lambda` from the present point, with new bounds. `false`, and nothing done, where the solver
@@ -66,7 +71,7 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         Ok(point)
     }
 
-    /// Takes one step (after looking at the budgets) toward a w(phi) with a gap of at most `gap`, and looks at the gap
+    /// Takes one step (after looking at the budgets) toward a w(phi) whose gap is at most `target`, and looks at the gap
     /// after an outer iteration where it may be small enough (see [`Evaluate`](crate::run::Evaluate)), and less often
     /// where looking takes longer than training. Budgets are those of the run; a
     /// gap among its stops plays no part.
@@ -74,17 +79,17 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
     /// # Errors
     ///
     /// As [`point_at`](PathRun::point_at).
-    pub fn approach(&mut self, gap: f64) -> Result<GapProgress, RunError> {
+    pub fn approach(&mut self, target: GapTarget) -> Result<GapProgress, RunError> {
         if let Some(reason) = self.run.spent() {
             self.run.pause();
             return Ok(GapProgress::OutOfBudget(reason));
         }
         let mut progress = GapProgress::Running;
         let report = self.run.step()?;
-        if (report.iteration_ended || report.part_ended) && self.run.may_have_gap(gap) {
+        if (report.iteration_ended || report.part_ended) && self.may_reach(target) {
             let (point, spent) = self.check()?;
             self.run.learn_gap(point.gap());
-            let reached = point.gap() <= gap;
+            let reached = point.gap() <= target.at(point.primal);
             if reached {
                 self.run.move_to_training(spent, self.run.blocks() as u64);
             }
@@ -97,6 +102,18 @@ impl<'a, O: MaxOracle> PathRun<'a, O> {
         }
         self.run.tick();
         Ok(progress)
+    }
+
+    /// Whether a look at the gap may be worth its calls. A share of P is a share of F, if it is reached.
+    fn may_reach(&mut self, target: GapTarget) -> bool {
+        let gap = match target {
+            GapTarget::Absolute(gap) => gap,
+            GapTarget::Percent(_) => {
+                let (dual, share) = (self.run.parts().0.progress().dual, target.at(1.0));
+                dual.unwrap_or(0.0).max(0.0) * share / (1.0 - share).max(f64::MIN_POSITIVE)
+            }
+        };
+        self.run.may_have_gap(gap)
     }
 
     /// The certificate of w(phi) as it is now, and what it took; booked as evaluation.

@@ -1,7 +1,11 @@
 //! A certified point of a path.
 
+use serde::{Deserialize, Serialize};
+
+use crate::run::GapTarget;
+
 /// A point w(phi) with its certificate.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
     /// Strength of the regulariser.
     pub lambda: f64,
@@ -28,11 +32,17 @@ impl PathPoint {
         self.primal - self.dual
     }
 
-    /// Returns the smallest share of lambda at which w is still good to `gap`; 0 where it is for every lambda, `None`
-    /// where it is not even here.
-    pub fn reach(&self, gap: f64) -> Option<f64> {
-        let room = gap - self.gap();
+    /// Returns the smallest share of lambda at which w is still good to `eps`; 0 where it is for every lambda, `None`
+    /// where it is not even here. At `rho lambda` the gap is `gap + (1 - rho) score`, and P is
+    /// `primal - (1 - rho) lambda/2 |w|^2`: both are lines in rho, so that what holds at both ends holds between.
+    pub fn reach(&self, eps: impl Into<GapTarget>) -> Option<f64> {
+        let eps = eps.into();
+        let room = eps.at(self.primal) - self.gap();
+        let slope = match eps {
+            GapTarget::Absolute(_) => self.score,
+            GapTarget::Percent(_) => self.score + eps.at(0.5 * self.lambda * self.square),
+        };
         let holds = room >= 0.0; // not so for NaN
-        holds.then(|| if self.score <= room { 0.0 } else { 1.0 - room / self.score })
+        holds.then(|| if slope <= room { 0.0 } else { 1.0 - room / slope })
     }
 }

@@ -165,7 +165,8 @@ impl<O: MaxOracle> Run<O> {
         }
         let progress = self.solver.progress();
         self.estimate = progress.gap_seen.map(|seen| self.forecast.gap(seen));
-        let near = progress.gap_seen.is_none_or(|seen| self.forecast.is_near(seen, gap, self.clock.pace()));
+        let (passes, pace) = (self.passes(), self.clock.pace());
+        let near = progress.gap_seen.is_none_or(|seen| self.forecast.is_near(seen, gap, passes, pace));
         let Some(dual) = progress.dual.filter(|_| near) else { return false };
         let meter = self.meter();
         let mut w = std::mem::take(&mut self.candidate);

@@ -111,8 +111,8 @@ impl<O: MaxOracle> Run<O> {
             return None;
         }
         let seen = self.solver.progress().gap_seen;
-        let (forecast, pace) = (&self.forecast, self.clock.pace());
-        let near = seen.is_none_or(|seen| forecast.is_near(seen, target.at(dual + forecast.gap(seen)), pace));
+        let (forecast, passes, pace) = (&self.forecast, self.passes(), self.clock.pace());
+        let near = seen.is_none_or(|seen| forecast.is_near(seen, target.at(dual + forecast.gap(seen)), passes, pace));
         near.then_some(target)
     }
 

@@ -38,6 +38,13 @@ const LOOKS_APART: f64 = 16.0;
 /// Attempts that called for anything are so many passes apart: outer iterations may be shorter, and gaps go up and down.
 const ATTEMPTS_APART: f64 = 0.25;
 
+/// A share that calls visits wrong, for which gaps that sum to no more than this share of the target are too wide ..
+const SHARE_IN_DOUBT: f64 = 0.5;
+
+/// .. is tried again so many passes after the last attempt. It may have been learned from gaps of which the visits had not
+/// heard yet, or that were rounding, and without an attempt nothing corrects it.
+const DOUBTED_AFTER: f64 = 10.0;
+
 /// Learns how the sum of the gaps that visits met relates to the proven gap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Forecast {
@@ -74,12 +81,14 @@ impl Forecast {
         self.share * seen.max(0.0)
     }
 
-    /// Returns whether a target is near enough for an attempt after `pace` of training. What the planes kept showed of the
-    /// gap counts as long as another look would cost much.
-    pub(super) fn is_near(&self, seen: f64, target: f64, pace: f64) -> bool {
+    /// Returns whether a target is near enough for an attempt after so many passes, and `pace` of training. What the planes
+    /// kept showed of the gap counts as long as another look would cost much.
+    pub(super) fn is_near(&self, seen: f64, target: f64, passes: f64, pace: f64) -> bool {
         let slack = if self.learned { SLACK_ONCE_LEARNED } else { SLACK };
+        let in_doubt = passes >= self.tried + DOUBTED_AFTER && seen <= SHARE_IN_DOUBT * target;
         let may_look = pace >= self.looked_at + LOOKS_APART * self.look_pace;
-        self.gap(seen) <= slack * target && (may_look || self.least * seen.max(0.0) <= SLACK_OF_LEAST * target)
+        (self.gap(seen) <= slack * target || in_doubt)
+            && (may_look || self.least * seen.max(0.0) <= SLACK_OF_LEAST * target)
     }
 
     /// Returns whether an attempt would be the first that teaches anything.
@@ -151,12 +160,24 @@ mod tests {
             assert_eq!(forecast, before, "{seen} {gap}");
         }
         forecast = Forecast::new();
-        assert!(forecast.is_near(0.03, 0.01, 0.0) && !forecast.is_near(0.05, 0.01, 0.0));
+        assert!(forecast.is_near(0.03, 0.01, 0.0, 0.0) && !forecast.is_near(0.05, 0.01, 0.0, 0.0));
         forecast.learn(0.03, 0.015);
         assert!(
-            !forecast.is_near(0.018, 0.01, 0.0) && forecast.is_near(0.016, 0.01, 0.0),
+            !forecast.is_near(0.018, 0.01, 0.0, 0.0) && forecast.is_near(0.016, 0.01, 0.0, 0.0),
             "what was learned has no slack"
         );
+    }
+
+    /// A share that was learned from next to nothing does not keep attempts away for ever, a credible one does.
+    #[test]
+    fn shares_are_doubted() {
+        let mut forecast = Forecast::new();
+        forecast.learn(1e-17, 0.02);
+        forecast.tried(100.0);
+        assert!(!forecast.is_near(1e-14, 0.01, 109.0, 0.0) && forecast.is_near(1e-14, 0.01, 110.0, 0.0));
+        assert!(!forecast.is_near(0.006, 0.01, 1e6, 0.0), "the visits met more than half the target");
+        forecast.learn(0.01, 0.012);
+        assert!(!forecast.is_near(0.008, 0.01, 1e6, 0.0));
     }
 
     /// What the planes kept showed counts until another look is cheap.
@@ -165,8 +186,8 @@ mod tests {
         let mut forecast = Forecast::new();
         forecast.learn_least(0.03, 0.015);
         forecast.looked(Spent { seconds: 0.1, pace: 0.1, ..Spent::default() }, 1.0);
-        assert!(!forecast.is_near(0.03, 0.01, 1.0) && forecast.is_near(0.02, 0.01, 1.0));
-        assert!(!forecast.is_near(0.03, 0.01, 2.5) && forecast.is_near(0.03, 0.01, 2.7));
+        assert!(!forecast.is_near(0.03, 0.01, 0.0, 1.0) && forecast.is_near(0.02, 0.01, 0.0, 1.0));
+        assert!(!forecast.is_near(0.03, 0.01, 0.0, 2.5) && forecast.is_near(0.03, 0.01, 0.0, 2.7));
         assert_eq!(forecast.seconds_of_look(), 0.1);
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use multiplane_core::linalg;
 use multiplane_core::observe::Certificate;
+use multiplane_core::run::GapTarget;
 use multiplane_tasks::problem::MAX_DIM;
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
@@ -46,8 +47,11 @@ pub struct PathInfo {
     /// Where the weights come from.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// How far P may be from its optimum anywhere on a path.
+    /// How far P may be from its optimum anywhere on a path; none where that is relative.
     pub eps: Option<f64>,
+    /// The same as a share of P.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_eps: Option<f64>,
     /// Share of eps to which breakpoints were optimised.
     pub kappa: Option<f64>,
     /// The smallest lambda asked for.
@@ -94,14 +98,28 @@ impl PathInfo {
             return Err(format!("its lambda_end is {end}, expected at most its last lambda {last}"));
         }
         let is_path = self.kind == PathKind::Path;
-        if is_path != self.eps.is_some_and(|eps| eps.is_finite() && eps > 0.0) {
-            let rule = if is_path { "a finite number > 0" } else { "none, as it is a grid" };
-            return Err(format!("its eps is {:?}, expected {rule}", self.eps));
+        let sound = match (self.eps, self.relative_eps) {
+            (Some(eps), None) => is_path && eps.is_finite() && eps > 0.0,
+            (None, Some(share)) => is_path && share > 0.0 && share < 1.0,
+            (None, None) => !is_path,
+            (Some(_), Some(_)) => false,
+        };
+        if !sound {
+            let rule = if is_path { "one finite number > 0, a share < 1" } else { "none, as it is a grid" };
+            return Err(format!("its eps is {:?}, relative {:?}, expected {rule}", self.eps, self.relative_eps));
         }
         match self.gap_at_zero.is_finite() && self.gap_at_zero >= 0.0 {
             true => Ok(()),
             false => Err(format!("its gap_at_zero is {}, expected a finite number >= 0", self.gap_at_zero)),
         }
+    }
+}
+
+impl PathInfo {
+    /// Returns how far P may be from its optimum anywhere on a path; `None` of a grid.
+    pub fn eps(&self) -> Option<GapTarget> {
+        let share = self.relative_eps.map(|share| GapTarget::Percent(100.0 * share));
+        self.eps.map(GapTarget::Absolute).or(share)
     }
 }
 
@@ -119,9 +137,12 @@ impl PathModel {
         points: &[Breakpoint],
         w: Vec<f64>,
     ) -> Self {
-        let outer = json!({ "eps": spec.eps, "kappa": spec.kappa, "lambda_min": spec.lambda_min });
-        let mut model = PathModel::new(provenance, PathKind::Path, outer, stop_reason, points, w);
-        (model.info.eps, model.info.kappa) = (Some(spec.eps), Some(spec.kappa));
+        let mut model = PathModel::new(provenance, PathKind::Path, json!(spec), stop_reason, points, w);
+        match spec.eps {
+            GapTarget::Absolute(eps) => model.info.eps = Some(eps),
+            GapTarget::Percent(share) => model.info.relative_eps = Some(share / 100.0),
+        }
+        model.info.kappa = Some(spec.kappa);
         (model.info.lambda_min, model.info.lambda_end) = (spec.lambda_min, lambda_end);
         model
     }
@@ -147,6 +168,7 @@ impl PathModel {
             kind,
             provenance,
             eps: None,
+            relative_eps: None,
             kappa: None,
             lambda_min: last,
             lambda_end: last,
@@ -241,17 +263,18 @@ impl PathModel {
     /// Finds the first row of a path that is not good to eps at the end of what it answers for, the next row's lambda or
     /// the end of the path: that lambda, and the gap there. By the values in the file, whatever they are worth.
     pub fn loose_row(&self) -> Option<(f64, f64)> {
-        let eps = self.info.eps.filter(|_| self.info.kind == PathKind::Path)?;
+        let eps = self.info.eps().filter(|_| self.info.kind == PathKind::Path)?;
         let ends = self.lambdas.iter().skip(1).copied().chain([self.info.lambda_end]);
         let rows = self.lambdas.iter().zip(ends).enumerate().map(|(k, (own, end))| {
             let half_square = self.half_square(k);
             let (primal, dual) = (self.primal[k] + (end - own) * half_square, self.dual[k] * (end / own));
             let size = self.primal[k].abs() + self.dual[k].abs();
-            (end, primal - dual, size)
+            (end, primal - dual, eps.at(primal), size)
         });
-        let holds = |(_, gap, size): &(f64, f64, f64)| *gap <= eps + ROUNDING * (eps + size); // not so for NaN
+        // Not so for NaN.
+        let holds = |(_, gap, eps, size): &(f64, f64, f64, f64)| *gap <= eps + ROUNDING * (eps + size);
         let loose = rows.into_iter().find(|row| !holds(row));
-        loose.map(|(end, gap, _)| (end, gap))
+        loose.map(|(end, gap, ..)| (end, gap))
     }
 
     /// Packs the file's bytes: a safetensors container with `lambdas` and, row by row, `w`, `primal` and `dual`, of paths
@@ -346,6 +369,7 @@ mod tests {
             kind,
             provenance,
             eps: Some(0.1),
+            relative_eps: None,
             kappa: Some(0.9),
             lambda_min: 0.1,
             lambda_end: 0.1,

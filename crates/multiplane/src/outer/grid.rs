@@ -4,7 +4,7 @@
 
 use multiplane_core::oracle::BoxedOracle;
 use multiplane_core::parameter::ParameterError;
-use multiplane_core::path::{LambdaSearch, PathRun, SearchStep};
+use multiplane_core::path::{Beginning, LambdaSearch, PathRun, SearchStep};
 use multiplane_core::run::{GapTarget, Outcome, Run, RunError, StopReason};
 use multiplane_core::solvers::SolverEntry;
 use multiplane_core::state::{StateError, ensure};
@@ -19,6 +19,9 @@ use crate::error::Error;
 use crate::file::{Breakpoint, PathKind, PathModel};
 use crate::session::{RunOptions, Session};
 use crate::spec::{GridPoints, GridSpec, Outer, PathEnd};
+
+/// The smallest lambda that is looked at for the beginning of an even grid, as a multiple of its end.
+const LOWEST: f64 = 2.0;
 
 /// `count` numbers from `from` down to `to`, evenly in the logarithm; both ends exact.
 fn even(count: usize, from: f64, to: f64) -> Vec<f64> {
@@ -59,6 +62,7 @@ impl Position {
     fn check(&self, dim: usize) -> Result<(), StateError> {
         let positive = |lambda: &f64| lambda.is_finite() && *lambda > 0.0;
         let sound = self.lambdas.iter().chain([&self.lambda]).all(positive);
+        self.search.check(dim)?;
         let fits = self.rows.len() <= self.lambdas.len() && self.rows.iter().all(|(_, w)| w.len() == dim);
         ensure(sound && fits, "the position on the grid")
     }
@@ -167,12 +171,14 @@ impl Session {
         run: &mut Run<BoxedOracle>,
     ) -> Result<Option<StopReason>, Error> {
         let GridPoints::Even { count, to, .. } = spec.points else { return Ok(None) };
-        let sought = PathRun::new(run).search(spec.start_gap, &mut at.search).map_err(|error| match error {
+        let gap = GapTarget::Absolute(spec.start_gap);
+        let rule = Beginning { target: gap, eps: gap, lambda: None, floor: LOWEST * to };
+        let sought = PathRun::new(run).search(&rule, &mut at.search).map_err(|error| match error {
             RunError::Unsupported(reason) => Error::input(format!("{reason}; or say where the grid begins")),
             other => other.into(),
         })?;
         let from = match sought {
-            SearchStep::Running => return Ok(None),
+            SearchStep::Running | SearchStep::AboveTarget(_) => return Ok(None),
             SearchStep::OutOfBudget(reason) => return Ok(Some(reason)),
             SearchStep::Zero => {
                 return Err(Error::input("w = 0 is optimal at every lambda: there is nothing to search"));

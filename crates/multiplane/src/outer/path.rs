@@ -81,6 +81,7 @@ impl Position {
         let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
         let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
         let begun = self.state.next.is_some() == (rows > 0);
+        self.state.check(dim)?;
         ensure(fits && sound && falling && begun, "the position on the path")
     }
 }

@@ -4,7 +4,8 @@ use multiplane_core::oracle::MaxOracle;
 use multiplane_core::parameter::ParameterError;
 use multiplane_core::path::{GapProgress, LambdaSearch, PathPoint, PathRun, SearchStep};
 use multiplane_core::rescale::WarmStart;
-use multiplane_core::run::{Run, RunError};
+use multiplane_core::run::{GapTarget, Run, RunError};
+use multiplane_core::state::StateError;
 use multiplane_tasks::problem::MAX_DIM;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +71,9 @@ impl PathState {
             Some(next) if next <= spec.lambda_min => Ok(PathStep::Ended(PathEnd::LambdaMin)),
             Some(next) => {
                 if self.lambda != next {
-                    PathRun::new(run).continue_at(next, WarmStart::KeepPrimal);
+                    // The search for the start may have left the run below it.
+                    let start = if next < self.lambda { WarmStart::KeepPrimal } else { WarmStart::KeepDual };
+                    PathRun::new(run).continue_at(next, start);
                 }
                 self.approach(run, spec)
             }
@@ -85,30 +88,39 @@ impl PathState {
         self.search.gap_at_zero()
     }
 
+    /// What is wrong with one that was read, for `dim` weights.
+    pub(super) fn check(&self, dim: usize) -> Result<(), StateError> {
+        self.search.check(dim)
+    }
+
     /// On the way to the first breakpoint.
     fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        let start = match PathRun::new(run).search(spec.target(), &mut self.search).map_err(unsupported)? {
+        let rule = spec.beginning(PathRun::new(run).blocks() as f64).map_err(|error| error.under("path"))?;
+        let start = match PathRun::new(run).search(&rule, &mut self.search).map_err(unsupported)? {
             SearchStep::Running => return Ok(PathStep::Running),
+            SearchStep::AboveTarget(point) => return self.miss(&point, spec),
             SearchStep::OutOfBudget(reason) => return Ok(PathStep::Ended(reason.into())),
             SearchStep::Start(point) => point,
             // The best labellings at w = 0 balance out: w = 0 is good enough at every lambda.
             SearchStep::Zero => PathRun::new(run).point_at(spec.lambda_min).map_err(unsupported)?,
             // Where the oracle leaves no gap, rounding does.
             SearchStep::Loose(gap) if self.search.gap_at_zero() == 0.0 => {
-                let (eps, lambda, target) = (spec.eps, run.lambda(), spec.target());
+                let (lambda, target) = (run.lambda(), spec.target().at(self.search.primal_at_zero()));
                 let what = format!("the rule is a gap of kappa eps = {target:.1e}, where rounding is {gap:.1e}");
-                return Err(Error::input(beyond(eps, lambda, gap, &what)));
+                return Err(Error::input(beyond(spec.eps, lambda, gap, &what)));
             }
-            SearchStep::Loose(gap) => return Err(Error::input(loose(gap, spec.target()))),
+            SearchStep::Loose(gap) => {
+                return Err(Error::input(loose(gap, spec.target().at(self.search.primal_at_zero()))));
+            }
         };
         if start.lambda < spec.lambda_min {
             let rule = format!("the path begins at lambda = {:.6}, expected a number below that", start.lambda);
             return Err(ParameterError::new("path.lambda_min", spec.lambda_min, rule).into());
         }
         let rounding = ROUNDING * start.primal;
-        if spec.target() < rounding {
-            let what =
-                format!("the rule is a gap of kappa eps = {:.1e}, where rounding is {rounding:.1e}", spec.target());
+        let target = spec.target().at(start.primal);
+        if target < rounding {
+            let what = format!("the rule is a gap of kappa eps = {target:.1e}, where rounding is {rounding:.1e}");
             return Err(Error::Input(too_small(spec, &start, &what)));
         }
         self.pass(start, spec)
@@ -130,7 +142,7 @@ impl PathState {
     /// Takes note of a breakpoint. Fails where the next one would be the same number.
     fn pass(&mut self, point: PathPoint, spec: &PathSpec) -> Result<PathStep, Error> {
         let Some(reach) = point.reach(spec.eps) else {
-            let (lambda, gap, eps) = (point.lambda, point.gap(), spec.eps);
+            let (lambda, gap, eps) = (point.lambda, point.gap(), spec.eps.at(point.primal));
             return Err(Error::Failed(format!("at lambda = {lambda:e} the gap is {gap:.3e}, more than eps = {eps:e}")));
         };
         let next = (point.lambda * reach).max(spec.lambda_min);
@@ -159,7 +171,7 @@ impl PathState {
                 nearest.checks += 1;
                 let still = dual - nearest.dual <= ROUNDING * point.primal.abs();
                 if nearest.checks >= IDLE_CHECKS && still {
-                    let (checks, target) = (nearest.checks, spec.target());
+                    let (checks, target) = (nearest.checks, spec.target().at(point.primal));
                     let what = format!(
                         "the rule is a gap of kappa eps = {target:.1e}, but it has not fallen below {:.3e} in {checks} \
                          further checks, and the dual value has not risen",
@@ -194,8 +206,12 @@ fn too_small(spec: &PathSpec, point: &PathPoint, what: &str) -> String {
     beyond(spec.eps, point.lambda, point.gap(), what)
 }
 
-fn beyond(eps: f64, lambda: f64, gap: f64, what: &str) -> String {
-    format!("eps = {eps:e} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
+fn beyond(eps: GapTarget, lambda: f64, gap: f64, what: &str) -> String {
+    let eps = match eps {
+        GapTarget::Absolute(eps) => format!("{eps:e}"),
+        GapTarget::Percent(share) => format!("{share}%"),
+    };
+    format!("eps = {eps} is too small for 64-bit numbers: at lambda = {lambda:e}, gap {gap:.3e}, {what}")
 }
 
 fn unsupported(error: RunError) -> Error {
@@ -216,7 +232,7 @@ mod tests {
     /// A run that neither closes its gap nor raises its dual is stopped, one that does either is not, however slowly.
     #[test]
     fn idle_runs_are_stopped() {
-        let spec = PathSpec { eps: 1e-13, ..PathSpec::default() };
+        let spec = PathSpec { eps: 1e-13.into(), ..PathSpec::default() };
         let ends = |at: &dyn Fn(u32) -> PathPoint| {
             let mut state = PathState::new();
             (0..1000).find_map(|check| state.miss(&at(check), &spec).err())
@@ -234,11 +250,11 @@ mod tests {
     /// A breakpoint that would be the same number as the one before is refused.
     #[test]
     fn steps_move() {
-        let spec = PathSpec { eps: 1e-18, ..PathSpec::default() };
+        let spec = PathSpec { eps: 1e-18.into(), ..PathSpec::default() };
         let mut state = PathState::new();
         let error = state.pass(point(0.5, 0.5), &spec).unwrap_err();
         assert!(matches!(error, Error::Input(_)) && error.to_string().contains("is the same number"), "{error}");
-        let spec = PathSpec { eps: 0.1, ..spec };
+        let spec = PathSpec { eps: 0.1.into(), ..spec };
         assert!(
             state.pass(point(0.5, 0.45), &spec).is_ok() && state.next.is_some_and(|next| (next - 1.8).abs() < 1e-12)
         );

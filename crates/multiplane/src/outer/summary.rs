@@ -22,8 +22,11 @@ pub struct PathSummary {
     pub n: usize,
     /// Weights.
     pub d: usize,
-    /// How far the primal value may be from the optimum.
+    /// How far the primal value may be from the optimum; none where that is relative.
     pub eps: Option<f64>,
+    /// The same as a share of the primal value; left out where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relative_eps: Option<f64>,
     /// Share of eps to which breakpoints are optimised.
     pub kappa: Option<f64>,
     /// The smallest lambda asked for.
@@ -71,6 +74,7 @@ impl PathSummary {
             n: model.info.provenance.n,
             d: session.problem().dim(),
             eps: model.info.eps,
+            relative_eps: model.info.relative_eps,
             kappa: model.info.kappa,
             lambda_min: model.info.lambda_min,
             lambda_end: model.info.lambda_end,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use multiplane_tasks::builtin::gaps::used_columns;
 use multiplane_tasks::data::{self, Format, ReadRules, conll, crfsuite, csv, guess, hmm, letter};
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
@@ -60,6 +61,9 @@ pub fn read_task_data(
     };
     match (path, task.without_data) {
         (Some(path), _) => read_by(path, format.or(only), folds, rules),
+        (None, Some(_)) if rules.weights.is_some() => {
+            Err(Error::input("data.weights: only the program knows its examples: they take no weights"))
+        }
         (None, Some(make)) => Ok(make()),
         (None, None) => Err(Error::input("no data given")),
     }
@@ -83,14 +87,17 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Optio
     if guessed.as_ref().is_some_and(is_readable) {
         return Ok(guessed);
     }
+    // Numbers of columns are no names.
+    let is_numbered = used_columns(vocabulary).is_some();
+    let is_named = vocabulary.dictionary.is_some() && !is_numbered;
     let is_letter = |label: &String| matches!(label.as_bytes(), [b'a'..=b'z']);
     let known: Format = match readable {
         [only] => only,
-        _ if vocabulary.dictionary.is_some() && readable.contains(&&csv::FORMAT) => &csv::FORMAT, // columns with names
+        _ if is_named && readable.contains(&&csv::FORMAT) => &csv::FORMAT, // columns with names
         // Features with names are made of text by templates, or attributes.
         _ if vocabulary.own.contains_key("template") => &conll::FORMAT,
-        _ if vocabulary.dictionary.is_some() => &crfsuite::FORMAT,
-        _ if !vocabulary.labels.iter().all(is_letter) => &hmm::FORMAT,
+        _ if is_named => &crfsuite::FORMAT,
+        _ if is_numbered || !vocabulary.labels.iter().all(is_letter) => &hmm::FORMAT,
         _ if guessed.is_none() => &letter::FORMAT,
         _ => return Ok(guessed), // what it holds is told best by the task that does not read it
     };
@@ -102,10 +109,14 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Optio
 pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
     let Provenance { vocabulary, spec: run, .. } = &model.info.provenance;
     let bias = usize::from(run["task"]["bias"] == true);
+    let (features, names) = match used_columns(vocabulary) {
+        Some((width, _)) => (Some(width), None),
+        None => (vocabulary.features.checked_sub(bias), vocabulary.dictionary.clone()),
+    };
     ReadRules {
         unlabelled: true,
-        features: vocabulary.features.checked_sub(bias).filter(|&features| features > 0),
-        names: vocabulary.dictionary.clone(),
+        features: features.filter(|&features| features > 0),
+        names,
         named_labels: vocabulary.labels.iter().any(|label| label.parse::<i64>().is_err()),
         ..spec.rules()
     }

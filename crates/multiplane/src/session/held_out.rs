@@ -57,7 +57,13 @@ fn draw(spec: &RunSpec, data: &Dataset, holdout: Holdout) -> Result<(Dataset, Da
     }
     refuse_columns(spec, "data.holdout")?;
     let (left, held_out) = drawn(data.len(), holdout.of(data.len())?, spec.seed);
-    Ok((data.subset(&left), data.subset(&held_out).without_weights()))
+    let left = data.subset(&left);
+    match left.counts_nothing() {
+        true => {
+            Err(Error::input("data.holdout: all examples that are left have weight 0; expected another seed or share"))
+        }
+        false => Ok((left, data.subset(&held_out).without_weights())),
+    }
 }
 
 fn refuse_columns(spec: &RunSpec, name: &str) -> Result<(), Error> {

@@ -26,6 +26,9 @@ const NAMED: usize = 3;
 /// Where the training loss is no more than this share of the mean of the largest losses, the data are learned by heart.
 const FITTED: f64 = 0.01;
 
+/// From so many examples on there is something to divide.
+const FEW: usize = 20;
+
 /// Examples from which on a look at all that carry weight takes its time.
 const MANY: usize = 1000;
 
@@ -107,14 +110,14 @@ impl Session {
     /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of, or where
     /// the default fits the training data too well to generalise.
     pub fn lambda_hint(&self, summary: &Summary, set: Setting) -> Option<String> {
-        if self.spec().lambda != Lambda::OneOverN {
+        if self.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
             return None;
         }
         let advice = self.spec().task_entry().ok().and_then(|entry| entry.lambda);
         if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
             return Some(format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task));
         }
-        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero?;
+        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero? && summary.n >= FEW;
         let is_built_in = find_task(&summary.task).is_ok_and(|entry| entry.name != "external");
         (is_fit && is_built_in && summary.test_loss.is_none()).then(|| {
             format!(
@@ -225,7 +228,9 @@ fn wide(sizes: &FeatureSizes) -> String {
 
 /// Three digits are enough to see an order of magnitude.
 fn short(value: f64) -> String {
-    if (1e-3..1e6).contains(&value.abs()) {
+    if value == 0.0 {
+        "0".into()
+    } else if (1e-3..1e6).contains(&value.abs()) {
         format!("{:.3}", value).trim_end_matches('0').trim_end_matches('.').into()
     } else {
         format!("{value:.2e}")

@@ -30,6 +30,7 @@ pub use data::{model_format, model_rules, needs_data, read_data, read_task_data}
 pub use held_out::training_part;
 pub use hints::Setting;
 pub use incoming::Incoming;
+pub(crate) use open::open_task;
 pub use open::{Session, read_run_data, unlabelled_warning};
 pub use options::RunOptions;
 pub use prior::{read_prior, weights_sha256};

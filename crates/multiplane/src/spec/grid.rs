@@ -22,13 +22,15 @@ pub struct GridOptions {
     /// `path.lambda_min`. Without them there is no grid, but a path.
     #[schemars(with = "Value")]
     pub points: Option<Points>,
-    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given, where a path would begin.
+    /// Where an even grid begins: a number, `1/n` or `c:X`; where not given `path.lambda_max`, or else where a path would
+    /// begin.
     pub lambda_max: Option<Lambda>,
     /// The gap to which each point is trained; where not given `stop.gap`, or else `path.eps`.
     #[serde(with = "text::gap")]
     #[schemars(with = "Value")]
     pub gap: Option<GapTarget>,
-    /// The gap, absolute, that the point has where an even grid begins; where not given `path.kappa` times `path.eps`.
+    /// The gap, absolute, that the point has where an even grid begins; where not given `path.kappa` times `path.eps`
+    /// (of 1, where that is a share).
     pub start_gap: Option<f64>,
     /// What of a point's state the next one starts from.
     pub warm_start: GridStart,
@@ -68,30 +70,27 @@ impl GridOptions {
         &self,
         path: &PathSpec,
         gap: Option<GapTarget>,
-        n: usize,
+        n: f64,
     ) -> Result<Option<GridSpec>, ParameterError> {
         let points = match &self.points {
             None => return Ok(None),
             Some(Points::List(list)) => GridPoints::List(list.clone()),
             Some(Points::Count(count)) => {
-                let number = |lambda: Lambda| {
-                    let given = serde_json::to_value(lambda).unwrap_or_default();
-                    let rule = "must be a number > 0, `1/n`, or `c:X`";
-                    lambda.value(n as f64).ok_or_else(|| ParameterError::new("lambda_max", super::params::shown(&given), rule))
-                };
-                let from = self.lambda_max.map(number).transpose()?;
+                // That of the path is known to be a number.
+                let from = self.lambda_max.or(path.lambda_max);
+                let from = from.map(|lambda| lambda.number(n, "lambda_max")).transpose()?;
                 GridPoints::Even { count: *count, from, to: path.lambda_min }
             }
         };
         let spec = GridSpec {
             points,
-            gap: self.gap.or(gap).unwrap_or(GapTarget::Absolute(path.eps)),
+            gap: self.gap.or(gap).unwrap_or(path.eps),
             warm_start: match self.warm_start {
                 GridStart::KeepPrimal => Some(WarmStart::KeepPrimal),
                 GridStart::KeepDual => Some(WarmStart::KeepDual),
                 GridStart::None => None,
             },
-            start_gap: self.start_gap.unwrap_or(path.target()),
+            start_gap: self.start_gap.unwrap_or(path.target().at(1.0)),
         };
         spec.validate()?;
         Ok(Some(spec))

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use multiplane_core::parameter::ParameterError;
 use multiplane_core::solvers::SolverEntry;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
@@ -47,6 +48,16 @@ impl Lambda {
             Lambda::FromC(c) => Some(1.0 / (c * n)),
             Lambda::Scale | Lambda::CrossValidated(_) => None,
         }
+    }
+
+    /// Returns lambda for `n` examples, as the parameter `name`.
+    ///
+    /// # Errors
+    ///
+    /// One that takes more than their number to know.
+    pub(super) fn number(self, n: f64, name: &'static str) -> Result<f64, ParameterError> {
+        let given = || serde_json::to_value(self).unwrap_or_default();
+        self.value(n).ok_or_else(|| ParameterError::new(name, shown(&given()), "must be a number > 0, `1/n`, or `c:X`"))
     }
 
     /// Returns what is to be said where it is given to a solver that takes no notice of it.

@@ -8,6 +8,9 @@ use multiplane_tasks::registry::{self, TASKS};
 use crate::error::Error;
 use crate::suggest;
 
+/// What models call tasks that were handed over as objects.
+const USER_TASK: &str = "user";
+
 /// Finds the format of this name.
 ///
 /// # Errors
@@ -24,8 +27,13 @@ pub fn format_by_name(name: &str) -> Result<Format, Error> {
 ///
 /// The names that are near, where there is none of this one.
 pub fn find_task(name: &str) -> Result<&'static TaskEntry, Error> {
-    registry::find(name)
-        .ok_or_else(|| Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))))
+    registry::find(name).ok_or_else(|| match name {
+        USER_TASK => Error::input(
+            "task `user` is one that its user wrote in Python: only there are its features, loss and decode; \
+             StructuredSVM.load(path, task) reads its models, and `multiplane show` their weights",
+        ),
+        _ => Error::input(suggest::unknown("task", name, TASKS.iter().map(|entry| entry.name))),
+    })
 }
 
 /// Finds the solver of this name.

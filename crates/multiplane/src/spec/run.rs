@@ -14,7 +14,7 @@ use super::choice::{Choice, SolverChoice};
 use super::data::DataSpec;
 use super::lambda::Lambda;
 use super::oracle::OracleSpec;
-use super::params::{Param, overlay, params_of};
+use super::params::{Param, ParamKind, overlay, params_of};
 use super::registry::find_task;
 use super::regularizer::RegularizerSpec;
 use super::stop::StopSpec;
@@ -131,7 +131,7 @@ impl RunSpec {
     /// As there.
     pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
         let Fields { data, oracle, lambda, regularizer, mut stop, seed, threads, clock, evaluate, solver, .. } =
-            Fields::read(tree)?;
+            Fields::read(tree).map_err(|error| misplaced(tree, &task).unwrap_or(error))?;
         let solver = SolverChoice::parse(&solver)?;
         if !stop.is_given() {
             stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry) };
@@ -204,6 +204,16 @@ impl RunSpec {
         }
         tree
     }
+}
+
+/// Says of a name at the top that is none there where it belongs: among the task's parameters, or in a table.
+fn misplaced(tree: &Map<String, Value>, task: &Choice) -> Option<Error> {
+    let fields = params_of::<Fields>();
+    let key = tree.keys().find(|key| fields.iter().all(|field| field.name != **key))?;
+    let is_in = |params: &[Param]| params.iter().any(|param| param.name == *key);
+    let table = fields.iter().find(|field| matches!(&field.kind, ParamKind::Table(params) if is_in(params)));
+    let owner = if task.params.contains_key(key) { "task" } else { &table?.name };
+    Some(Error::input(format!("unknown parameter `{key}`: did you mean `{owner}.{key}`?")))
 }
 
 /// Returns the parameters of every run: all but those of its task, its solver and wrappers of its oracle.

@@ -70,7 +70,7 @@ fn loops(tree: Value, n: usize) -> Result<Outer, String> {
     let mut tree = tree.as_object().unwrap().clone();
     let options = OuterOptions::take(&mut tree).map_err(|error| error.to_string())?;
     assert!(!tree.contains_key("path") && !tree.contains_key("grid"));
-    options.outer(Some(GapTarget::Percent(2.0)), n).map_err(|error| error.to_string())
+    options.outer(Some(GapTarget::Percent(2.0)), n as f64).map_err(|error| error.to_string())
 }
 
 /// Paths and grids are read off the same tree: defaults, numbers as text, what a grid takes from the rest.
@@ -78,7 +78,10 @@ fn loops(tree: Value, n: usize) -> Result<Outer, String> {
 fn loops_are_read_off_the_tree() {
     assert_eq!(loops(json!({"task": "chain"}), 4), Ok(Outer::Path(PathSpec::default())));
     let path = json!({"path": {"eps": "0.5", "kappa": 0.25, "lambda_min": 1}});
-    assert_eq!(loops(path, 4), Ok(Outer::Path(PathSpec { eps: 0.5, kappa: 0.25, lambda_min: 1.0 })));
+    assert_eq!(
+        loops(path, 4),
+        Ok(Outer::Path(PathSpec { eps: 0.5.into(), kappa: 0.25, lambda_min: 1.0, lambda_max: None }))
+    );
     let even = json!({"path": {"eps": 0.5, "lambda_min": 0.01}, "grid": {"points": 3, "lambda_max": "1/n"}});
     let Ok(Outer::Grid(grid)) = loops(even, 4) else { panic!("not a grid") };
     assert_eq!(grid.points, GridPoints::Even { count: 3, from: Some(0.25), to: 0.01 });

@@ -22,26 +22,26 @@ pub(super) fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Str
     Ok(items(from)?.map(|items| items.iter().map(|item| item.trim().to_string()).collect()))
 }
 
-/// The most folds that a range may name.
-const MOST_FOLDS: u32 = 10_000;
+/// Folds that a range may name at most.
+const MOST_FOLDS: u32 = 100_000;
 
-/// Reads fold numbers: one, a list, or text such as `0,3` or `1-9`.
+/// Reads fold numbers: one, a list, or text such as `0,3` or `0-7`.
 pub(super) fn folds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u32>>, D::Error> {
     let Some(items) = items(from)? else { return Ok(None) };
-    let range = |item: &String| -> Option<std::ops::RangeInclusive<u32>> {
+    let range = |item: &String| {
         let (first, last) = item.split_once('-').unwrap_or((item, item));
-        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
         (first <= last && last - first < MOST_FOLDS).then_some(first..=last)
     };
-    let folds: Option<Vec<_>> = items.iter().map(range).collect();
+    let folds: Option<Vec<u32>> =
+        items.iter().map(range).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect());
     match folds {
-        Some(folds) if !folds.is_empty() => {
-            let mut folds: Vec<u32> = folds.into_iter().flatten().collect();
+        Some(mut folds) if !folds.is_empty() => {
             folds.sort_unstable();
             folds.dedup();
             Ok(Some(folds))
         }
-        _ => Err(D::Error::custom("must be fold numbers as in 0,3 or 1-9")),
+        _ => Err(D::Error::custom("must be fold numbers as in 0,3 or 0-7")),
     }
 }
 
@@ -69,6 +69,21 @@ pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error
 /// The schema of what [`number`] reads.
 pub(super) fn number_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["number", "string"] })
+}
+
+/// A gap that has to be given.
+pub(super) mod eps {
+    use super::*;
+
+    pub(in super::super) fn serialize<S: Serializer>(eps: &GapTarget, to: S) -> Result<S::Ok, S::Error> {
+        gap::serialize(&Some(*eps), to)
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<GapTarget, D::Error> {
+        // What is wrong with 0 is said where it is checked.
+        let refuse = || D::Error::custom("must be a number > 0, or percent as in 1%");
+        gap::deserialize(from).map_err(|_| refuse())?.ok_or_else(refuse)
+    }
 }
 
 /// A gap as a user writes it: a number, or percent as in `1%`.

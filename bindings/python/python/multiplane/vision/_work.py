@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 from collections import deque
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from multiplane._progress import _interactive
+from multiplane._progress import Line as Status
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -114,13 +113,8 @@ class Crew:
                 future.cancel()
 
 
-class Line:
-    """A line on a terminal: what is being done, how much of it is done, how long it may take. Quiet elsewhere."""
-
-    def __init__(self, shown: bool | None) -> None:
-        self._stream = sys.stderr
-        self._shown = _interactive(self._stream) if shown is None else shown
-        self._width = 0
+class Line(Status):
+    """The line of work that goes over many things."""
 
     def over(self, what: str, items: Iterator[Item], count: int) -> Iterator[Item]:
         """Passes the items on, and shows how many have come."""
@@ -129,18 +123,4 @@ class Line:
             yield item
             passed = time.monotonic() - start
             left = passed / number * (count - number)
-            self.show(f"{what}: {number} of {count}  {passed:.0f} s, {left:.0f} s to go")
-
-    def show(self, text: str) -> None:
-        """Shows a text in place of the one before."""
-        if self._shown and self._stream is not None:
-            self._stream.write("\r" + text.ljust(self._width))
-            self._stream.flush()
-            self._width = len(text)
-
-    def close(self) -> None:
-        """Takes the line away."""
-        if self._width:
-            self.show("")
-            self._stream.write("\r")
-            self._width = 0
+            self.show(f"{what}: {number} of {count}", f"{left:.0f} s to go", f"{passed:.0f} s")

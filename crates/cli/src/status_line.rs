@@ -1,0 +1,179 @@
+//! The line at the bottom of a terminal that says how far a command is: never wider than the terminal, at most five times
+//! a second, not in the first second, and gone when the command writes anything else or ends.
+//!
+//! Carriage returns and spaces draw it, no escape sequences: every terminal knows these. One row is all it takes, as what
+//! wrapped could not be taken back.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Seconds before the line is drawn at all: what ends sooner needs none.
+const QUIET: f64 = 1.0;
+
+/// Seconds between two drawings.
+const REDRAWN: f64 = 0.2;
+
+/// Columns that the line takes at most. Where a terminal does not say its size, clap takes 100.
+const MOST_COLUMNS: usize = 160;
+
+/// What a terminal writes by itself when Ctrl-C is typed, `^C`: room is left for it, and it is wiped with the line.
+const ECHO: usize = 2;
+
+/// Columns that the line takes on the terminal now, 0 where there is none. There is one terminal.
+static SHOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// Wall time.
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Stopwatch(Instant::now())
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// A part of the line. Where there is no room for all of them, those of the highest rank go first.
+pub(crate) struct Part {
+    rank: u8,
+    text: String,
+}
+
+impl Part {
+    /// A part of one-column characters; an empty text is none.
+    pub(crate) fn new(rank: u8, text: impl Into<String>) -> Self {
+        Part { rank, text: text.into() }
+    }
+
+    /// A bar of which so much is done.
+    pub(crate) fn bar(rank: u8, share: f64) -> Self {
+        const CELLS: usize = 20;
+        let done = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
+        let tip = if done < CELLS { ">" } else { "" };
+        Part::new(rank, format!("[{:CELLS$}]", "=".repeat(done) + tip))
+    }
+}
+
+/// The parts that fit into so many columns, in their order, two spaces between; the most important one is cut where not
+/// even it fits.
+pub(crate) fn fitted(parts: &[Part], columns: usize) -> String {
+    let mut kept: Vec<&Part> = parts.iter().filter(|part| !part.text.is_empty()).collect();
+    loop {
+        let line = kept.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("  ");
+        if line.chars().count() <= columns {
+            return line;
+        }
+        // The last of those of the highest rank.
+        let least = kept.iter().enumerate().max_by_key(|(_, part)| part.rank).map(|(k, _)| k);
+        match least.filter(|_| kept.len() > 1) {
+            Some(least) => kept.remove(least),
+            None => return line.chars().take(columns).collect(),
+        };
+    }
+}
+
+/// The columns of the terminal, as clap knows them: as many as the longest line has into which it breaks a text of
+/// one-letter words, or one more.
+fn columns() -> usize {
+    let text = "a ".repeat(MOST_COLUMNS);
+    let mut command = clap::Command::new("").about(text).max_term_width(MOST_COLUMNS).help_template("{about}");
+    command.render_help().to_string().lines().map(|line| line.trim_end().len()).max().unwrap_or(0)
+}
+
+/// The line; it goes away when it is dropped.
+pub(crate) struct StatusLine {
+    watch: Stopwatch,
+    drawn: f64,
+}
+
+impl StatusLine {
+    /// A line that is not drawn yet; `None` where nobody would see it.
+    pub(crate) fn new() -> Option<Self> {
+        io::stderr().is_terminal().then(|| StatusLine { watch: Stopwatch::start(), drawn: QUIET - REDRAWN })
+    }
+
+    /// Draws what there is to say, if it is time to.
+    pub(crate) fn show(&mut self, parts: impl FnOnce() -> Vec<Part>) {
+        let now = self.watch.seconds();
+        if now - self.drawn >= REDRAWN {
+            self.drawn = now;
+            draw(&parts());
+        }
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        clear();
+    }
+}
+
+fn draw(parts: &[Part]) {
+    let columns = columns();
+    let line = fitted(parts, columns.saturating_sub(1 + ECHO));
+    let length = line.chars().count();
+    let before = SHOWN.swap(length, Ordering::Relaxed);
+    let rest = wiped(before, columns).saturating_sub(length);
+    // The cursor goes back to where the text ends, so that an echo stands there and not at the end of the row.
+    let _ = write!(io::stderr(), "\r{line}{}{}", " ".repeat(rest), "\u{8}".repeat(rest));
+}
+
+/// How many columns a line of `length` may have left.
+fn wiped(length: usize, columns: usize) -> usize {
+    if length == 0 { 0 } else { (length + ECHO).min(columns.saturating_sub(1)) }
+}
+
+/// Takes the line away, if there is one: whatever else is written begins at the left.
+pub(crate) fn clear() {
+    let before = SHOWN.swap(0, Ordering::Relaxed);
+    if before > 0 {
+        let _ = write!(io::stderr(), "\r{}\r", " ".repeat(wiped(before, columns())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts() -> Vec<Part> {
+        vec![
+            Part::new(2, "mp-bcfw"),
+            Part::bar(3, 0.5),
+            Part::new(0, "gap ~0.1 -> 0.01"),
+            Part::new(1, ""),
+            Part::new(1, "3 s"),
+        ]
+    }
+
+    /// Parts go by rank and whole, the first one is cut; nothing is ever wider than it may be.
+    #[test]
+    fn parts_go_by_rank() {
+        let shown = |columns| fitted(&parts(), columns);
+        assert_eq!(shown(99), "mp-bcfw  [==========>         ]  gap ~0.1 -> 0.01  3 s");
+        assert_eq!(shown(53), "mp-bcfw  gap ~0.1 -> 0.01  3 s");
+        assert_eq!(shown(29), "gap ~0.1 -> 0.01  3 s");
+        assert_eq!(shown(20), "gap ~0.1 -> 0.01");
+        assert_eq!(shown(7), "gap ~0.");
+        assert!((0..99).all(|columns| shown(columns).chars().count() <= columns));
+    }
+
+    /// A bar has the same width at any share.
+    #[test]
+    fn bars_have_one_width() {
+        for share in [-1.0, 0.0, 0.499, 0.999, 1.0, 7.0, f64::NAN] {
+            assert_eq!(Part::bar(0, share).text.len(), 22, "{share}");
+        }
+    }
+
+    /// What is wiped never wraps, and has room for the echo of Ctrl-C.
+    #[test]
+    fn wiping_stays_in_the_row() {
+        assert_eq!(wiped(0, 80), 0);
+        assert_eq!(wiped(10, 80), 12);
+        assert_eq!(wiped(77, 80), 79);
+        assert_eq!(wiped(77, 40), 39);
+    }
+}
