@@ -225,7 +225,7 @@ pub(crate) fn path(
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
     let work = move |session: Session, hooks: RunOptions| {
         let hooks = RunOptions { abort: None, ..hooks };
-        let (model, summary) = match options.outer(session.spec().stop.gap, session.problem().blocks())? {
+        let (model, summary) = match options.outer(session.spec().stop.gap, session.problem().total_weight())? {
             Outer::Path(path) => session.path(&path, hooks)?,
             Outer::Grid(grid) => session.grid(&grid, hooks)?,
         };

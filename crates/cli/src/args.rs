@@ -104,6 +104,9 @@ pub(crate) struct TrainArgs {
     /// Strength of the regulariser: a number, 1/n, c:X for C = X, lambda = 1/(C n), cv (chosen by cross-validation), or scale [default: 1/n]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
+    /// Draw losses against lambda: those held out with --lambda cv, with bounds and gap those of a `path`
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
     /// Learn in one pass over a stream of rows (libsvm, csv), in windows, with memory for a few of them: --data is a file, a pipe, or
     /// - for standard input. Needs a solver that learns online [default: sfd1]; --checkpoint writes the model on the way
     #[arg(long)]
@@ -196,9 +199,6 @@ pub(crate) struct PathArgs {
     /// --calls and --seconds to itself; no checkpoints
     #[arg(long, value_name = "K")]
     pub(crate) cv: Option<String>,
-    /// Draw bounds, gap and losses against lambda
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Args)]

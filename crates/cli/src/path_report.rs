@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use multiplane::{Breakpoint, CrossValidation, PathEnd, PathKind, PathModel, PathSummary};
+use multiplane::{
+    Breakpoint, CrossValidation, LambdaChoice, PathEnd, PathKind, PathModel, PathSummary, ValidatedLambda,
+};
 
 use crate::axis::label;
 use crate::chart::{Chart, Frame, Series};
@@ -246,17 +248,31 @@ fn loss_chart(summary: &PathSummary) -> Chart {
         all.push(series("test loss", 1, false, test));
     }
     if let Some(validation) = &summary.cross_validation {
-        let mean = validation.losses.iter().rev().map(|row| (row.lambda, row.mean_loss)).collect();
-        all.push(series("cross-validated loss", 2, true, mean));
-        let rows = || validation.losses.iter().rev();
-        let bars = rows().flat_map(|row| {
-            let (lambda, mean, std) = (row.lambda, row.mean_loss, row.std_loss);
-            [(lambda, mean - std), (lambda, mean + std), (lambda, f64::NAN)]
-        });
-        all.push(series("deviation over folds", 2, false, bars.collect()));
-        let best = validation.best_lambda;
-        let highest = rows().map(|row| row.mean_loss + row.std_loss).fold(0.0, f64::max);
-        all.push(series(&format!("chosen: lambda {}", label(best, 3)), 6, true, vec![(best, 0.0), (best, highest)]));
+        all.extend(validated(&validation.losses, validation.best_lambda));
     }
     chart("Task loss along the path".into(), "mean task loss", None, all)
+}
+
+/// Mean losses over folds, their spread, and the lambda that was chosen.
+fn validated(losses: &[ValidatedLambda], best: f64) -> [Series; 3] {
+    let rows = || losses.iter().rev();
+    let mean = rows().map(|row| (row.lambda, row.mean_loss)).collect();
+    let bars = rows().flat_map(|row| {
+        let (lambda, mean, std) = (row.lambda, row.mean_loss, row.std_loss);
+        [(lambda, mean - std), (lambda, mean + std), (lambda, f64::NAN)]
+    });
+    let highest = rows().map(|row| row.mean_loss + row.std_loss).fold(0.0, f64::max);
+    [
+        series("cross-validated loss", 2, true, mean),
+        series("deviation over folds", 2, false, bars.collect()),
+        series(&format!("chosen: lambda {}", label(best, 3)), 6, true, vec![(best, 0.0), (best, highest)]),
+    ]
+}
+
+/// What a choice of lambda went by, as a chart.
+pub(crate) fn choice_svg(choice: &LambdaChoice) -> String {
+    let first = choice.first_fold.iter().rev().map(|row| (row.lambda, row.mean_loss)).collect();
+    let mut all = vec![series("first fold", 0, false, first)];
+    all.extend(validated(&choice.losses, choice.lambda));
+    chart(format!("Task loss on {} examples held out", choice.held_out), "mean task loss", None, all).svg()
 }

@@ -185,7 +185,7 @@ fn subgradient_certifies_nothing() {
 #[test]
 fn people_get_a_summary_and_quiet_is_silent() {
     let scratch = words().with("one.svm", "2 1:1\n2 2:1\n");
-    let ran = scratch.succeed("train --task chain --data letter.data --gap 50% --out model");
+    let ran = scratch.succeed("train --task chain --data letter.data --lambda 0.1 --gap 50% --out model");
     for part in ["chain on 60 examples, 4004 weights", "primal", "dual", "certified", "saved to model"] {
         assert!(ran.stdout.contains(part), "{part} is missing in: {}", ran.stdout);
     }
@@ -206,4 +206,67 @@ fn a_solver_flag_replaces_the_solver_of_the_file() {
         let summary = scratch.json(&format!("train run.toml --data letter.data --solver {solver}"));
         assert_eq!(summary["solver"], solver);
     }
+}
+
+/// `--lambda cv` says what it went by, in text, JSON and a picture, and trains the model of the lambda that it chose.
+#[test]
+fn lambda_is_chosen() {
+    let scratch = Scratch::new();
+    assert_eq!(scratch.run("data make letters --out words.data --n 80 --seed 3").code, Some(0));
+    let train = "train --task chain --data words.data --clock work";
+    let ran = scratch.run(&format!("{train} --lambda cv --json --svg losses.svg --out chosen"));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let choice = &report["lambda_choice"];
+    let rows = choice["losses"].as_array().unwrap();
+    let least = rows.iter().map(|row| row["mean_loss"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    let chosen = rows.iter().find(|row| row["mean_loss"].as_f64() == Some(least)).unwrap();
+    assert_eq!((&chosen["lambda"], &choice["lambda"]), (&report["lambda"], &report["lambda"]));
+    assert_eq!((choice["folds"].as_u64(), choice["held_out"].as_u64()), (Some(5), Some(80)));
+    let picture = std::fs::read_to_string(scratch.path("losses.svg")).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.contains("first fold") && picture.contains("chosen: lambda"));
+    let given = format!("{train} --lambda {} --out given --quiet", report["lambda"]);
+    assert_eq!(scratch.run(&given).code, Some(0));
+    assert_eq!(std::fs::read(scratch.path("chosen")).unwrap(), std::fs::read(scratch.path("given")).unwrap());
+    let text = scratch.run(&format!("{train} --lambda cv:3")).stdout;
+    assert!(text.contains("chosen by its loss on 80 examples held out in 3 folds"), "{text}");
+    for (arguments, message) in [
+        (format!("{train} --svg x.svg"), "--svg: draws what `--lambda cv` went by"),
+        (format!("{train} --lambda cv:folds"), "10 folds of"),
+        (format!("{train} --lambda cv:1"), "`cv:K` with K > 1"),
+        ("path --task chain --data words.data --lambda cv".into(), "a path has all of them"),
+    ] {
+        let ran = scratch.run(&arguments);
+        assert!(ran.code == Some(2) || arguments.ends_with("folds"), "{arguments}: {}", ran.stderr);
+        assert!(ran.code == Some(0) || ran.stderr.contains(message), "{arguments}: {}", ran.stderr);
+    }
+}
+
+/// Weights of examples come from a file, count as copies, and are asked for again where the model is verified.
+#[test]
+fn examples_have_weights() {
+    let scratch = Scratch::new();
+    scratch.write("rows.svm", b"1 1:1 2:2\n-1 1:2\n1 2:1\n");
+    scratch.write("copies.svm", b"1 1:1 2:2\n1 1:1 2:2\n1 2:1\n");
+    scratch.write("weights", b"2\n0\n1 # once\n");
+    let train = "train --task binary --clock work --json --gap 1e-9";
+    let primal = |arguments: &str| {
+        let ran = scratch.run(arguments);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()["primal"].as_f64().unwrap()
+    };
+    let weighted = primal(&format!("{train} --data rows.svm --set data.weights=weights --checkpoint run --out model"));
+    let copied = primal(&format!("{train} --data copies.svm"));
+    assert!((weighted - copied).abs() < 2e-9, "{weighted} {copied}");
+    let verify = "verify --model model --data rows.svm --checkpoint run";
+    let ran = scratch.run(&format!("{verify} --set data.weights=weights"));
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_ne!(
+        scratch.run("verify --model model --data rows.svm").code,
+        Some(0),
+        "without its weights it is another problem"
+    );
+    scratch.write("few", b"1\n");
+    let ran = scratch.run(&format!("{train} --data rows.svm --set data.weights=few"));
+    assert_eq!((ran.code, ran.stderr.trim()), (Some(2), "error: few: 1 weights for 3 examples"));
 }

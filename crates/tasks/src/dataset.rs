@@ -71,7 +71,11 @@ impl Dataset {
     /// They are not as many as the examples, one is negative or not finite, or all are 0.
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self, String> {
         if weights.len() != self.len() {
-            return Err(format!("{} weights for {} examples", weights.len(), self.len()));
+            let (found, n) = (weights.len(), self.len());
+            return Err(match n {
+                0 => "only the program knows its examples: they take no weights".into(),
+                _ => format!("{found} weights for {n} examples"),
+            });
         }
         if let Some(k) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             return Err(format!("weight {} of example {k}: must be a finite number, at least 0", weights[k]));
@@ -79,13 +83,20 @@ impl Dataset {
         let sum: f64 = weights.iter().sum();
         match sum.is_finite() && sum >= f64::MIN_POSITIVE {
             true => Ok(Dataset { weights: Some(weights.into()), ..self }),
-            false => Err(format!("the weights sum up to {sum}: some must be above 0, and none too large for the sum")),
+            false => {
+                Err(format!("the weights sum up to {sum:e}: some must be above 0, and none too large for the sum"))
+            }
         }
     }
 
     /// Returns what [`with_weights`](Dataset::with_weights) gave.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
+    }
+
+    /// Whether all examples have weight 0: nothing can be learned from them, or measured on them.
+    pub fn counts_nothing(&self) -> bool {
+        self.weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0))
     }
 
     /// Returns these examples with their weights, in this order; each must exist.

@@ -268,10 +268,10 @@ fn paths_begin_where_they_are_told_to() {
     }
     assert!(wide > 0, "no path was begun below where its first masses serve for all above");
     let spec = PathSpec { lambda_max: Some(Lambda::Value(1e-5)), ..PathSpec::default() };
-    assert!(spec.beginning(3).unwrap_err().to_string().contains("lambda_max = 0.00001: must be greater than"));
+    assert!(spec.beginning(3.0).unwrap_err().to_string().contains("lambda_max = 0.00001: must be greater than"));
     assert!(
         PathSpec { lambda_max: Some(Lambda::OneOverN), ..spec }
-            .beginning(3)
+            .beginning(3.0)
             .is_ok_and(|rule| rule.lambda == Some(1.0 / 3.0))
     );
 }

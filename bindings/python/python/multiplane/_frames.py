@@ -27,6 +27,17 @@ def sequences(frame: Any, by: Any = None, label: str | None = None, columns: Seq
     keys = frame.keys if grouped else by
     groups = frame if grouped else frame.groupby(by, sort=False)
     whole = frame.obj if grouped else frame
+    if not whole.columns.is_unique:
+        raise ValueError("sequences: two columns have the same name")
+    given = keys if isinstance(keys, list) and all(isinstance(key, str) for key in keys) else [keys]
+    for key in given:
+        if isinstance(key, str) and key not in whole.columns:
+            raise ValueError(f"sequences: there is no column {key!r}: these are {list(whole.columns)}")
+        values = whole[key] if isinstance(key, str) else key
+        if hasattr(values, "isna") or isinstance(values, (list, tuple)) or hasattr(values, "dtype"):
+            holes = [at for at, value in enumerate(values) if value is None or value != value]
+            if holes:
+                raise ValueError(f"sequences: `by` has no value in row {holes[0]}: every token needs that of its sequence")
     named = [keys] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     chosen = [name for name in whole.columns if name != label and name not in named] if columns is None else list(columns)
     missing = [name for name in [*chosen, *([] if label is None else [label])] if name not in whole.columns]

@@ -45,6 +45,8 @@ def numbers_of(
     speak for: that of the row itself is positive.
     """
     support = support_of(model)
+    if model.used_columns() is not None:  # rows of the model lack columns that those of the data have
+        return None
     try:
         offsets, indices, values, *_ = source.parts()
     except ValueError:  # text

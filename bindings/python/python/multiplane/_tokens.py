@@ -14,7 +14,9 @@ def kind_of(x: list[Any], has_template: bool) -> str:
     """What sequences are made of: ``"rows"`` of numbers; ``"columns"`` of text, tokens being words or tuples; or
     ``"attributes"``, tokens being dicts, lists or sets of names. Lists are columns where there are templates for them.
     """
-    first = next((token for sequence in x if not hasattr(sequence, "tocsr") for token in _tokens(sequence)), None)
+    all_tokens = (token for sequence in x if not hasattr(sequence, "tocsr") for token in _tokens(sequence))
+    # A list without attributes says nothing of what others hold.
+    first = next((token for token in all_tokens if not (isinstance(token, (list, *_SETS)) and len(token) == 0)), None)
     if isinstance(first, str):
         return "columns"
     if isinstance(first, (dict, *_SETS)):
@@ -53,9 +55,10 @@ def _items(token: Any, prefix: str, what: str) -> Iterator[tuple[str, float]]:
     have no order of their own.
     """
     if not isinstance(token, dict):
-        for name in sorted(token) if isinstance(token, _SETS) else token:
+        for name in token:
             if not isinstance(name, str):
                 raise ValueError(f"{what} holds {name!r}: expected the names of attributes")
+        for name in sorted(token) if isinstance(token, _SETS) else token:
             yield prefix + name, 1.0
         return
     for name, value in token.items():

@@ -143,7 +143,9 @@ impl Chart {
             let (x, y) = entries[i];
             for line in [&pixels[..], &[Some((x, y)), Some((x + 28.0, y))]] {
                 series.draw_line(line, &mut out);
-                series.draw_marker(line, shape, &mut markers);
+                if !series.is_strokes() {
+                    series.draw_marker(line, shape, &mut markers);
+                }
             }
         }
         out += &markers;
@@ -193,6 +195,12 @@ impl Series {
         let dashes = if dashed { r#" stroke-dasharray="4 5""# } else { "" };
         let _ = write!(out, r#"<path d="{path}" fill="none" stroke="{color}" stroke-width="1.8""#);
         let _ = writeln!(out, r#" stroke-linecap="round" stroke-linejoin="round"{dashes}/>"#);
+    }
+
+    /// Whether it is made of vertical strokes, which have no end that a marker could show.
+    fn is_strokes(&self) -> bool {
+        let mut pieces = self.points.windows(2).filter(|pair| pair.iter().all(|(_, y)| y.is_finite())).peekable();
+        pieces.peek().is_some() && pieces.all(|pair| pair[0].0 == pair[1].0)
     }
 
     /// Marker number `shape` at the last of these points that can be shown.

@@ -206,7 +206,8 @@ impl Job {
         if let Some(generation) = &self.generation {
             self.inherited.look(generation, args.quiet)?;
         }
-        let inputs = [&args.spec, &self.spec.data.path, &self.spec.data.test, &self.spec.regularizer.prior];
+        let data = &self.spec.data;
+        let inputs = [&args.spec, &data.path, &data.test, &data.weights, &self.spec.regularizer.prior];
         let previous = self.checkpoint.as_deref().map(previous_checkpoint);
         let lock = self.checkpoint.as_deref().map(lock_path);
         let record = self.record_path();

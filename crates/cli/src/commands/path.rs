@@ -36,7 +36,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     let mut job = job(args)?;
     job.check_files(shared)?;
     let session = Session::open(job.spec.clone())?;
-    let outer = job.outer.outer(job.spec.stop.gap, session.problem().blocks())?;
+    let outer = job.outer.outer(job.spec.stop.gap, session.problem().total_weight())?;
     if !shared.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
@@ -99,8 +99,8 @@ fn job(args: &PathArgs) -> Result<Job, Error> {
     if job.spec.regularizer != RegularizerSpec::default() {
         return Err(Error::input("--prior, --freeze: a path or grid goes from w = 0 and moves all weights"));
     }
-    if args.svg.is_some() {
-        job.svg.clone_from(&args.svg);
+    if shared.svg.is_some() {
+        job.svg.clone_from(&shared.svg);
         job.inherited.is_given("--svg");
     }
     if job.outer.grid.points.is_none() {
@@ -150,7 +150,9 @@ fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
         return Err(Error::input("--gap: a path's gaps are set by --eps and --kappa, --gap goes with --grid"));
     }
     if args.train.lambda.is_some() {
-        return Err(Error::input("--lambda: a path has all of them; --lambda-max says where it begins"));
+        return Err(Error::input(
+            "--lambda goes with --grid: a path has all of them; --lambda-max says where it begins",
+        ));
     }
     if args.warm_start.is_some() {
         return Err(Error::input("--warm-start: a path keeps the primal, --warm-start goes with --grid"));

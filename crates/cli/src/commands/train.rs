@@ -2,14 +2,16 @@
 
 use multiplane::clock::ClockKind;
 use multiplane::run::StopReason;
-use multiplane::{Error, LambdaChoice, RunOptions, Session, Summary, is_special};
+use multiplane::{Error, Lambda, LambdaChoice, RunOptions, Session, Summary, durable_write, is_special};
 
 use crate::args::TrainArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
 use crate::commands::stream;
 use crate::interrupt;
+use crate::path_report;
 use crate::progress::Progress;
+use crate::status_line::{Part, StatusLine};
 use crate::terminal::{complain, counted, number, of_kernel, print, seconds_of, spent};
 
 /// By how much the dual may be above the primal where rounding is the reason, relative: runs end with an error beyond that.
@@ -28,8 +30,14 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         return stream::run(args);
     }
     let mut job = Job::of(args, Kind::Run, &[])?;
+    job.svg.clone_from(&args.svg);
+    if job.svg.is_some() && !matches!(job.spec.lambda, Lambda::CrossValidated(_)) {
+        return Err(Error::input(
+            "--svg: draws what `--lambda cv` went by, or a `path`; `--record` has the curves of a run",
+        ));
+    }
     job.check_files(args)?;
-    let session = Session::open_choosing(job.spec.clone(), &mut |_| ())?;
+    let session = Session::open_choosing(job.spec.clone(), &mut progress_of_choice(args.quiet))?;
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         [session.scale_hint(set), session.kernel_hint(set)]
@@ -49,6 +57,10 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         model.save(path)?;
         summary.model = Some(path.display().to_string());
     }
+    if let (Some(path), Some(choice)) = (&job.svg, &summary.lambda_choice) {
+        durable_write(path, path_report::choice_svg(choice).as_bytes())
+            .map_err(|error| Error::failed(format!("{}: could not be written: {error}", path.display())))?;
+    }
     interrupt::leave_at_once(); // all is saved
     report(args, &summary, session.standstill(&summary, set))?;
     if !args.quiet {
@@ -66,6 +78,16 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         Some(failure) => Err(Error::failed(failure)),
         None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
         None => Ok(Done::Finished),
+    }
+}
+
+/// Shows how the choice of lambda goes on, where somebody watches.
+fn progress_of_choice(quiet: bool) -> impl FnMut(&str) {
+    let mut line = if quiet { None } else { StatusLine::new() };
+    move |told| {
+        if let Some(line) = &mut line {
+            line.show(|| vec![Part::new(0, told)]);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::VerifyArgs;
 use crate::commands::done::Done;
-use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, threads, told};
+use crate::commands::on_data::{check_fingerprint, local_parameters, open, open_all, said_of, threads, told};
 use crate::terminal::{complain, number, print};
 
 /// Largest relative difference that rounding explains.
@@ -179,6 +179,9 @@ fn verify_dual(args: &VerifyArgs, path: &Path, model: &Model, threads: usize) ->
     checkpoint.info.check_outer(None).map_err(refuse)?;
     let mut spec = RunSpec::from_tree(&checkpoint.info.spec.as_object().cloned().unwrap_or_default())?;
     spec.data.path = args.on.data.clone();
+    if let Some(weights) = said_of(&args.on, model)?.0.weights {
+        spec.data.weights = Some(weights);
+    }
     spec.task.params.extend(local_parameters(&args.on, model)?);
     match (&args.on.format, &args.on.data) {
         (Some(format), _) => spec.data.format = Some(format_by_name(format)?),

@@ -223,6 +223,13 @@ pub(crate) fn object(line: &str) -> Map<String, Value> {
     }
 }
 
+/// Whether the record of a path shows that it has begun: the search for its beginning halves lambda, or stays.
+pub(crate) fn has_begun(record: &str) -> bool {
+    let whole = record.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let lambdas: Vec<f64> = whole.lines().map(|line| number(&object(line), "lambda")).collect();
+    lambdas.windows(2).any(|pair| pair[1] != 0.5 * pair[0] && pair[1] != pair[0])
+}
+
 /// A number of an object.
 pub(crate) fn number(object: &Map<String, Value>, key: &str) -> f64 {
     object[key].as_f64().unwrap_or_else(|| panic!("{key} = {}", object[key]))

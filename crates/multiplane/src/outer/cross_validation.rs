@@ -3,16 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use multiplane_core::rng::Rng;
 use multiplane_tasks::dataset::Dataset;
 use serde::Serialize;
 
+use super::folds::{known_of, leaving_out};
 use crate::error::Error;
-use crate::session::{RunOptions, Session, ValidatedLambda};
+use crate::session::{RunOptions, ValidatedLambda};
 use crate::spec::{Outer, PathEnd, RunSpec};
-
-/// Random numbers for folds are drawn from a stream of their own.
-const FOLD_STREAM: u64 = 11;
 
 /// The result of a cross-validation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,22 +22,8 @@ pub struct CrossValidation {
     pub best_lambda: f64,
 }
 
-/// Draws a fold for each of `n` examples: `k` folds whose sizes differ by at most one, the same for the same seed.
-///
-/// # Errors
-///
-/// [`Error::Input`] unless `k` is between 2 and `n`.
-pub fn assign_folds(n: usize, k: usize, seed: u64) -> Result<Vec<u32>, Error> {
-    if k < 2 || k > n {
-        return Err(Error::input(format!("{k} folds of {n} examples: expected between 2 and {n}")));
-    }
-    let mut folds: Vec<u32> = (0..n).map(|i| (i % k) as u32).collect();
-    Rng::new(seed, FOLD_STREAM).shuffle(&mut folds);
-    Ok(folds)
-}
-
 /// Trains on all folds but one, in turn, and measures task losses on the one left out at each of `lambdas` (which the
-/// path must reach, or the grid contain). `folds` names every example's fold; see [`assign_folds`].
+/// path must reach, or the grid contain). `folds` names every example's fold; see [`assign_folds`](crate::assign_folds).
 ///
 /// # Errors
 ///
@@ -64,9 +47,9 @@ pub fn cross_validate(
         return Err(Error::input("cross-validation needs at least two folds and one lambda"));
     }
     let mut losses = vec![Vec::new(); lambdas.len()];
+    let whole = known_of(spec, data)?;
     for &fold in &names {
-        let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
-        let session = Session::on(spec.clone(), data.subset(&kept), Some(data.subset(&left_out)))?;
+        let Some(session) = leaving_out(spec, data, whole.as_ref(), folds, fold)? else { continue };
         let options = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
         let (model, _) = match outer {
             Outer::Path(path) => session.path(path, options)?,
@@ -104,19 +87,6 @@ pub(super) fn summed_up(lambda: f64, losses: &[f64]) -> ValidatedLambda {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Sizes differ by at most one, the seed decides who goes where, and impossible numbers are refused.
-    #[test]
-    fn folds_are_fair_and_repeatable() {
-        let folds = assign_folds(23, 5, 3).unwrap();
-        let sizes: Vec<usize> = (0..5).map(|fold| folds.iter().filter(|&&f| f == fold).count()).collect();
-        assert!(sizes.iter().all(|size| (4..=5).contains(size)), "{sizes:?}");
-        assert_eq!(folds, assign_folds(23, 5, 3).unwrap());
-        assert_ne!(folds, assign_folds(23, 5, 4).unwrap());
-        for k in [0, 1, 24] {
-            assert!(assign_folds(23, k, 0).unwrap_err().to_string().contains("expected between 2 and 23"));
-        }
-    }
 
     /// Mean and standard deviation of three losses.
     #[test]

@@ -3,13 +3,16 @@
 mod checkpoints;
 mod choice;
 mod cross_validation;
+mod descent;
+mod folds;
 mod grid;
 mod path;
 mod position;
 mod summary;
 
 pub use choice::choose_lambda;
-pub use cross_validation::{CrossValidation, assign_folds, cross_validate};
+pub use cross_validation::{CrossValidation, cross_validate};
+pub use folds::assign_folds;
 pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;

@@ -95,7 +95,7 @@ impl PathState {
 
     /// On the way to the first breakpoint.
     fn seek<O: MaxOracle>(&mut self, run: &mut Run<O>, spec: &PathSpec) -> Result<PathStep, Error> {
-        let rule = spec.beginning(PathRun::new(run).blocks()).map_err(|error| error.under("path"))?;
+        let rule = spec.beginning(PathRun::new(run).blocks() as f64).map_err(|error| error.under("path"))?;
         let start = match PathRun::new(run).search(&rule, &mut self.search).map_err(unsupported)? {
             SearchStep::Running => return Ok(PathStep::Running),
             SearchStep::AboveTarget(point) => return self.miss(&point, spec),

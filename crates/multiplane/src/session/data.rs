@@ -55,6 +55,9 @@ pub fn read_task_data(
     };
     match (path, task.without_data) {
         (Some(path), _) => read_by(path, format.or(only), folds, rules),
+        (None, Some(_)) if rules.weights.is_some() => {
+            Err(Error::input("data.weights: only the program knows its examples: they take no weights"))
+        }
         (None, Some(make)) => Ok(make()),
         (None, None) => Err(Error::input("no data given")),
     }

@@ -110,7 +110,7 @@ impl Session {
     /// Returns what lambda to begin with, where passes were spent short of the gap at a default that the task warns of, or where
     /// the default fits the training data too well to generalise.
     pub fn lambda_hint(&self, summary: &Summary, set: Setting) -> Option<String> {
-        if self.spec().lambda != Lambda::OneOverN {
+        if self.spec().lambda != Lambda::OneOverN || summary.stop_reason == StopReason::Interrupt {
             return None;
         }
         let advice = self.spec().task_entry().ok().and_then(|entry| entry.lambda);

@@ -56,8 +56,18 @@ impl Session {
     ///
     /// [`Error::Input`] where the data does not fit the specification.
     pub fn on(spec: RunSpec, data: Dataset, test: Option<Dataset>) -> Result<Session, Error> {
+        Session::on_known(spec, data, test, None)
+    }
+
+    /// As [`on`](Session::on), with the labels and features of other data, where a vocabulary of these is given.
+    pub(crate) fn on_known(
+        spec: RunSpec,
+        data: Dataset,
+        test: Option<Dataset>,
+        vocabulary: Option<&Vocabulary>,
+    ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
-        let problem = open_task(&spec, data, None, spec.data.path.as_deref())?;
+        let problem = open_task(&spec, data, vocabulary, spec.data.path.as_deref())?;
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;
         Session::over(spec, problem, test, stopwatch)
@@ -107,6 +117,12 @@ impl Session {
             return Err(Error::input(format!(
                 "lambda = {lambda} for {} examples: must be greater than 0",
                 problem.blocks()
+            )));
+        }
+        if !spec.solver.entry.minimises && problem.is_weighted() {
+            let name = spec.solver.entry.name;
+            return Err(Error::input(format!(
+                "solver `{name}` draws all examples alike: it takes no weights of examples"
             )));
         }
         let solver = spec.solver.entry;
@@ -303,6 +319,9 @@ fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
     let n = problem.blocks();
     match (spec.lambda.value(problem.total_weight()), spec.lambda) {
         (Some(lambda), _) => Ok(lambda),
+        (None, Lambda::Scale) if problem.is_weighted() => {
+            Err(Error::input("lambda = scale: not with weights of examples; expected a number, 1/n or cv"))
+        }
         (None, Lambda::Scale) => match problem.feature_sizes() {
             Some(sizes) => Ok(sizes.mean_square / n as f64),
             None => Err(Error::input(format!(
@@ -332,7 +351,7 @@ fn with_serial_hint(spec: &RunSpec, error: Error) -> Error {
     }
 }
 
-fn open_task(
+pub(crate) fn open_task(
     spec: &RunSpec,
     data: Dataset,
     vocabulary: Option<&Vocabulary>,

@@ -48,7 +48,7 @@ impl Session {
             estimated: self.spec.stop.estimated,
             passes: passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
-            seconds: self.spec.stop.seconds.map(|limit| limit + seconds),
+            seconds: self.spec.stop.seconds.map(|limit| (limit - self.paid()).max(0.0) + seconds),
             interrupt: options.interrupt,
         };
         let wrap = self.wrapping(options.abort);
@@ -73,6 +73,11 @@ impl Session {
             run = run.with_losses(self.loss_meter());
         }
         Ok(run)
+    }
+
+    /// Seconds that were spent before the run, of its limit.
+    fn paid(&self) -> f64 {
+        self.choice.as_ref().map_or(0.0, |choice| choice.seconds)
     }
 
     /// The solver of the specification at `lambda`, not begun.

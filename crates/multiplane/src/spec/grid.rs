@@ -70,7 +70,7 @@ impl GridOptions {
         &self,
         path: &PathSpec,
         gap: Option<GapTarget>,
-        n: usize,
+        n: f64,
     ) -> Result<Option<GridSpec>, ParameterError> {
         let points = match &self.points {
             None => return Ok(None),

@@ -55,10 +55,9 @@ impl Lambda {
     /// # Errors
     ///
     /// One that takes more than their number to know.
-    pub(super) fn number(self, n: usize, name: &'static str) -> Result<f64, ParameterError> {
+    pub(super) fn number(self, n: f64, name: &'static str) -> Result<f64, ParameterError> {
         let given = || serde_json::to_value(self).unwrap_or_default();
-        self.value(n as f64)
-            .ok_or_else(|| ParameterError::new(name, shown(&given()), "must be a number > 0, `1/n`, or `c:X`"))
+        self.value(n).ok_or_else(|| ParameterError::new(name, shown(&given()), "must be a number > 0, `1/n`, or `c:X`"))
     }
 
     /// Returns what is to be said where it is given to a solver that takes no notice of it.

@@ -45,7 +45,7 @@ impl OuterOptions {
     /// # Errors
     ///
     /// A parameter of the grid with the rule that it breaks.
-    pub fn outer(&self, gap: Option<GapTarget>, n: usize) -> Result<Outer, Error> {
+    pub fn outer(&self, gap: Option<GapTarget>, n: f64) -> Result<Outer, Error> {
         let grid = self.grid.spec(&self.path, gap, n).map_err(|error| error.under("grid"))?;
         Ok(grid.map_or(Outer::Path(self.path), Outer::Grid))
     }

@@ -54,7 +54,7 @@ impl PathSpec {
             }
         }
         if let Some(lambda) = self.lambda_max {
-            lambda.number(1, "lambda_max")?;
+            lambda.number(1.0, "lambda_max")?;
         }
         let lambda_min = self.lambda_min;
         require(lambda_min.is_finite() && lambda_min > 0.0, "lambda_min", lambda_min, "must be a number > 0")?;
@@ -75,7 +75,7 @@ impl PathSpec {
     /// # Errors
     ///
     /// A `lambda_max` that takes more than `n` to know, or is not above `lambda_min`.
-    pub fn beginning(&self, n: usize) -> Result<Beginning, ParameterError> {
+    pub fn beginning(&self, n: f64) -> Result<Beginning, ParameterError> {
         let lambda = self.lambda_max.map(|lambda| lambda.number(n, "lambda_max")).transpose()?;
         if let Some(lambda) = lambda {
             let rule = format!("must be greater than lambda_min = {}", self.lambda_min);

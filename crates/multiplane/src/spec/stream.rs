@@ -165,8 +165,11 @@ fn refuse_run(run: &RunSpec) -> Result<(), Error> {
             "evaluate = pass: a stream has no bounds to evaluate, as its examples do not come back",
         ));
     }
-    if run.oracle.delay_us > 0.0 || run.data.folds.is_some() {
-        return Err(Error::input("oracle.delay_us and data.folds are not for streams"));
+    if run.oracle.delay_us > 0.0 || run.data.folds.is_some() || run.data.weights.is_some() {
+        return Err(Error::input("oracle.delay_us, data.folds and data.weights are not for streams"));
+    }
+    if matches!(run.lambda, Lambda::Scale | Lambda::CrossValidated(_)) {
+        return Err(Error::input("lambda: of a stream it must be a number: scale and cv look at all rows before"));
     }
     let named = |key: &str| match run.task.params.get(key) {
         Some(Value::Object(table)) => table.get("name").cloned(),

@@ -70,7 +70,7 @@ fn loops(tree: Value, n: usize) -> Result<Outer, String> {
     let mut tree = tree.as_object().unwrap().clone();
     let options = OuterOptions::take(&mut tree).map_err(|error| error.to_string())?;
     assert!(!tree.contains_key("path") && !tree.contains_key("grid"));
-    options.outer(Some(GapTarget::Percent(2.0)), n).map_err(|error| error.to_string())
+    options.outer(Some(GapTarget::Percent(2.0)), n as f64).map_err(|error| error.to_string())
 }
 
 /// Paths and grids are read off the same tree: defaults, numbers as text, what a grid takes from the rest.

@@ -99,7 +99,7 @@ fn specified(mut tree: Map<String, Value>) -> Verdict {
         Ok(outer) => outer,
         Err(error) => return Verdict::refused(error),
     };
-    let _ = outer.outer(None, 10);
+    let _ = outer.outer(None, 10.0);
     let spec = match RunSpec::from_tree(&tree) {
         Ok(spec) => spec,
         Err(error) => return Verdict::refused(error),

@@ -79,10 +79,12 @@ where
     }
 
     /// Holds an answer against the truth, where that is known.
-    fn judge(&self, truth: &T::Label, answer: &T::Label) -> Judged {
+    fn judge(&self, example: Example<'_, T::Input, T::Label>, answer: &T::Label) -> Judged {
+        let truth = example.truth;
         let known = self.task.is_known(truth);
         Judged {
             known,
+            weight: self.examples.weights.get(example.index).copied().unwrap_or(1.0),
             loss: self.task.loss(truth, answer),
             errors: self.task.errors(truth, answer),
             counts: match known {
@@ -219,9 +221,8 @@ where
     }
     fn evaluate(&self, w: &[f64], threads: usize) -> Result<Evaluation, OracleError> {
         let mut tally = Tally::default();
-        let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            self.judge(example.truth, answer)
-        };
+        let judge =
+            |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| self.judge(example, answer);
         self.decode_all(w, threads, judge, |judged| tally.add(judged))?;
         Ok(tally.evaluation(&self.measures))
     }
@@ -230,7 +231,7 @@ where
         let mut tally = Tally::default();
         let of = |labels: &T::Label| self.task.variables(labels).unwrap_or_default().to_vec();
         let judge = |example: Example<'_, T::Input, T::Label>, answer: &T::Label, _: &mut Plane| {
-            (self.judge(example.truth, answer), of(example.truth), of(answer))
+            (self.judge(example, answer), of(example.truth), of(answer))
         };
         self.decode_all(w, threads, judge, |(judged, truth, answer)| {
             if judged.known {
@@ -280,6 +281,9 @@ where
         let (x, truth) = (&self.examples.inputs[block], &self.examples.labels[block]);
         Some(weight * self.task.reference_plane(x, truth, code, &mut |k, value| add(k, weight * value / n))? / n)
     }
+    fn is_weighted(&self) -> bool {
+        !self.examples.weights.is_empty()
+    }
     fn total_weight(&self) -> f64 {
         self.total_weight
     }
@@ -288,6 +292,9 @@ where
             return Err(OpenError::new("these examples cannot be weighted")); // nobody else has them yet
         };
         self.total_weight = careful_sum(weights.iter().copied());
+        if !(self.total_weight > 0.0 && self.total_weight.is_finite()) {
+            return Err(OpenError::new(format!("the weights of these examples sum up to {:e}", self.total_weight)));
+        }
         let mean = self.total_weight / weights.len() as f64;
         examples.weights = weights.iter().map(|weight| weight / mean).collect();
         Ok(())

@@ -83,6 +83,10 @@ impl KernelVocabulary for RowVocabulary {
     fn set_kernel(&mut self, kernel: Kernel) {
         self.kernel = Some(kernel);
     }
+
+    fn width(&self) -> usize {
+        self.width
+    }
 }
 
 impl RowVocabulary {

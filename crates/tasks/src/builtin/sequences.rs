@@ -97,6 +97,10 @@ impl KernelVocabulary for SequenceVocabulary {
     fn set_kernel(&mut self, kernel: Kernel) {
         self.kernel = Some(kernel);
     }
+
+    fn width(&self) -> usize {
+        self.width
+    }
 }
 
 impl SequenceVocabulary {

@@ -188,7 +188,7 @@ impl<T: ForeignTask + 'static> Problem for ForeignProblem<T> {
         let judge = |worker: &mut T, example: usize, answer: &ForeignAnswer<T::Label>| {
             let label = answer.label.as_ref().ok_or("no answer")?;
             let errors = worker.errors(example, label, answer.loss)?;
-            Ok(Judged { known: true, loss: answer.loss, errors, counts: Vec::new() })
+            Ok(Judged { weight: 1.0, known: true, loss: answer.loss, errors, counts: Vec::new() })
         };
         let mut tally = Tally::default();
         self.decode_all(w, false, threads, judge, |judged| tally.add(judged))?;

@@ -353,6 +353,11 @@ pub trait Problem: Send + Sync {
         self.blocks() as f64
     }
 
+    /// Whether examples were given weights.
+    fn is_weighted(&self) -> bool {
+        false
+    }
+
     /// Lets examples count as much as these numbers say, `[n]`; they are finite, at least 0, and have a sum.
     ///
     /// # Errors

@@ -44,6 +44,8 @@ pub(crate) fn decode_all<W: Send, F: Send>(
 pub(crate) struct Judged {
     /// Whether there is a truth to judge by.
     pub(crate) known: bool,
+    /// How much the loss counts in the mean, 1 where all count the same.
+    pub(crate) weight: f64,
     /// The task loss.
     pub(crate) loss: f64,
     /// Wrong variables and variables in all.
@@ -56,6 +58,7 @@ pub(crate) struct Judged {
 #[derive(Default)]
 pub(crate) struct Tally {
     n: usize,
+    weight: f64,
     loss: f64,
     wrong: usize,
     variables: usize,
@@ -72,7 +75,8 @@ impl Tally {
         }
         let (wrong, variables) = judged.errors;
         self.n += 1;
-        self.loss += judged.loss;
+        self.weight += judged.weight;
+        self.loss += judged.weight * judged.loss;
         self.wrong += wrong;
         self.variables += variables;
         self.exact += usize::from(wrong == 0);
@@ -92,7 +96,7 @@ impl Tally {
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
         let mut evaluation = Evaluation {
             n: self.n,
-            loss: Some(self.loss / n),
+            loss: (self.weight > 0.0).then(|| self.loss / self.weight),
             metrics: vec![(ACCURACY, accuracy), (EXACT, exact)],
             lines: vec![("variables right", percent(accuracy)), ("examples all right", percent(exact))],
         };

@@ -58,6 +58,9 @@ pub trait KernelVocabulary: TaskVocabulary {
 
     /// Takes the kernel.
     fn set_kernel(&mut self, kernel: Kernel);
+
+    /// Returns the columns of the training data where rows leave some of them out; 0 where they have all.
+    fn width(&self) -> usize;
 }
 
 /// Opens a task whose examples are rows with a kernel; `task` makes it for so many features of a row.
@@ -87,7 +90,15 @@ where
     }
     let all = Arc::new(all);
     if !is_known {
-        reading.vocabulary.set_kernel(kernel.resolved(&all).map_err(fault)?);
+        let resolved = match reading.vocabulary.width() {
+            0 => kernel.resolved(&all),
+            width => {
+                let mut wide = SparseRows::clone(&all); // a gamma goes by the columns that the data have
+                wide.widen(width);
+                kernel.resolved(&wide)
+            }
+        };
+        reading.vocabulary.set_kernel(resolved.map_err(fault)?);
         let is_given = kernel == Kernel::Precomputed;
         let support = if is_given { Arc::new(precomputed::numbers(all.len())) } else { all.clone() };
         reading.vocabulary.set_support(Some(support));

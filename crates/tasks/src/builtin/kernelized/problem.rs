@@ -56,6 +56,9 @@ impl Problem for Kernelized {
         self.inner = wrap(self.inner.clone())?;
         Ok(true)
     }
+    fn is_weighted(&self) -> bool {
+        self.inner.is_weighted()
+    }
     fn total_weight(&self) -> f64 {
         self.inner.total_weight()
     }

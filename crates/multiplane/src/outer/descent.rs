@@ -1,0 +1,176 @@
+//! Going down from one lambda to the next on all examples but those of a fold, for [`choose_lambda`](super::choose_lambda).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use multiplane_core::clock::{ClockKind, Stopwatch};
+use multiplane_core::oracle::{BoxedOracle, MaxOracle};
+use multiplane_core::path::PathRun;
+use multiplane_core::plane::Plane;
+use multiplane_core::rescale::WarmStart;
+use multiplane_core::run::{Evaluate, GapTarget, Outcome, Run, StopReason};
+
+use crate::error::Error;
+use crate::session::{RunOptions, Session};
+use crate::spec::{Lambda, RunSpec, StopSpec};
+
+/// Points of a factor of ten.
+const PER_DECADE: f64 = 2.0;
+
+/// The first fold ends where so many points have been worse than the best since that was found.
+const PATIENCE: usize = 3;
+
+/// Points are trained to this gap, in percent of the primal value,
+const GAP: f64 = 5.0;
+
+/// and for at most so many passes each.
+const PASSES: f64 = 30.0;
+
+/// Where the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
+const FLAT: f64 = 0.9;
+
+/// No lambda below this share of 1/n is tried.
+const LEAST: f64 = 0.01;
+
+/// Above the lambda at which the examples' planes at w = 0 weigh as much as their losses, predictions hardly depend on it: so many
+/// times that is where the first point lies.
+const ABOVE: f64 = 3.0;
+
+/// What a fold went through: losses by point, in the order of the lambdas.
+pub(super) struct Descent {
+    pub(super) losses: Vec<f64>,
+    /// Whether the time was spent.
+    pub(super) is_cut: bool,
+}
+
+/// The specification of the folds' runs: those of the run, to a wide gap.
+fn for_folds(spec: &RunSpec) -> RunSpec {
+    let gap = spec.solver.entry.has_dual.then_some(GapTarget::Percent(GAP));
+    let stop = StopSpec { gap, passes: Some(f64::MAX), calls: None, seconds: None, ..spec.stop.clone() };
+    RunSpec { lambda: Lambda::Value(1.0), stop, evaluate: Evaluate::Auto, ..spec.clone() }
+}
+
+/// What the folds have in common.
+pub(super) struct Choosing {
+    pub(super) spec: RunSpec,
+    interrupt: Option<Arc<AtomicBool>>,
+    stopwatch: Stopwatch,
+    /// Seconds that all may take.
+    most: Option<f64>,
+    /// Calls of the folds that are over, and their seconds by the clock of the runs.
+    pub(super) calls: u64,
+    past: f64,
+}
+
+impl Choosing {
+    pub(super) fn new(spec: &RunSpec, interrupt: Option<Arc<AtomicBool>>) -> Self {
+        let most = spec.stop.seconds.map(|seconds| 0.5 * seconds);
+        Choosing { spec: for_folds(spec), interrupt, stopwatch: Stopwatch::start(), most, calls: 0, past: 0.0 }
+    }
+
+    /// Seconds so far, `now` of them the run's in hand.
+    pub(super) fn seconds(&self, now: f64) -> f64 {
+        match self.spec.clock {
+            ClockKind::Wall => self.stopwatch.seconds(),
+            ClockKind::Work => self.past + now,
+        }
+    }
+
+    /// Trains a fold at one lambda after the other: at `lambdas`, and where it `leads`, at further ones as long as they help.
+    pub(super) fn descend(
+        &mut self,
+        session: &Session,
+        lambdas: &mut Vec<f64>,
+        leads: bool,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<Descent, Error> {
+        let n = session.problem().blocks() as f64;
+        if leads {
+            lambdas.push(self.first_lambda(session)?);
+        }
+        let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
+        let mut run = session.prepare(lambdas[0], session.target(), options)?.with_latest(true);
+        let (mut losses, mut best, mut worse, mut is_cut) = (Vec::new(), 0, 0, false);
+        loop {
+            let lambda = lambdas[losses.len()];
+            if !losses.is_empty() && !PathRun::new(&mut run).continue_at(lambda, WarmStart::KeepPrimal) {
+                PathRun::new(&mut run).continue_with(session.solver(lambda), lambda);
+            }
+            let Some(outcome) = self.train(&mut run)? else {
+                is_cut = true;
+                break;
+            };
+            let Some(loss) = session.held_out_loss(&outcome.w)? else { break };
+            told(&format!("loss {loss:.4} at {lambda:.3e}"));
+            losses.push(loss);
+            let primal = outcome.certificate.primal;
+            let is_flat = outcome.primal_at_zero.is_some_and(|zero| primal.is_finite() && primal > FLAT * zero);
+            if loss < losses[best] || is_flat {
+                (best, worse) = (if loss < losses[best] { losses.len() - 1 } else { best }, 0);
+            } else if loss > losses[best] {
+                worse += 1;
+            }
+            if leads {
+                let next = lambda * 10f64.powf(-1.0 / PER_DECADE);
+                if worse == PATIENCE || next < LEAST / n {
+                    break;
+                }
+                lambdas.push(next);
+            } else if losses.len() == lambdas.len() {
+                break;
+            }
+        }
+        self.calls += run.cost().all_calls();
+        self.past += run.cost().all_seconds();
+        if losses.is_empty() && is_cut {
+            return Err(Error::failed("the time limit has no room for a choice of lambda"));
+        }
+        Ok(Descent { losses, is_cut })
+    }
+
+    fn check_interrupt(&self) -> Result<(), Error> {
+        match self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Error::failed("interrupted while lambda was chosen: nothing was trained")),
+            false => Ok(()),
+        }
+    }
+
+    /// Trains at the lambda at which the run stands; `None` where the time is spent.
+    fn train(&self, run: &mut Run<BoxedOracle>) -> Result<Option<Outcome>, Error> {
+        let begun = run.passes();
+        loop {
+            self.check_interrupt()?;
+            if self.most.is_some_and(|most| self.seconds(run.cost().all_seconds()) >= most) {
+                return Ok(None);
+            }
+            match run.advance()? {
+                Some(reason) => return Ok(Some(run.outcome_so_far(reason))),
+                None if run.passes() - begun >= PASSES => return Ok(Some(run.outcome_so_far(StopReason::Passes))),
+                None => {}
+            }
+        }
+    }
+
+    /// A lambda at which the examples' planes at w = 0 hardly move what is best: w = phi / lambda for their sum phi, and scores
+    /// are small beside losses there. Predictions do not depend on lambda above it. A pass.
+    fn first_lambda(&mut self, session: &Session) -> Result<f64, Error> {
+        let problem = session.problem();
+        let (blocks, dim) = (problem.blocks(), problem.dim());
+        let metric = session.regularizer.metric();
+        let mut oracle = session.training_oracle()?;
+        let (zero, mut sum) = (vec![0.0; dim], vec![0.0; metric.size(dim)]);
+        let (mut plane, mut losses) = (Plane::new(), 0.0);
+        for block in 0..blocks {
+            self.check_interrupt()?;
+            oracle.maximize(block, &zero, &mut plane)?;
+            metric.add(1.0, plane.view().star, &mut sum);
+            losses += plane.view().circ;
+        }
+        self.calls += blocks as u64;
+        let first = ABOVE * metric.norm(&sum) / losses;
+        match first.is_finite() && first > 0.0 {
+            true => Ok(first),
+            false => Ok(1.0 / blocks as f64), // w = 0 is as good as anything
+        }
+    }
+}
