@@ -155,3 +155,24 @@ def test_data_frames_as_sequences():
     assert np.array_equal(ChainSSVM(**work).fit(series, pandas.Series(y, index=series.index)).coef_, model.coef_)
     with pytest.raises(ValueError, match="X is a DataFrame: expected a list of sequences, which multiplane.sequences makes"):
         model.predict(frames[0])
+
+
+def test_frames_say_what_they_lack():
+    """A token without the key of its sequence, an unknown key and a name that comes twice are refused."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"s": ["S1", None, "S2"], "word": ["a", "b", "c"]})
+    with pytest.raises(ValueError, match="`by` has no value in row 1"):
+        multiplane.sequences(table, by="s")
+    with pytest.raises(ValueError, match="there is no column 'zz'"):
+        multiplane.sequences(table, by="zz")
+    table.columns = ["s", "s"]
+    with pytest.raises(ValueError, match="two columns have the same name"):
+        multiplane.sequences(table, by="s")
+
+
+def test_tokens_without_attributes():
+    """A first token without any attribute does not decide what the others are; what is no name is refused by place."""
+    x, y = [[[], ["a"]], [["b"], []]], [["A", "B"], ["C", "A"]]
+    assert ChainSSVM().fit(x, y).score(x, y) == 1.0
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] holds 1: expected the names"):
+        ChainSSVM().fit([[{"a", 1}]], [["A"]])

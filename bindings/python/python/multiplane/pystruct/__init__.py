@@ -155,7 +155,7 @@ class OneSlackSSVM(_CuttingPlanes):
         inactive_window: Solutions of the master after which ``"one-slack"`` drops an unused plane; 0 keeps all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
-        switch_to: An ``inference_method`` that the model gets when training has ended; training then goes on.
+        switch_to: An ``inference_method`` that the model gets when training has ended; it then begins anew with it.
         solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
             PyStruct's is ``"one-slack"``.
         Others are accepted for compatibility and have no effect.
@@ -205,7 +205,7 @@ class NSlackSSVM(_CuttingPlanes):
         inactive_window: Solutions of the master after which ``"n-slack"`` drops an unused plane; 0 keeps all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
-        switch_to: An ``inference_method`` that the model gets when training has ended; training then goes on.
+        switch_to: An ``inference_method`` that the model gets when training has ended; it then begins anew with it.
         solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
             PyStruct's is ``"n-slack"``.
         Others are accepted for compatibility and have no effect.
