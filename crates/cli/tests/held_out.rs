@@ -49,7 +49,7 @@ fn examples_are_held_out() {
     let same = scratch.json(&format!("{train} --set data.holdout=10 --seed 3 --out b"));
     assert_eq!(same["test_loss"], found["test_loss"]);
     assert!(scratch.bytes("a") == scratch.bytes("b"));
-    let fingerprint = |model: &str| scratch.json(&format!("show {model} --json"))["fingerprint"].clone();
+    let fingerprint = |model: &str| scratch.json(&format!("show {model}"))["fingerprint"].clone();
     scratch.succeed(&format!("{train} --holdout 10 --seed 4 --out c"));
     assert_ne!(fingerprint("a"), fingerprint("c"));
 
@@ -59,10 +59,10 @@ fn examples_are_held_out() {
     assert_refused(
         &scratch,
         "train --resume checkpoint --holdout 30%",
-        "this is not the training data of the checkpoint",
+        "data.holdout: the checkpoint has 20%, found 30%",
     );
-    let path =
-        scratch.json("path --task chain --data all.conll --holdout 20% --from 10 --to 1 --clock work --quiet --out p");
+    let path = scratch
+        .json("path --grid 1,0.1 --cv 2 --task chain --data all.conll --holdout 20% --clock work --quiet --out p");
     assert_eq!(path["n"], 40);
 }
 
