@@ -95,6 +95,9 @@ pub(crate) struct TrainArgs {
     /// Test data
     #[arg(long, value_name = "PATH")]
     pub(crate) test: Option<PathBuf>,
+    /// Keep a share (20%) or a number of the training examples as test data, drawn by --seed
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) holdout: Option<String>,
     /// Format of the data [default: guessed from name and content]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,

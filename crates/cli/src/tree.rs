@@ -121,6 +121,7 @@ pub(crate) fn overlay(
         ("stop.calls", &args.calls),
         ("stop.seconds", &args.seconds),
         ("seed", &args.seed),
+        ("data.holdout", &args.holdout),
         ("threads", &args.threads),
     ];
     for (key, value) in numbers {

@@ -52,11 +52,12 @@ pub use outer::{
 pub use session::{
     CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting,
     SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, model_format, model_rules, needs_data,
-    read_data, read_prior, read_task_data, threads_for, unlabelled_warning, verify, weights_sha256, with_mishaps,
+    read_data, read_prior, read_run_data, read_task_data, threads_for, training_part, unlabelled_warning, verify,
+    weights_sha256, with_mishaps,
 };
 pub use spec::{
-    Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Lambda, OracleSpec, Outer,
-    OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,
+    Choice, DEFAULT_SOLVER, DataSpec, Folds, GridOptions, GridPoints, GridSpec, GridStart, Holdout, Lambda, OracleSpec,
+    Outer, OuterOptions, PathEnd, PathSpec, Points, RegularizerSpec, RunSpec, SolverChoice, StopSpec, StreamSpec,
     check_threads, find_solver, find_task, format_by_name, params, run_parameters, unused_on_streams,
 };
 pub use stream::{

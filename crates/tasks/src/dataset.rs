@@ -94,6 +94,12 @@ impl Dataset {
         self.weights.as_deref()
     }
 
+    /// Lets every example count the same.
+    #[must_use]
+    pub fn without_weights(self) -> Dataset {
+        Dataset { weights: None, ..self }
+    }
+
     /// Whether all examples have weight 0: nothing can be learned from them, or measured on them.
     pub fn counts_nothing(&self) -> bool {
         self.weights.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0))

@@ -182,7 +182,7 @@ fn open_data(on: &OnData, model: &Model, own_folds: bool) -> Result<Box<dyn Prob
     };
     let mut data = multiplane::read_task_data(entry, on.data.as_deref(), format, folds.as_deref(), &rules)?;
     if own_folds && folds.is_none() {
-        data = data.find(model.info.provenance.n, &model.info.provenance.fingerprint).unwrap_or(data);
+        data = multiplane::training_part(&data, &model.info.provenance).unwrap_or(data);
     }
     let problem = open_with(on, model, data, &local)?;
     for warning in problem.warnings() {

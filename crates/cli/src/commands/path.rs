@@ -4,7 +4,7 @@ use multiplane::data::Opaque;
 use multiplane::dataset::Dataset;
 use multiplane::{
     CrossValidation, Error, GridPoints, GridSpec, Outer, PathEnd, PathModel, PathSummary, RegularizerSpec, Session,
-    assign_folds, cross_validate, durable_write, is_special, params, read_task_data,
+    assign_folds, cross_validate, durable_write, is_special, params,
 };
 use serde_json::Value;
 
@@ -163,13 +163,7 @@ fn refuse_misplaced(args: &PathArgs) -> Result<(), Error> {
 /// The data and a fold for each example; `text` is a number of folds, or `folds` for those of the data.
 fn folds(text: &str, session: &Session) -> Result<(Dataset, Vec<u32>), Error> {
     let spec = session.spec();
-    let data = read_task_data(
-        spec.task_entry()?,
-        spec.data.path.as_deref(),
-        spec.data.format,
-        spec.data.folds.as_deref(),
-        &spec.data.rules(),
-    )?;
+    let (data, ..) = multiplane::read_run_data(spec)?;
     if data.get::<Opaque>().is_some() {
         return Err(Error::input("--cv: only the program knows its examples, they cannot be divided"));
     }

@@ -22,10 +22,16 @@ pub fn read_data(path: &Path, format: Option<Format>, folds: Option<&[u32]>) -> 
 
 fn read_by(path: &Path, format: Option<Format>, folds: Option<&[u32]>, rules: &ReadRules) -> Result<Dataset, Error> {
     let mut data = data::read_with(path, format, rules)?;
-    let refuse = |path: &Path, reason: String| Error::input(format!("{}: {reason}", path.display()));
     if let Some(folds) = folds {
-        data = data.select_folds(folds).map_err(|reason| refuse(path, reason))?;
+        let refuse = |reason: String| Error::input(format!("{}: {reason}", path.display()));
+        data = data.select_folds(folds).map_err(refuse)?;
     }
+    weigh(data, rules)
+}
+
+/// Lets examples count as much as the file of weights says, where there is one.
+pub(super) fn weigh(data: Dataset, rules: &ReadRules) -> Result<Dataset, Error> {
+    let refuse = |path: &Path, reason: String| Error::input(format!("{}: {reason}", path.display()));
     match &rules.weights {
         Some(file) => data.with_weights(data::weights::read(file)?).map_err(|reason| refuse(file, reason)),
         None => Ok(data),

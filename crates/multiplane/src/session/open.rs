@@ -10,7 +10,7 @@ use multiplane_core::oracle::Audit;
 use multiplane_core::regularizer::{Constraint, Regularizer};
 use multiplane_core::run::GapTarget;
 use multiplane_core::solvers::BuildError;
-use multiplane_tasks::data::{Classified, ReadRules};
+use multiplane_tasks::data::Classified;
 use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::problem::{AnswerSample, OpenError, Problem, Vocabulary};
 use serde_json::Value;
@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::checkpointer::Origin;
 use super::choice::LambdaChoice;
 use super::data::read_task_data;
+use super::held_out::read_divided;
 use super::{memory, needs, prior};
 use crate::error::Error;
 use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
@@ -299,19 +300,21 @@ pub fn unlabelled_warning(problem: &dyn Problem) -> Option<String> {
 }
 
 /// The training and test data that a specification names, and the time since the reading began.
-pub(crate) fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwatch), Error> {
+///
+/// # Errors
+///
+/// [`Error::Input`] where the data cannot be read, or not be divided as the specification says.
+pub fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwatch), Error> {
     let stopwatch = Stopwatch::start();
     let entry = spec.task_entry()?;
-    let read = |path, folds, rules: &ReadRules| {
-        let data = read_task_data(entry, path, spec.data.format, folds, rules);
-        data.map_err(|error| with_serial_hint(spec, error))
-    };
+    let hint = |error| with_serial_hint(spec, error);
     let mut rules = spec.data.rules();
-    let data = read(spec.data.path.as_deref(), spec.data.folds.as_deref(), &rules)?;
+    let (data, held_out) = read_divided(spec, &rules).map_err(hint)?;
     rules.weights = None; // test data have none
     rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
-    let test = spec.data.test.as_deref().map(|path| read(Some(path), None, &rules)).transpose()?;
-    Ok((data, test, stopwatch))
+    let read = |path| read_task_data(entry, Some(path), spec.data.format, None, &rules).map_err(hint);
+    let test = spec.data.test.as_deref().map(read).transpose()?;
+    Ok((data, test.or(held_out), stopwatch))
 }
 
 /// Lambda as a number.
@@ -336,7 +339,7 @@ fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
 }
 
 /// Whether rows of data are rows of a kernel matrix.
-fn is_given(spec: &RunSpec) -> bool {
+pub(super) fn is_given(spec: &RunSpec) -> bool {
     spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
 }
 

@@ -20,6 +20,8 @@ impl RunSpec {
             tree["stop"] = Value::Null;
             tree["data"]["test"] = spec.data.test.is_some().into();
             tree["data"]["folds"] = json!(spec.data.folds);
+            tree["data"]["test_folds"] = json!(spec.data.test_folds);
+            tree["data"]["holdout"] = json!(spec.data.holdout);
             tree
         };
         match first_difference("", &bare(original), &bare(self)) {

@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::holdout::Holdout;
 use super::params::{overlay, params_of};
 use super::text;
 use crate::error::Error;
@@ -25,12 +26,20 @@ pub struct DataSpec {
     #[serde(serialize_with = "write_format", deserialize_with = "read_format")]
     #[schemars(schema_with = "format_schema")]
     pub format: Option<Format>,
-    /// The folds of letter.data to use, as a list or as in `0,3` or `0-7`; all where not given.
+    /// The folds of letter.data to use, as a list or as in `0,3` or `1-9`; all where not given, but for `test_folds`.
     #[serde(deserialize_with = "text::folds")]
     #[schemars(with = "Value")]
     pub folds: Option<Vec<u32>>,
-    /// How much examples count: a file with one number >= 0 a line, for each example that is trained on; all the same where
-    /// not given.
+    /// The folds of letter.data that are test data: those of the same file, and none of `folds`.
+    #[serde(deserialize_with = "text::folds", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    pub test_folds: Option<Vec<u32>>,
+    /// How many of the examples are kept as test data: a share as in `20%`, or a number; drawn by `seed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
+    pub holdout: Option<Holdout>,
+    /// How much examples count: a file with one number >= 0 a line, for each example that is trained on, and for each that
+    /// `holdout` keeps; all the same where not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<PathBuf>,
     /// What divides the columns of a table (csv): one character, or `tab`; the first of tab, `;` and `,` on its first line
@@ -59,6 +68,26 @@ impl DataSpec {
 }
 
 impl DataSpec {
+    /// Checks what the types cannot say: test data come from one place, and are not trained on.
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let places = [
+            ("data.test", self.test.is_some()),
+            ("data.test_folds", self.test_folds.is_some()),
+            ("data.holdout", self.holdout.is_some()),
+        ];
+        let given: Vec<&str> = places.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+        if let [first, second, ..] = given[..] {
+            return Err(Error::input(format!("{second}: there are test data already, those of {first}")));
+        }
+        let trained = |fold: &&u32| self.folds.as_ref().is_some_and(|folds| folds.contains(fold));
+        match self.test_folds.iter().flatten().find(trained) {
+            Some(fold) => {
+                Err(Error::input(format!("data.test_folds: fold {fold} is one of data.folds, which are trained on")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns what readers are told of the files.
     pub fn rules(&self) -> ReadRules {
         let label_column = self.label_column.clone().map(LabelColumn);

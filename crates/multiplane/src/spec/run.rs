@@ -102,6 +102,7 @@ impl Fields {
         let fields: Fields = parameter::read(&Value::Object(base))?;
         fields.oracle.validate().map_err(|error| error.under("oracle"))?;
         fields.stop.validate().map_err(|error| error.under("stop"))?;
+        fields.data.validate()?;
         check_threads(fields.threads)?;
         Ok(fields)
     }

@@ -171,6 +171,11 @@ fn refuse_run(run: &RunSpec) -> Result<(), Error> {
     if matches!(run.lambda, Lambda::Scale | Lambda::CrossValidated(_)) {
         return Err(Error::input("lambda: of a stream it must be a number: scale and cv look at all rows before"));
     }
+    if run.data.test_folds.is_some() || run.data.holdout.is_some() {
+        return Err(Error::input(
+            "data.test_folds and data.holdout: the examples of a stream are read once; give test data with --test",
+        ));
+    }
     let named = |key: &str| match run.task.params.get(key) {
         Some(Value::Object(table)) => table.get("name").cloned(),
         other => other.cloned(),

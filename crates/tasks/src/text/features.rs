@@ -2,7 +2,7 @@
 //!
 //! A feature's name is its template and the values found, divided by tabs, which no value can hold:
 //! `w[-1]|w[0]` TAB `the` TAB `dog`. Before the first token of a sentence stand `_B-1`, `_B-2`, ..., after the last
-//! `_B+1`, `_B+2`, ..., as in CRF++. One hash of a name per feature of a token.
+//! `_B+1`, `_B+2`, ..., as in CRF++, for functions of them too. One hash of a name per feature of a token.
 
 use super::template::Template;
 use crate::data::{Columns, SparseRows, Strings};
@@ -78,15 +78,15 @@ fn each_feature(template: &Template, data: &Columns, sentence: usize, mut each: 
         for item in &template.items {
             name.clear();
             name.push_str(&item.name);
-            for atom in &item.atoms {
+            for value in &item.values {
                 name.push('\t');
-                let place = token as i64 + i64::from(atom.offset);
+                let place = token as i64 + i64::from(value.offset);
                 if place < 0 {
                     name.push_str(&format!("_B{place}"));
                 } else if place >= range.len() as i64 {
                     name.push_str(&format!("_B+{}", place - range.len() as i64 + 1));
                 } else {
-                    name.push_str(data.text(range.start + place as usize, atom.column));
+                    value.write(data.text(range.start + place as usize, value.column), &mut name);
                 }
             }
             each(token, &name);
@@ -122,6 +122,17 @@ mod tests {
         assert_eq!((row(0, 0), row(0, 1), row(1, 0)), (vec![0, 1, 5], vec![2, 3, 5], vec![2, 4, 5]));
         assert_eq!((found.unknown, found.sentences[0].columns()), (0, 6));
         assert!(found.sentences[0].row(0).values.is_none(), "ones take no memory");
+    }
+
+    /// Functions are of the column's text, and what stands beyond the ends is left as it is.
+    #[test]
+    fn functions_by_hand() {
+        let data = columns(&["Paris 1990s"]);
+        let template = Template::of(&["suffix(w[0],2)|shape(w[1])".into()], 2).unwrap();
+        let dictionary = build(&template, &data, 1);
+        let name = "suffix(w[0],2)|shape(w[1])";
+        let expected = [format!("{name}\tis\tdx"), format!("{name}\t0s\t_B+1")];
+        assert_eq!(dictionary.iter().collect::<Vec<_>>(), expected);
     }
 
     /// The cut-off counts tokens; what it drops, and what is new, is counted once and ignored.

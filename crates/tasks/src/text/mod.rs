@@ -2,6 +2,7 @@
 
 mod features;
 mod template;
+mod value;
 
 pub use features::{Features, build, look_up};
 pub use template::{Template, TemplateList};

@@ -1,25 +1,33 @@
 //! Feature templates: which columns of which neighbours make a feature of a token.
 //!
 //! `w[-1]|w[0]` is the word before together with the word itself. `w` is the first column, `p` the second, `cN` column
-//! N from 0; `[k]` is the token k places on. CRF++'s `%x[-1,0]/%x[0,0]` means the same. A name stands for a usual set.
+//! N from 0; `[k]` is the token k places on. CRF++'s `%x[-1,0]/%x[0,0]` means the same. Functions make affixes, shapes
+//! and the like of a column (see `value`). A name stands for a usual set.
 
+use super::value::{FARTHEST, Value};
 use serde::{Deserialize, Serialize};
 
-/// The named sets: what they are called, and their templates.
-const SETS: [(&str, &str); 3] = [
+/// The named sets: what they are called, and their templates. Models hold templates, but specifications hold names: a
+/// set that has been published stays what it is.
+const SETS: [(&str, &str); 5] = [
     ("words", WORDS),
     (
         "tags",
         "p[-2] p[-1] p[0] p[1] p[2] p[-2]|p[-1] p[-1]|p[0] p[0]|p[1] p[1]|p[2] p[-2]|p[-1]|p[0] p[-1]|p[0]|p[1] p[0]|p[1]|p[2]",
     ),
     ("chunking", "words tags"),
+    ("forms", FORMS),
+    // `tags` where there is such a column.
+    (
+        "tagging",
+        "words forms suffix(w[-1],3) suffix(w[1],3) shape(w[-1]) shape(w[1]) shape(w[-1])|shape(w[0]) shape(w[0])|shape(w[1])",
+    ),
 ];
 const WORDS: &str = "w[-2] w[-1] w[0] w[1] w[2] w[-1]|w[0] w[0]|w[1]";
+const FORMS: &str = "lower(w[0]) prefix(w[0],1) prefix(w[0],2) prefix(w[0],3) prefix(w[0],4) suffix(w[0],1) suffix(w[0],2) \
+                     suffix(w[0],3) suffix(w[0],4) shape(w[0]) is_title(w[0]) is_upper(w[0]) has_digit(w[0]) has_hyphen(w[0])";
 
-/// The farthest neighbour that a template may look at.
-const FARTHEST: i32 = 100;
-
-/// Templates as users write them: a list, or one text divided by spaces, `;` or commas outside of brackets.
+/// Templates as users write them: a list, or one text divided by spaces, `;` or commas outside of brackets of both kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Notation")]
 pub struct TemplateList(Vec<String>);
@@ -42,27 +50,24 @@ impl From<Notation> for TemplateList {
 
 /// Divides at spaces, `;` and commas outside of brackets.
 fn split(text: &str) -> Vec<String> {
-    let mut inside = false;
+    let mut depth = 0usize;
     let divides = |c: char| {
-        inside = c == '[' || inside && c != ']';
-        !inside && (c.is_ascii_whitespace() || c == ';' || c == ',')
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c.is_ascii_whitespace() || c == ';' || c == ',')
     };
     text.split(divides).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// One column of one neighbour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Atom {
-    pub(super) offset: i32,
-    pub(super) column: usize,
-}
-
-/// One kind of feature: the values of its atoms together.
+/// One kind of feature: its values together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// In the notation of this module: with the values it makes the name of a feature.
     pub(super) name: String,
-    pub(super) atoms: Vec<Atom>,
+    pub(super) values: Vec<Value>,
 }
 
 /// Templates ready for use.
@@ -99,28 +104,24 @@ impl Template {
 
     fn add(&mut self, text: &str, width: usize) -> Result<(), String> {
         if let Some((_, set)) = SETS.iter().find(|(name, _)| *name == text) {
-            return set.split(' ').try_for_each(|text| self.add(text, width));
+            set.split(' ').try_for_each(|text| self.add(text, width))?;
+            return if text == "tagging" && width > 2 { self.add("tags", width) } else { Ok(()) };
         }
         // CRF++ numbers its templates, as in U05:%x[0,0].
         let unnumbered =
             text.split_once(':').filter(|(number, _)| number.starts_with('U')).map_or(text, |(_, rest)| rest);
-        let atoms: Option<Vec<Atom>> = unnumbered.split(['|', '/']).map(atom).collect();
-        let atoms = atoms.ok_or_else(|| {
-            let sets = SETS.map(|(name, _)| name).join(", ");
-            format!(
-                "task.template: found `{text}`, expected {sets}, or columns of neighbours up to {FARTHEST} away as in \
-                 w[0], w[-1]|w[0], p[1], c2[0] or %x[-1,0]"
-            )
-        })?;
-        if let Some(atom) = atoms.iter().find(|atom| atom.column + 1 >= width) {
-            let column = atom.column;
+        let values =
+            unnumbered.split(['|', '/']).map(|part| Value::read(part).map_err(|rule| mistake(text, part, &rule)));
+        let values = values.collect::<Result<Vec<Value>, String>>()?;
+        if let Some(value) = values.iter().find(|value| value.column + 1 >= width) {
+            let column = value.column;
             return Err(format!(
                 "task.template: `{text}` looks at column {column} (from 0), the data has {width} columns, the last of them the label"
             ));
         }
-        let name = atoms.iter().map(Atom::name).collect::<Vec<_>>().join("|");
+        let name = values.iter().map(Value::name).collect::<Vec<_>>().join("|");
         if self.items.iter().all(|item| item.name != name) {
-            self.items.push(Item { name, atoms });
+            self.items.push(Item { name, values });
         }
         Ok(())
     }
@@ -131,27 +132,17 @@ impl Template {
     }
 }
 
-impl Atom {
-    fn name(&self) -> String {
-        match self.column {
-            0 => format!("w[{}]", self.offset),
-            1 => format!("p[{}]", self.offset),
-            column => format!("c{column}[{}]", self.offset),
-        }
+/// Says what is wrong with a template: within a function, or all of it.
+fn mistake(text: &str, part: &str, rule: &str) -> String {
+    if part.contains('(') {
+        let place = if part == text { String::new() } else { format!(" in `{text}`") };
+        return format!("task.template: found `{part}`{place}: {rule}");
     }
-}
-
-fn atom(text: &str) -> Option<Atom> {
-    let (column, inside) = text.strip_suffix(']')?.split_once('[')?;
-    let (offset, column) = match column {
-        "%x" => inside.split_once(',').map(|(offset, column)| (offset, column.trim()))?,
-        "w" => (inside, "0"),
-        "p" => (inside, "1"),
-        other => (inside, other.strip_prefix('c')?),
-    };
-    let offset: i32 = offset.trim().parse().ok()?;
-    let column: u16 = column.parse().ok()?;
-    (offset.abs() <= FARTHEST).then_some(Atom { offset, column: column.into() })
+    let sets = SETS.map(|(name, _)| name).join(", ");
+    format!(
+        "task.template: found `{text}`, expected {sets}, or columns of neighbours up to {FARTHEST} away as in w[0], \
+         w[-1]|w[0], p[1], c2[0] or %x[-1,0], or functions of them as in suffix(w[0],3)"
+    )
 }
 
 #[cfg(test)]
@@ -179,6 +170,23 @@ mod tests {
         assert_eq!(serde_json::to_string(&list).unwrap(), r#"["w[-1]|w[0]","c2[1]"]"#);
     }
 
+    /// Functions stand where columns do, alone and in products, and their commas divide nothing.
+    #[test]
+    fn functions_join_columns() {
+        let text = "suffix(w[0], 2)|p[-1], lower(w[0]) U3:shape(%x[1, 0])/prefix(lower(w[0]), 3)";
+        assert_eq!(names(text, 3).unwrap(), "suffix(w[0],2)|p[-1] lower(w[0]) shape(w[1])|prefix(lower(w[0]),3)");
+    }
+
+    /// `tagging` holds `words` and `forms`, and `tags` where the data has such a column; what it resolves to reads back.
+    #[test]
+    fn sets_follow_the_columns() {
+        let count = |text, width| names(text, width).unwrap().split(' ').count();
+        assert_eq!((count("forms", 2), count("tagging", 2), count("tagging", 3)), (14, 27, 39));
+        let all = names("tagging", 3).unwrap();
+        assert_eq!(names("tagging words forms tags", 3).unwrap(), all);
+        assert_eq!(names(&all, 3).unwrap(), all);
+    }
+
     /// The usual templates: 19 with parts of speech, 7 without.
     #[test]
     fn usual_templates_follow_the_columns() {
@@ -193,6 +201,14 @@ mod tests {
     fn mistakes_are_named() {
         for text in ["word", "w", "w[x]", "w[0", "w[101]", "d[0]", "c[0]", "%x[0]", "w[0]|", "w[0]||w[1]", "c-1[0]"] {
             assert!(names(text, 9).unwrap_err().contains(&format!("found `{text}`, expected words")), "{text}");
+        }
+        for (text, error) in [
+            ("p[0]|prefix(w[0])", "found `prefix(w[0])` in `p[0]|prefix(w[0])`: expected a length from 1 to 20"),
+            ("stem(w[0])", "found `stem(w[0])`: there is no function `stem`, expected one of prefix, suffix, lower"),
+            ("shape(p[0])", "`shape(p[0])` looks at column 1 (from 0), the data has 2 columns"),
+        ] {
+            let found = names(text, 2).unwrap_err();
+            assert!(found.contains(error), "{text}: {found}");
         }
         assert!(names("p[0]", 2).unwrap_err().contains("looks at column 1 (from 0), the data has 2 columns"));
         assert!(names("", 2).unwrap_err().contains("found no template"));
