@@ -84,6 +84,17 @@ def kept(output: dict[str, Any]) -> dict[str, Any] | None:
     return {"output_type": "display_data", "metadata": {}, "data": {"image/png": picture, "text/plain": "<Figure>"}}
 
 
+def joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is kept of a cell's outputs; texts that came in pieces, by chance, as one."""
+    found: list[dict[str, Any]] = []
+    for output in (one for one in map(kept, outputs) if one is not None):
+        if found and found[-1]["output_type"] == output["output_type"] == "stream":
+            found[-1]["text"] += output["text"]
+        else:
+            found.append(output)
+    return found
+
+
 def made(script: str) -> str:
     """The notebook of a script as text, executed."""
     nbformat: Any = importlib.import_module("nbformat")
@@ -101,7 +112,7 @@ def made(script: str) -> str:
         cell.id, cell.metadata = f"cell-{number}", {}
         if cell.cell_type == "code":
             cell.execution_count = None
-            cell.outputs = [nbformat.from_dict(one) for one in map(kept, cell.outputs) if one is not None]
+            cell.outputs = [nbformat.from_dict(one) for one in joined(cell.outputs)]
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
