@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(decline(|t| (-t).exp(), 1.0).remaining(1.0, 1e-3), None);
         assert_eq!(decline(|_| 1.0, 8.0).remaining(8.0, 0.1), None);
         assert_eq!(decline(|t| t, 8.0).remaining(8.0, 0.1), None);
-        let jumps = |t: f64| (-0.1 * t + if (4.0 * t) as u64 % 2 == 0 { 1.0 } else { 0.0 }).exp();
+        let jumps = |t: f64| (-0.1 * t + if ((4.0 * t) as u64).is_multiple_of(2) { 1.0 } else { 0.0 }).exp();
         assert_eq!(decline(jumps, 8.0).remaining(8.0, 0.1), None);
         assert_eq!(decline(|t| 1.0 / t, 8.0).remaining(8.0, 1e-3), None, "it would be in 1000 s");
         // It fell by a rate, and then hardly any more.

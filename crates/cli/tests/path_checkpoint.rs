@@ -89,7 +89,7 @@ fn interrupted_paths_end_the_same() {
         }
         report
     };
-    let path = format!("{PATH} --eps 0.03");
+    let path = format!("{PATH} --eps 0.01");
     let expected = report(&format!("{path} --out plain --record plain.record"));
     // In the search for the beginning, after it, and later.
     for (signal, lines, begun) in [("INT", 0, false), ("TERM", 3, true), ("INT", 40, true)] {

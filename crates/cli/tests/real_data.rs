@@ -35,7 +35,8 @@ fn certified(data: &Path, test: Option<&Path>, arguments: &str, optimum: f64, di
         train.arg("--test").arg(test);
     }
     let ran = run(&mut train);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let said = ran.stderr.lines().filter(|line| !line.starts_with("hint: the training loss is")).count();
+    assert_eq!((ran.code, said), (Some(0), 0), "{}", ran.stderr);
     assert!(ran.seconds < PATIENCE, "it took {} s", ran.seconds);
     let summary = ran.object();
     let (primal, dual) = (number(&summary, "primal"), number(&summary, "dual"));

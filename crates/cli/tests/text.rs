@@ -157,7 +157,7 @@ fn bad_input_is_refused() {
             "task.template=c2[0]",
             "`c2[0]` looks at column 2 (from 0), the data has 3 columns, the last of them the label",
         ),
-        ("task.template=word", "found `word`, expected words, tags, chunking, or columns"),
+        ("task.template=word", "found `word`, expected words, tags, chunking, forms, tagging, or columns"),
         ("task.template=7", "task.template = 7"),
         ("task.min_count=0", "task.min_count = 0: must be at least 1"),
         ("task.min_count=100000", "the data has no feature at all"),

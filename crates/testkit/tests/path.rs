@@ -336,7 +336,7 @@ fn a_path_of_words_is_as_good_as_it_says() {
         let here = model.at(lambda).unwrap();
         let primal = session.problem().reference_primal(&here.w, lambda, 1).unwrap();
         let gap = primal - here.info.certificate.dual.unwrap();
-        assert!(gap <= 0.1 * (1.0 + 1e-9) && gap >= 0.0, "gap {gap} at lambda {lambda}");
+        assert!((0.0..=0.1 * (1.0 + 1e-9)).contains(&gap), "gap {gap} at lambda {lambda}");
         let above = lambda > model.lambdas[0];
         let stated = here.info.certificate.primal;
         assert!(if above { stated >= primal - 1e-9 } else { near(stated, primal) }, "{stated} is not {primal}");

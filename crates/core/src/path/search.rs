@@ -135,14 +135,14 @@ impl LambdaSearch {
         self.gap_at_zero
     }
 
-    /// What is wrong with one that was read, for `dim` weights.
+    /// What is wrong with one that was read, for points of `size` numbers.
     ///
     /// # Errors
     ///
     /// A point that is none.
-    pub fn check(&self, dim: usize) -> Result<(), StateError> {
+    pub fn check(&self, size: usize) -> Result<(), StateError> {
         let Stage::Descend { best, .. } = &self.stage else { return Ok(()) };
-        let sound = best.lambda.is_finite() && best.lambda > 0.0 && best.w.len() == dim;
+        let sound = best.lambda.is_finite() && best.lambda > 0.0 && best.w.len() == size;
         ensure(sound, "the beginning of the path")
     }
 }

@@ -58,11 +58,11 @@ impl Position {
         Position { lambdas, search: LambdaSearch::new(), rows: Vec::new(), begun: false, lambda: 1.0 }
     }
 
-    /// What is wrong with one that was read, for `dim` weights.
-    fn check(&self, dim: usize) -> Result<(), StateError> {
+    /// What is wrong with one that was read, for `dim` weights in points of `size` numbers.
+    fn check(&self, dim: usize, size: usize) -> Result<(), StateError> {
         let positive = |lambda: &f64| lambda.is_finite() && *lambda > 0.0;
         let sound = self.lambdas.iter().chain([&self.lambda]).all(positive);
-        self.search.check(dim)?;
+        self.search.check(size)?;
         let fits = self.rows.len() <= self.lambdas.len() && self.rows.iter().all(|(_, w)| w.len() == dim);
         ensure(sound && fits, "the position on the grid")
     }
@@ -97,7 +97,8 @@ impl Session {
                 "solver `{name}` cannot start warm: expected warm_start none, or one of {known}"
             )));
         }
-        let check = |at: &Position| at.check(dim);
+        let size = self.regularizer.metric().size(dim);
+        let check = |at: &Position| at.check(dim, size);
         let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.lambda)?;
         let mut at = resumed.unwrap_or_else(|| Position::new(spec));
         let cut = loop {

@@ -73,15 +73,15 @@ struct Position {
 }
 
 impl Position {
-    /// What is wrong with one that was read, for `dim` weights, with a kernel or without.
-    fn check(&self, dim: usize, has_kernel: bool) -> Result<(), StateError> {
+    /// What is wrong with one that was read, for `dim` weights in points of `size` numbers, with a kernel or without.
+    fn check(&self, (dim, size): (usize, usize), has_kernel: bool) -> Result<(), StateError> {
         let rows = self.points.len();
         let of_kernel = self.squares.len() == if has_kernel { rows } else { 0 };
         let fits = of_kernel && self.state.breakpoints == rows && self.w.len() == rows.saturating_mul(dim);
         let sound = self.state.lambda.is_finite() && self.state.lambda > 0.0;
         let falling = self.points.is_sorted_by(|a, b| a.lambda > b.lambda);
         let begun = self.state.next.is_some() == (rows > 0);
-        self.state.check(dim)?;
+        self.state.check(size)?;
         ensure(fits && sound && falling && begun, "the position on the path")
     }
 }
@@ -106,8 +106,10 @@ impl Session {
                 "solver `{name}` cannot go on at another lambda, as a path has to: expected one of {known}"
             )));
         }
-        let has_kernel = self.regularizer.metric().has_kernel();
-        let check = |at: &Position| at.check(self.problem().dim(), has_kernel);
+        let (dim, metric) = (self.problem().dim(), self.regularizer.metric());
+        let has_kernel = metric.has_kernel();
+        let lengths = (dim, metric.size(dim));
+        let check = |at: &Position| at.check(lengths, has_kernel);
         let resumed = self.restore_position(&mut saver, &mut run, check, |at| at.state.lambda)?;
         let mut at = resumed.unwrap_or_default();
         let end = loop {

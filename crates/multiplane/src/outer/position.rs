@@ -88,9 +88,9 @@ impl PathState {
         self.search.gap_at_zero()
     }
 
-    /// What is wrong with one that was read, for `dim` weights.
-    pub(super) fn check(&self, dim: usize) -> Result<(), StateError> {
-        self.search.check(dim)
+    /// What is wrong with one that was read, for points of `size` numbers.
+    pub(super) fn check(&self, size: usize) -> Result<(), StateError> {
+        self.search.check(size)
     }
 
     /// On the way to the first breakpoint.

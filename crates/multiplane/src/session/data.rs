@@ -9,7 +9,7 @@ use multiplane_tasks::entry::TaskEntry;
 
 use crate::error::Error;
 use crate::file::{Model, Provenance};
-use crate::spec::{DataSpec, find_task};
+use crate::spec::{DataSpec, RunSpec, find_task};
 
 /// Reads a data set and selects its folds.
 ///
@@ -67,6 +67,11 @@ pub fn read_task_data(
         (None, Some(make)) => Ok(make()),
         (None, None) => Err(Error::input("no data given")),
     }
+}
+
+/// Whether rows of data are rows of a kernel matrix.
+pub(super) fn is_given(spec: &RunSpec) -> bool {
+    spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
 }
 
 /// Tells the format of a file that a model is used on: what its content says, if the model's task reads that, or else

@@ -6,7 +6,7 @@ use multiplane_core::rng::Rng;
 use multiplane_tasks::data::{Opaque, ReadRules};
 use multiplane_tasks::dataset::Dataset;
 
-use super::data::{read_task_data, weigh};
+use super::data::{is_given, read_task_data, weigh};
 use crate::error::Error;
 use crate::file::Provenance;
 use crate::spec::{Holdout, RunSpec};
@@ -67,7 +67,7 @@ fn draw(spec: &RunSpec, data: &Dataset, holdout: Holdout) -> Result<(Dataset, Da
 }
 
 fn refuse_columns(spec: &RunSpec, name: &str) -> Result<(), Error> {
-    match super::open::is_given(spec) {
+    match is_given(spec) {
         true => Err(Error::input(format!(
             "{name}: the columns of task.kernel=precomputed belong to rows, which cannot be divided; give a file with --test"
         ))),

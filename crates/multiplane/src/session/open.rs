@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::choice::LambdaChoice;
-use super::data::read_task_data;
+use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
 use super::{memory, needs, prior};
 use crate::error::Error;
@@ -336,11 +336,6 @@ fn lambda_of(spec: &RunSpec, problem: &dyn Problem) -> Result<f64, Error> {
             "lambda = cv: not here: examples of this task cannot be divided, or nothing is trained at a single lambda; give a number",
         )),
     }
-}
-
-/// Whether rows of data are rows of a kernel matrix.
-pub(super) fn is_given(spec: &RunSpec) -> bool {
-    spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
 }
 
 /// Explains the index 0 of files that LIBSVM reads as precomputed kernels.

@@ -52,8 +52,11 @@ const PLAIN: [(&str, Function); 6] = [
     ("has_hyphen", Function::HasHyphen),
 ];
 
+/// Makes the function of an affix from its length.
+type Affix = fn(usize) -> Function;
+
 /// Functions with a length, by name.
-const AFFIXES: [(&str, fn(usize) -> Function); 2] = [("prefix", Function::Prefix), ("suffix", Function::Suffix)];
+const AFFIXES: [(&str, Affix); 2] = [("prefix", Function::Prefix), ("suffix", Function::Suffix)];
 
 impl Value {
     /// Reads a value; the error is the rule that `text` breaks.
