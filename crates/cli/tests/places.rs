@@ -253,3 +253,16 @@ fn commands_of_strangers() {
     let ran = run(again.args(["--set", "task.command=python3 oracle.py"]));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }
+
+/// A file that stands behind standard input is an input, too.
+#[test]
+fn standard_input_is_not_overwritten() {
+    let scratch = scratch();
+    scratch.succeed("train --task multiclass --data rows.svm --passes 1 --quiet --out model");
+    let before = scratch.bytes("rows.svm");
+    let mut command = scratch.command("predict --model model --data - --out rows.svm");
+    let ran = command.stdin(fs::File::open(scratch.path("rows.svm")).unwrap()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.code() == Some(2) && stderr.contains("it would overwrite -"), "{stderr}");
+    assert!(scratch.bytes("rows.svm") == before);
+}

@@ -211,3 +211,18 @@ fn models_know_their_format() {
     scratch.succeed("train --task chain --data rows --format hmm --passes 5 --quiet --out tagged");
     assert_eq!(scratch.succeed("predict --model tagged --data rows").stdout, "1 2\n1 2\n");
 }
+
+/// Functions with a length come through `--set` as they come from a file: commas within brackets divide no list.
+#[test]
+fn functions_of_templates_by_set() {
+    let scratch = trained();
+    for template in ["suffix(w[0],2)", "words suffix(w[0],2)", "words,suffix(w[0],2)"] {
+        let train = "train --task chain --data train.conll --passes 1 --quiet --out set --set";
+        let mut command = scratch.command(train);
+        let ran = common::run(command.arg(format!("task.template={template}")));
+        assert_eq!(ran.code, Some(0), "{template}: {}", ran.stderr);
+    }
+    let mut command = scratch.command("train --task chain --data train.conll --passes 1 --set");
+    let ran = common::run(command.arg("task.template=suffix(w[0],33)"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("a length from 1 to 20"), "{}", ran.stderr);
+}

@@ -22,6 +22,8 @@ pub(crate) fn refuse_overwriting<'a>(
 
 /// Whether two paths lead to one regular file, which need not exist yet: by links of either kind.
 fn is_same_file(one: &Path, other: &Path) -> bool {
+    // A file may stand behind standard input.
+    let one = if one == Path::new("-") { Path::new("/dev/stdin") } else { one };
     if one.exists() && !one.is_file() {
         return false;
     }

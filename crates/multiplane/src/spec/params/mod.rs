@@ -43,12 +43,31 @@ pub fn overlay(base: &mut Map<String, Value>, changes: &Value, params: &[Param],
     Ok(())
 }
 
+/// Divides a text at its commas, but for those in brackets.
+fn divided(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0i64, 0, Vec::new());
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
 /// Reads a list that is written as text with commas, as in `1,5`; what it may hold is checked by whoever reads it.
 fn listed(value: &Value) -> Value {
     match value.as_str() {
-        Some(text) if text.contains(',') && !text.starts_with('[') => {
-            Value::Array(text.split(',').map(|item| parse_value(item.trim())).collect())
-        }
+        Some(text) if text.contains(',') && !text.starts_with('[') => match divided(text).as_slice() {
+            [_] => value.clone(),
+            parts => Value::Array(parts.iter().map(|item| parse_value(item.trim())).collect()),
+        },
         _ => value.clone(),
     }
 }
