@@ -18,7 +18,7 @@ use super::cross_validation::summed_up;
 use super::descent::{Choosing, Descent};
 use super::folds::{assign_folds, known_of, leaving_out};
 use crate::error::Error;
-use crate::session::{LambdaChoice, Session, ValidatedLambda, read_run_data};
+use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec};
 
 /// Folds that the examples are divided into.
@@ -96,7 +96,7 @@ fn divided(spec: &RunSpec, data: &Dataset, folds: Folds) -> Result<(Vec<u32>, us
     if data.get::<Opaque>().is_some() {
         return Err(Error::input("lambda = cv: only the program knows its examples, they cannot be divided"));
     }
-    if spec.task.params.get("kernel").is_some_and(|kernel| kernel == "precomputed" || kernel["name"] == "precomputed") {
+    if is_given(spec) {
         return Err(Error::input(
             "lambda = cv: the columns of task.kernel=precomputed belong to rows, which folds take apart",
         ));

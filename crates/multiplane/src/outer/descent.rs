@@ -105,8 +105,10 @@ impl Choosing {
             losses.push(loss);
             let primal = outcome.certificate.primal;
             let is_flat = outcome.primal_at_zero.is_some_and(|zero| primal.is_finite() && primal > FLAT * zero);
-            if loss < losses[best] || is_flat {
-                (best, worse) = (if loss < losses[best] { losses.len() - 1 } else { best }, 0);
+            if loss < losses[best] {
+                (best, worse) = (losses.len() - 1, 0);
+            } else if is_flat {
+                worse = 0;
             } else if loss > losses[best] {
                 worse += 1;
             }

@@ -28,6 +28,6 @@ pub struct LambdaChoice {
     pub first_fold: Vec<ValidatedLambda>,
     /// Calls of the oracle in all folds, evaluation among them.
     pub calls: u64,
-    /// Seconds of it all; under the work clock those of training and evaluation.
+    /// Seconds of it all; under the work clock those of the runs, without the pass that looks for the first lambda.
     pub seconds: f64,
 }

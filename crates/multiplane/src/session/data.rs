@@ -70,7 +70,7 @@ pub fn read_task_data(
 }
 
 /// Whether rows of data are rows of a kernel matrix.
-pub(super) fn is_given(spec: &RunSpec) -> bool {
+pub(crate) fn is_given(spec: &RunSpec) -> bool {
     spec.task.params.get("kernel").is_some_and(|kernel| kernel["name"] == "precomputed")
 }
 

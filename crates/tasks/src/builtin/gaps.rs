@@ -113,14 +113,14 @@ pub struct KnownColumns {
 }
 
 impl KnownColumns {
-    /// The columns of a model with so many features, a `bias` among them; `names` are those of the used columns where gaps
-    /// are left out.
+    /// The columns of a model with so many features, a `bias` among them. Where it leaves out gaps, its data had `width`
+    /// columns, not 0, and the `names` of its features are the numbers of those left.
     ///
     /// # Errors
     ///
     /// The names are no numbers of columns, or not as many as the features.
-    pub fn new(names: Option<&Strings>, features: usize, bias: bool) -> Result<Self, OpenError> {
-        let used = names.map(UsedColumns::from_names).transpose()?;
+    pub fn new(width: usize, names: Option<&Strings>, features: usize, bias: bool) -> Result<Self, OpenError> {
+        let used = names.filter(|_| width > 0).map(UsedColumns::from_names).transpose()?;
         if used.as_ref().is_some_and(|used| used.len() + usize::from(bias) != features) {
             return Err(OpenError::new("the columns and the number of the features of the model do not fit together"));
         }

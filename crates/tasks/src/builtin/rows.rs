@@ -155,8 +155,8 @@ impl LabelledRows {
         };
         let labels: Vec<u32> = rows.labels.iter().map(number).collect();
         warnings.extend(unseen_labels(labels.iter().filter(|&&label| label == UNSEEN).count(), "example"));
-        let used = vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0);
-        let columns = KnownColumns::new(used, vocabulary.features, options.bias)?;
+        let columns =
+            KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), vocabulary.features, options.bias)?;
         warnings.extend(columns.unseen(&rows.rows));
         let inputs = (0..rows.rows.len()).map(|i| columns.cut(&rows.rows, i..i + 1)).collect();
         Ok(Reading { inputs, labels, vocabulary, fingerprint: data.fingerprint(), warnings })

@@ -342,8 +342,8 @@ fn tagged_rows(
             SequenceVocabulary { width, dictionary, ..SequenceVocabulary::new(labels, features) }
         }
     };
-    let used = vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0);
-    let columns = KnownColumns::new(used, vocabulary.features, options.bias)?;
+    let columns =
+        KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), vocabulary.features, options.bias)?;
     let warning = columns.unseen(&data.rows);
     let inputs = (0..data.len()).map(|i| columns.cut(&data.rows, data.range(i))).collect();
     Ok(sequences(inputs, tags(data), &names, vocabulary, warning))

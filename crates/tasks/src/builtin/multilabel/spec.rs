@@ -163,8 +163,7 @@ pub fn open(
     };
     let examples = unseen.iter().filter(|unseen| **unseen > 0).count();
     let features = vocabulary.features;
-    let columns =
-        KnownColumns::new(vocabulary.dictionary.as_deref().filter(|_| vocabulary.width > 0), features, spec.bias)?;
+    let columns = KnownColumns::new(vocabulary.width, vocabulary.dictionary.as_deref(), features, spec.bias)?;
     let warnings = [unseen_labels(examples, "example"), columns.unseen(&sets.rows)];
     let reading = Reading {
         inputs: (0..sets.rows.len()).map(|i| columns.cut(&sets.rows, i..i + 1)).collect(),
