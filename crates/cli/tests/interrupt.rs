@@ -22,8 +22,8 @@ fn long_run(scratch: &Scratch, delay_us: &str, more: &str) -> Running {
     running
 }
 
-fn words() -> Scratch {
-    Scratch::new().with("letter.data", samples::letters(60, 32)).with("model", "an old model")
+fn words(n: usize) -> Scratch {
+    Scratch::new().with("letter.data", samples::letters(n, 32)).with("model", "an old model")
 }
 
 /// That an interrupted run ended as promised: in time, with exit code 130, its report printed and a sound model
@@ -48,7 +48,7 @@ fn assert_saved(scratch: &Scratch, ran: &Ran) {
 fn a_signal_saves_and_leaves() {
     for signal in ["INT", "TERM"] {
         for (delay_us, passes_before) in [("10000", 0), ("100", 3)] {
-            let scratch = words();
+            let scratch = words(20); // calls may take 100 ms in the mean before nobody would wait for a certificate
             let mut running = long_run(&scratch, delay_us, "--out model --json");
             running.wait_until(|| scratch.text("record").lines().count() >= passes_before);
             let sent = Instant::now();
@@ -64,7 +64,7 @@ fn a_signal_saves_and_leaves() {
 /// that would take as long; the model is saved and claims nothing.
 #[test]
 fn a_signal_stops_threads() {
-    let scratch = words();
+    let scratch = words(60);
     let running = long_run(&scratch, "2e6", "--solver fw --threads 2 --out model --json");
     let sent = Instant::now();
     running.signal("INT");
@@ -80,7 +80,7 @@ fn a_signal_stops_threads() {
 /// People are told, too; without an output the report is all there is.
 #[test]
 fn an_interrupted_run_says_so() {
-    let scratch = words();
+    let scratch = words(60);
     let running = long_run(&scratch, "5000", "");
     running.signal("INT");
     let ran = running.finish();
@@ -94,7 +94,7 @@ fn an_interrupted_run_says_so() {
 #[test]
 fn the_second_signal_leaves_at_once() {
     for (first, second) in [("INT", "INT"), ("TERM", "INT"), ("INT", "TERM")] {
-        let scratch = words();
+        let scratch = words(60);
         let mut running = long_run(&scratch, "300e6", "--out model --json");
         running.signal(first);
         running.outlast(Duration::from_millis(200)); // signals sent too soon after one another are merged

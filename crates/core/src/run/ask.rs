@@ -21,15 +21,17 @@ pub(super) const PATIENCE_SECONDS: f64 = 2.0;
 
 impl<O: MaxOracle> Run<O> {
     /// Calls for `blocks` in turn at `w` and books what they say. Returns whether all were asked for: an interrupt ends
-    /// it where the rest would take too long.
+    /// it where the rest would take too long, which the first call tells where there was none before.
     pub(super) fn ask_patiently(&mut self, w: &[f64], blocks: &[u32], asked: &mut Asked) -> Result<bool, RunError> {
         let mut left = blocks;
         while !left.is_empty() {
-            let call = self.latency.mean().or(self.counts.single_call()).unwrap_or(f64::INFINITY);
-            if self.is_interrupted() && left.len() as f64 * call > PATIENCE_SECONDS {
-                return Ok(false);
-            }
-            let (next, rest) = left.split_at(self.batch_size().min(left.len()));
+            let size = match self.latency.mean().or(self.counts.single_call()) {
+                _ if !self.is_interrupted() => self.batch_size(),
+                Some(call) if left.len() as f64 * call > PATIENCE_SECONDS => return Ok(false),
+                Some(_) => self.batch_size(),
+                None => 1,
+            };
+            let (next, rest) = left.split_at(size.min(left.len()));
             self.ask(w, self.wanted(), next, asked)?;
             left = rest;
         }

@@ -91,10 +91,11 @@ impl<O: MaxOracle> Run<O> {
         Some(self.counts.single_call()? * calls.div_ceil(workers as u64) as f64)
     }
 
-    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it.
+    /// Returns whether the budgets are large enough for one evaluation, and whoever interrupts need not wait long for it;
+    /// before the first call nobody knows, and one is made.
     pub(super) fn has_room_for_evaluation(&self, stop_reason: StopReason) -> bool {
         if stop_reason == StopReason::Interrupt {
-            return self.seconds_of_evaluation().is_some_and(|seconds| seconds <= PATIENCE_SECONDS);
+            return self.seconds_of_evaluation().is_none_or(|seconds| seconds <= PATIENCE_SECONDS);
         }
         let n = self.oracle.blocks() as u64;
         let seconds = self.seconds_of_evaluation().unwrap_or(0.0);
