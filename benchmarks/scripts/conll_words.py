@@ -9,6 +9,7 @@ counts, by one function for both. Writes raw.jsonl, and prints one JSON object f
 """
 
 import argparse
+import gzip
 import itertools
 import json
 import pathlib
@@ -145,7 +146,8 @@ def main():
     parser.add_argument("--template", default="tagging", help="(default tagging)")
     parser.add_argument("--c2", default="1,0.3,3", help="of CRFsuite, its default first (default 1,0.3,3)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="folder for raw.jsonl")
-    parser.add_argument("--more", nargs="*", default=[], help="further arguments of our training")
+    parser.add_argument("--more", nargs=argparse.REMAINDER, default=[], help="the rest: further arguments of our training")
+    parser.add_argument("--fold", help="I/K: the I-th of K blocks of train.txt.gz is held out, in place of test.txt.gz")
     parser.add_argument("--rival", nargs=3, help=argparse.SUPPRESS)  # items as JSON, c2, model
     args = parser.parse_args()
     train, test = args.data / "train.txt.gz", args.data / "test.txt.gz"
@@ -153,6 +155,26 @@ def main():
         texts, c2, model = args.rival
         rival(items_of(json.loads(texts)), float(c2), train, model)
         return 0
+    with tempfile.TemporaryDirectory() as folder:
+        if args.fold:
+            train, test = split(train, *map(int, args.fold.split("/")), pathlib.Path(folder))
+        compare(args, train, test)
+    return 0
+
+
+def split(path, fold, folds, folder):
+    """Writes the training part but for a block of its sentences, and that block; where they are."""
+    blocks = [block.strip() for block in gzip.open(path, "rt", encoding="utf-8").read().split("\n\n") if block.strip()]
+    first, end = len(blocks) * (fold - 1) // folds, len(blocks) * fold // folds
+    paths = folder / "train.txt.gz", folder / "test.txt.gz"
+    for to, part in zip(paths, (blocks[:first] + blocks[end:], blocks[first:end]), strict=True):
+        with gzip.open(to, "wt", encoding="utf-8") as file:
+            file.write("\n\n".join(part) + "\n\n")
+    return paths
+
+
+def compare(args, train, test):
+    """Trains, predicts and reports."""
     held_out = sentences(test)
     truths = [[token[-1] for token in sentence] for sentence in held_out]
     raw = (args.out / "raw.jsonl").open("a", encoding="utf-8")
@@ -174,19 +196,18 @@ def main():
         scores = f1(truths, [line.split() for line in lines])
         if abs(scores["f1"] - judged["f1"]) > 1e-9:
             raise InputError(f"F1 is {scores['f1']} here and {judged['f1']} there")
-        report({"learner": "multiplane", "template": args.template, **scores, **took, "trained": trained,
+        report({"learner": "multiplane", "template": args.template, "fold": args.fold, **scores, **took, "trained": trained,
                 "features": shown["features"]})  # fmt: skip
         items = items_of(shown["template"])
         for c2 in args.c2.split(","):
             out, took = timed([
-                sys.executable, __file__, "--data", args.data,
+                sys.executable, __file__, "--data", train.parent,
                 "--rival", json.dumps(shown["template"]), c2, pathlib.Path(folder) / "crf",
             ])  # fmt: skip
             tagger = pycrfsuite.Tagger()
             tagger.open(str(pathlib.Path(folder) / "crf"))
             scores = f1(truths, [tagger.tag(attributes(items, sentence)) for sentence in held_out])
-            report({"learner": "crfsuite", "c2": float(c2), **scores, **took, **json.loads(out)})
-    return 0
+            report({"learner": "crfsuite", "c2": float(c2), "fold": args.fold, **scores, **took, **json.loads(out)})
 
 
 if __name__ == "__main__":
