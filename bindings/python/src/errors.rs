@@ -1,11 +1,12 @@
-//! Errors on their way to Python: bad input is a ValueError, a failure or a panic a RuntimeError.
+//! Errors on their way to Python: bad input is a ValueError, a file that cannot be written an OSError, a failure or a panic a
+//! RuntimeError.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use multiplane::Error;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The Python exception for an error of the library.
@@ -14,6 +15,11 @@ pub(crate) fn raised(error: Error) -> PyErr {
         Error::Input(reason) => PyValueError::new_err(reason),
         Error::Parameter(fault) => PyValueError::new_err(fault.to_string()),
         Error::Failed(reason) => PyRuntimeError::new_err(reason),
+        // With its number Python makes it a FileNotFoundError, a PermissionError, ...
+        Error::Unwritten(reason, error) => match error.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, reason)),
+            None => PyOSError::new_err(reason),
+        },
     }
 }
 

@@ -20,6 +20,7 @@ mod look;
 mod model;
 mod mrfs;
 mod parts;
+mod path;
 mod probe;
 mod task;
 mod train;
@@ -55,11 +56,13 @@ mod _core {
     #[pymodule_export]
     use crate::mrfs::{mrf_sizes, mrfs};
     #[pymodule_export]
+    use crate::path::path;
+    #[pymodule_export]
     use crate::probe::{check, check_data};
     #[pymodule_export]
     use crate::task::UserTask;
     #[pymodule_export]
-    use crate::train::{path, train};
+    use crate::train::train;
     #[pymodule_export]
     use crate::trees::{tree_parts, trees};
 

@@ -34,6 +34,28 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// The same task on some of its examples, by their numbers.
+    pub(crate) fn of(&self, py: Python<'_>, examples: &[usize]) -> Parts {
+        let method = |method: &Py<PyAny>| method.clone_ref(py);
+        let chosen = |all: &[Py<PyAny>]| examples.iter().map(|&i| all[i].clone_ref(py)).collect();
+        Parts {
+            decode: method(&self.decode),
+            decode_many: self.decode_many.as_ref().map(method),
+            processes: self
+                .processes
+                .as_ref()
+                .map(|both| Processes { begin: method(&both.begin), answers: method(&both.answers) }),
+            features: method(&self.features),
+            loss: method(&self.loss),
+            bounded: method(&self.bounded),
+            xs: chosen(&self.xs),
+            ys: chosen(&self.ys),
+            declared: self.declared,
+            batch: self.batch,
+            shape: Shape { examples: examples.len(), ..self.shape.clone() },
+        }
+    }
+
     /// Takes what `decode` returned apart: a labelling, with its bound where the task declares bounds and gave one.
     pub(crate) fn split(&self, answer: Bound<'_, PyAny>) -> PyResult<(Py<PyAny>, Option<f64>)> {
         let bounded = self.declared == Some(DeclaredQuality::UpperBound);

@@ -132,6 +132,11 @@ impl UserTask {
 }
 
 impl UserTask {
+    /// The same task on some of its examples, by their numbers.
+    pub(crate) fn of(&self, py: Python<'_>, examples: &[usize]) -> UserTask {
+        UserTask { parts: Arc::new(self.parts.of(py, examples)) }
+    }
+
     /// The task as the library sees it. The first exception of the user's methods goes to `raised`; one that is no
     /// `Exception`, as that of Ctrl-C, counts as a wish to stop.
     pub(crate) fn problem(

@@ -1,41 +1,53 @@
-//! Training and paths: a specification as JSON text, data or a user's task, and somebody who watches.
+//! Training: a specification as JSON text, data or a user's task, and somebody who watches.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::{JsonLines, Observer};
-use multiplane::{Choice, Error, Outer, OuterOptions, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem};
+use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, value_error};
 use crate::fit::Fit;
 use crate::interrupt::{Interrupt, interruptible};
-use crate::model::{Model, PathModel};
+use crate::model::Model;
 use crate::task::UserTask;
 use crate::watch::{Shared, Signals, Watcher};
 
 /// What is trained on, or tested; both are of one kind.
-enum Source {
+pub(crate) enum Source {
     Data(multiplane::dataset::Dataset),
-    Task(Arc<dyn Problem>),
+    Task(Arc<dyn Problem>, Part),
+}
+
+/// Makes a user's task for some of its examples, rescaled as the specification says.
+pub(crate) type Part = Arc<dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error> + Send + Sync>;
+
+/// A task's margin or slack rescaling, as the tree of a run has it.
+fn rescaled(tree: &Map<String, Value>, problem: Arc<dyn Problem>) -> Result<Arc<dyn Problem>, Error> {
+    let mut params = tree.get("task").and_then(Value::as_object).cloned().unwrap_or_default();
+    Ok(match Rescaling::take(&mut params).map_err(|error| error.under("task"))? {
+        Rescaling::Margin => problem,
+        Rescaling::Slack => Arc::new(SlackProblem::new(problem)?),
+    })
 }
 
 /// A job: everything of it can go to another thread.
-struct Job {
-    tree: Map<String, Value>,
-    source: Source,
+pub(crate) struct Job {
+    pub(crate) tree: Map<String, Value>,
+    pub(crate) source: Source,
     test: Option<Source>,
     watcher: Option<Py<PyAny>>,
-    interrupt: Interrupt,
+    pub(crate) interrupt: Interrupt,
     raised: Arc<Mutex<Option<PyErr>>>,
     history: Shared,
 }
 
 impl Job {
-    fn new(
+    pub(crate) fn new(
         py: Python<'_>,
         spec: &str,
         source: &Bound<'_, PyAny>,
@@ -50,7 +62,17 @@ impl Job {
         let raised = Arc::new(Mutex::new(None));
         let read = |source: &Bound<'_, PyAny>| -> PyResult<Source> {
             Ok(match source.cast::<UserTask>() {
-                Ok(task) => Source::Task(task.get().problem(py, &interrupt, &raised)?),
+                Ok(task) => {
+                    let problem = task.get().problem(py, &interrupt, &raised)?;
+                    let (task, interrupt, raised) = (task.clone().unbind(), interrupt.clone(), raised.clone());
+                    let tree = tree.clone();
+                    let part = move |examples: &[usize]| {
+                        let made = Python::attach(|py| task.get().of(py, examples).problem(py, &interrupt, &raised))
+                            .map_err(|error| Error::failed(error.to_string()));
+                        rescaled(&tree, made?)
+                    };
+                    Source::Task(problem, Arc::new(part))
+                }
                 Err(_) => Source::Data(source.cast::<Dataset>()?.get().data.clone()),
             })
         };
@@ -69,11 +91,12 @@ impl Job {
             Source::Data(data) => {
                 let test = test.and_then(|test| match test {
                     Source::Data(test) => Some(test),
-                    Source::Task(_) => None,
+                    Source::Task(..) => None,
                 });
                 Session::on_choosing(RunSpec::from_tree(tree)?, data, test, interrupt, &mut |_| ())
             }
-            Source::Task(problem) => {
+            Source::Task(problem, part) => {
+                let problem = rescaled(tree, problem)?;
                 let mut tree = tree.clone();
                 let name = json!(problem.task());
                 let params = match tree.remove("task") {
@@ -83,17 +106,13 @@ impl Job {
                     }
                     _ => Map::new(),
                 };
-                let rescaling = Rescaling::take(&mut params.clone()).map_err(|error| error.under("task"))?;
-                let problem: Arc<dyn Problem> = match rescaling {
-                    Rescaling::Margin => problem,
-                    Rescaling::Slack => Arc::new(SlackProblem::new(problem)?),
-                };
                 let task = Choice { name: name.as_str().unwrap_or_default().into(), params };
                 let test = test.and_then(|test| match test {
                     Source::Data(_) => None,
-                    Source::Task(test) => Some(test),
+                    Source::Task(test, _) => Some(test),
                 });
-                Session::on_problem(RunSpec::for_task(&tree, task)?, problem, test)
+                let spec = RunSpec::for_task(&tree, task)?;
+                Session::on_problem_choosing(spec, problem, test, &*part, interrupt, &mut |_| ())
             }
         }
     }
@@ -121,7 +140,7 @@ impl Job {
 
     /// Runs `work` on a session: on the calling thread where the oracle is the user's, on another one else. With the
     /// exception that stopped it, if one did; one that a user's oracle raised is an error of the whole.
-    fn run<T: Send>(
+    pub(crate) fn run<T: Send>(
         mut self,
         py: Python<'_>,
         work: impl FnOnce(Session, RunOptions) -> Result<T, Error> + Send,
@@ -131,7 +150,7 @@ impl Job {
             &mut self.source,
             Source::Data(multiplane::dataset::Dataset::new(multiplane::data::Classified::default())),
         );
-        let on_calling_thread = matches!(source, Source::Task(_));
+        let on_calling_thread = matches!(source, Source::Task(..));
         let job = move || -> Result<T, Error> {
             let hooks = self.hooks(on_calling_thread);
             let flag = Some(self.interrupt.flag.clone());
@@ -208,33 +227,4 @@ pub(crate) fn train(
         interrupted,
         warm: Mutex::new(state),
     })
-}
-
-/// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
-/// say. Returns the path and its report as JSON text.
-#[pyfunction]
-#[pyo3(signature = (spec, source, *, test=None, watcher=None))]
-pub(crate) fn path(
-    py: Python<'_>,
-    spec: &str,
-    source: &Bound<'_, PyAny>,
-    test: Option<&Bound<'_, PyAny>>,
-    watcher: Option<Py<PyAny>>,
-) -> PyResult<(PathModel, String)> {
-    let mut job = Job::new(py, spec, source, test, watcher)?;
-    let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
-    let work = move |session: Session, hooks: RunOptions| {
-        let hooks = RunOptions { abort: None, ..hooks };
-        let (model, summary) = match options.outer(session.spec().stop.gap, session.problem().total_weight())? {
-            Outer::Path(path) => session.path(&path, hooks)?,
-            Outer::Grid(grid) => session.grid(&grid, hooks)?,
-        };
-        let summary = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
-        Ok((model, summary))
-    };
-    let ((inner, summary), stopped, _) = job.run(py, work)?;
-    match stopped {
-        Some(error) => Err(error),
-        None => Ok((PathModel { inner }, summary)),
-    }
 }

@@ -10,7 +10,7 @@ import pytest
 from graph_data import scenes
 from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.metrics import f1_score, hamming_loss, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -99,7 +99,8 @@ def test_many_labels():
     x, y = scenes()
     model = MultiLabelSSVM(gap="5%").fit(x, np.column_stack([y, np.zeros(len(y))]))
     assert model.predict(x)[:, 3].sum() == 0
-    assert MultiLabelSSVM(gap="5%").fit(x, y[:, :1]).predict(x).shape == (80, 1)
+    with pytest.warns(DataConversionWarning, match="one label, and predictions are columns"):
+        assert MultiLabelSSVM(gap="5%").fit(x, y[:, :1]).predict(x).shape == (80, 1)
     wide = np.tile(y, 6)
     for params in ({"task.pairwise": "tree"}, None):
         model = MultiLabelSSVM(gap="5%", params=params, passes=20).fit(x, wide)
@@ -126,7 +127,7 @@ def test_with_scikit_learn():
     model = MultiLabelSSVM(gap="5%")
     assert is_classifier(model) and clone(model.set_params(lam=0.3)).lam == 0.3
     tags = model.__sklearn_tags__()
-    assert tags.classifier_tags.multi_label and tags.target_tags.two_d_labels and not tags.non_deterministic
+    assert tags.classifier_tags.multi_label and not tags.classifier_tags.multi_class and not tags.non_deterministic
     less = make_scorer(hamming_loss, greater_is_better=False)
     grid = {"multilabelssvm__lam": [1.0, 0.05], "multilabelssvm__params": [None, {"task.pairwise": "tree"}]}
     search = GridSearchCV(make_pipeline(StandardScaler(), MultiLabelSSVM(gap="5%")), grid, cv=3, scoring=less).fit(x, y)
@@ -137,6 +138,33 @@ def test_with_scikit_learn():
     assert f1_score(y, found, average="samples", zero_division=1.0) > 0.6
     with pytest.raises(NotFittedError):
         MultiLabelSSVM().predict(x)
+
+
+def test_one_label_per_row(tmp_path):
+    """A 1D y of two classes is one label; all results are 1D, and of the classes. Files know the label alone."""
+    x, y = scenes()
+    names = np.where(y[:, 0] == 1, "yes", "no")
+    model = MultiLabelSSVM(gap="2%", label_weights={"yes": 2.0}).fit(x, names, X_test=x[:9], y_test=names[:9])
+    twin = MultiLabelSSVM(gap="2%", label_weights=[2.0]).fit(x, y[:, :1])
+    assert np.array_equal(model.coef_, twin.coef_) and model.classes_.tolist() == ["no", "yes"]
+    found = model.predict(x)
+    assert np.array_equal(found == "yes", twin.predict(x)[:, 0] == 1)
+    assert model.score(x, names) == (found == names).mean() > 0.8 and model.history_[-1]["test_loss"] is not None
+    assert model.max_marginals(x).shape == (80, 2) and model.margins(x).shape == (80,)
+    assert [top.labels[0] for top in model.predict_top(x[:5], 2)] == found[:5].tolist()
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(x), found)
+    path = MultiLabelSSVM(clock="work").path(x, names, eps=0.2, lambda_min=0.01, X_test=x, y_test=names)
+    assert set(path.at(0.1).predict(x)) <= {"no", "yes"} and path.best.score(x, names) > 0.8
+    model.save(tmp_path / "model")
+    loaded = MultiLabelSSVM.load(tmp_path / "model")
+    assert loaded.classes_.tolist() == ["yes"] and np.array_equal(loaded.predict(x), twin.predict(x))
+    with pytest.raises(ValueError, match="y holds 'maybe', which is none of the classes"):
+        model.score(x, np.where(y[:, 0] == 1, "yes", "maybe"))
+    model.label_weights = None
+    assert model.fit(x, y).predict(x).shape == y.shape
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
+        model.fit(x, y, weight=1)
 
 
 def test_sets_of_names():
@@ -162,7 +190,8 @@ def test_paths_and_test_data():
 @pytest.mark.parametrize(
     "y, message",
     [
-        (lambda y: y[:, 0], "should be an indicator matrix"),
+        (lambda y: y.sum(axis=1), "should be an indicator matrix"),
+        (lambda y: [{0}] * 80, "should be an indicator matrix"),
         (lambda y: [[0, 1]] * 79 + [[0]], "should be an indicator matrix"),
         (lambda y: y[:7], r"inconsistent numbers of samples: \[80, 7\]"),
         (lambda y: y + 1, r"y\[\d+, \d+\] is \d, expected 0 or 1"),

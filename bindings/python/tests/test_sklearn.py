@@ -26,6 +26,8 @@ ESTIMATORS = [
     MulticlassSSVM(kernel="poly", degree=2, coef0=1.0, clock="work"),
     BinarySSVM(),
     MulticlassSSVM(),
+    MultiLabelSSVM(),
+    MultiLabelSSVM(clock="work", bias=True, pairwise="tree"),
 ]
 
 
@@ -35,7 +37,7 @@ def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [BinarySSVM(), MulticlassSSVM()], ids=repr)
+@pytest.mark.parametrize("estimator", [BinarySSVM(), MulticlassSSVM(), MultiLabelSSVM()], ids=repr)
 def test_checks_in_one_go(estimator):
     """check_estimator says nothing: no expected failure, no warning of what estimators should inherit."""
     with warnings.catch_warnings(record=True) as told:

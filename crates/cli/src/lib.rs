@@ -61,7 +61,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             terminal::complain(&format!("error: {error}"));
             match error {
                 Error::Input(_) | Error::Parameter(_) => BAD_INPUT,
-                Error::Failed(_) => FAILED,
+                Error::Failed(_) | Error::Unwritten(..) => FAILED,
             }
         }
     };

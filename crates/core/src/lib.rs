@@ -22,7 +22,9 @@
 //! impl MaxOracle for TwoPoints {
 //!     fn blocks(&self) -> usize { 2 }
 //!     fn dim(&self) -> usize { 1 }
-//!     fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> Result<Quality, OracleError> {
+//!     fn maximize(
+//!         &mut self, block: usize, w: &[f64], out: &mut Plane,
+//!     ) -> Result<Quality, OracleError> {
 //!         let x = if block == 0 { 1.0 } else { -1.0 };
 //!         let y = x; // the label has the sign of the point
 //!         out.clear();

@@ -19,6 +19,9 @@ pub enum Error {
     /// It ran, but failed: full disk, oracle error, overflow (exit code 1).
     #[error("{}", one_line(.0))]
     Failed(String),
+    /// A file could not be written: full disk, no such directory (exit code 1). With the message the reason.
+    #[error("{}", one_line(.0))]
+    Unwritten(String, std::io::Error),
 }
 
 impl Error {

@@ -13,7 +13,8 @@
 //! let spec = RunSpec::from_tree(spec.as_object().unwrap())?;
 //! let session = Session::on(spec, dataset::Dataset::new(synth::synthetic_words(60, 0)), None)?;
 //! let (model, summary) = session.run(RunOptions::default())?;
-//! assert!(summary.certificate.certified && summary.certificate.gap.unwrap() <= 0.05 * summary.certificate.primal);
+//! let proof = &summary.certificate;
+//! assert!(proof.certified && proof.gap.unwrap() <= 0.05 * proof.primal);
 //! assert_eq!(model.w.len(), 4004);
 //! # Ok::<(), multiplane::Error>(())
 //! ```
@@ -47,7 +48,8 @@ pub use multiplane_tasks::problem::{
 pub use multiplane_tasks::rescaling::Rescaling;
 pub use multiplane_tasks::{data, dataset, entry, foreign, losses, metrics, registry as tasks, synth};
 pub use outer::{
-    CrossValidation, OnPoint, PathState, PathStep, PathSummary, assign_folds, choose_lambda, cross_validate, follow,
+    CrossValidation, OnPoint, PartOf, PathState, PathStep, PathSummary, assign_folds, choose_lambda, cross_validate,
+    cross_validate_problem, follow,
 };
 pub use session::{
     CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting,

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use multiplane_infer::file::number;
 use sha2::{Digest, Sha256};
 
 /// Folds of which all selections are tried, to find the one that has a fingerprint.
@@ -78,7 +79,7 @@ impl Dataset {
             });
         }
         if let Some(k) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-            return Err(format!("weight {} of example {k}: must be a finite number, at least 0", weights[k]));
+            return Err(format!("weight {} of example {k}: must be a finite number, at least 0", number(weights[k])));
         }
         let sum: f64 = weights.iter().sum();
         match sum.is_finite() && sum >= f64::MIN_POSITIVE {

@@ -40,7 +40,7 @@ pub enum LossError {
         labels: usize,
     },
     /// A class weight is negative or not finite.
-    #[error("task.class_weights has {0}: must be a finite number >= 0")]
+    #[error("task.class_weights has {}: must be a finite number >= 0", multiplane_infer::file::number(*.0))]
     Weight(f64),
     /// The cost matrix has not a row and a column for each label.
     #[error("task.loss.matrix must be {labels} x {labels}, one row and column per label")]

@@ -51,7 +51,7 @@ class Estimator(Looked):
         solver: A solver's name (``multiplane.solvers``), or one of the objects there.
         lam: Strength of the regulariser: a number, ``"1/n"``, or ``"c:X"`` for C = 1/(lambda n). ``"cv"`` chooses it by what it
             predicts of examples held out, before the fit that counts (``"cv:10"`` in 10 folds; ``summary_["lambda_choice"]``
-            tells of it); ``"scale"`` is the mean of x.x over n. Not for a task of your own, which ``GridSearchCV`` serves.
+            tells of it); ``"scale"`` is the mean of x.x over n, which a task of your own does not have.
         gap: Stop at this duality gap, proven: a number, or percent of the primal as in ``"1%"``. A gap alone ends
             after 1000 passes, too.
         passes: Stop after so many oracle calls of training per example. Below 1 nothing is evaluated: there are
@@ -359,7 +359,8 @@ class Estimator(Looked):
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
         return type(self)(**self.get_params(deep=False))
 
-    def _path(self, source: Any, outer: dict[str, Any], test: Any) -> PathResult:
+    def _path(self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
+        """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made."""
         watcher = Watcher(self.progress)
         tree = self._tree()
         tree["lambda"] = "1/n"  # a path has all of them
@@ -370,12 +371,14 @@ class Estimator(Looked):
             if value is not None or name != "lambda_max":
                 section[name] = plain(value, name)
         try:
-            model, summary = _core.path(
-                json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None
+            model, summary, told = _core.path(
+                json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None, **more
             )
         finally:
             watcher.close()
         found = PathResult(self._named_path(model), json.loads(summary), self)
+        for warning in told:
+            warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
         if found.stop_reason_ != "lambda-min":
             warnings.warn(
                 f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",
@@ -391,7 +394,7 @@ class Estimator(Looked):
     # -- files --
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file (safetensors), which the command line reads too."""
+        """Writes the model file (safetensors), which the command line reads too. Raises OSError where it cannot be written."""
         self._check_fitted()
         self._model.save(path)
 

@@ -15,7 +15,7 @@ from multiplane import _core, _costs
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
 from multiplane._given import task_names
-from multiplane._path import PathResult
+from multiplane._path import PathResult, further
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
 
@@ -115,17 +115,33 @@ class BuiltIn(Estimator):
         lambda_max: float | str | None = None,
         X_test: Any = None,
         y_test: Any = None,
+        cv: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float | None = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> PathResult:
         """Follows the regularisation path: at every lambda down to ``lambda_min`` weights whose objective is within
         ``eps`` of the optimum, proven; ``"5%"`` is relative to the objective. Breakpoints are optimised to a gap of
         ``kappa * eps``. The path begins at ``lambda_max``, where it is not given where answers begin to change; above, its
         first weights serve, scaled.
+
+        Args:
+            X: As for ``fit``; ``y``, ``X_test`` and ``y_test``, too.
+            cv: Cross-validates the path: a number of folds, drawn by ``seed``, or a list with the number of each example's
+                fold. What was held out decides on ``best``; ``summary_["cross_validation"]`` has its losses at every breakpoint.
+            checkpoint: A file that keeps what there is on the way, also after Ctrl-C: the last one and the one before.
+            checkpoint_every: Seconds between checkpoints; by default a minute, or more where writing takes long.
+            resume: A checkpoint to go on from, with the same data and parameters (stops may differ): to the bit the path
+                that was not interrupted, with ``clock="work"``. Checkpoints go on there, unless ``checkpoint`` says where.
+
+        Raises ValueError for unusable input, folds, checkpoints of something else among it.
         """
+        more = further(cv, checkpoint, checkpoint_every, resume)
         made = self._unfitted()
         with self._in_users_words():
             data = made._data(X, y)
             outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(data, outer, made._test_data(X_test, y_test))
+            return made._path(data, outer, made._test_data(X_test, y_test), **more)
 
     def check(
         self, X: Any, y: Any = None, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0

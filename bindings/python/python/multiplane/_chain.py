@@ -12,7 +12,7 @@ from multiplane import _core
 from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernel, Kernels
 from multiplane._labeller import PartLabeller, listed, refuse_text
-from multiplane._tokens import attributes, columns, kind_of
+from multiplane._tokens import attributes, columns, kind_of, refuse_several
 from multiplane._validation import canonical
 
 
@@ -173,6 +173,7 @@ class ChainSSVM(Kernels, PartLabeller):
         """
         self._check_fitted()
         refuse_text(x, "x", "tokens")
+        refuse_several(x)
         data, _ = self._to_ask([x])
         assert data is not None
         parts = _core.feature_rows(self._model, data)

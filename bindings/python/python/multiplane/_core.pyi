@@ -1,7 +1,7 @@
 """What the package needs of the Rust library. Nothing here is for users."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 __all__ = [
@@ -218,7 +218,11 @@ def path(
     *,
     test: Dataset | UserTask | None = None,
     watcher: Callable[..., object] | None = None,
-) -> tuple[PathModel, str]: ...
+    cv: int | Sequence[int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> tuple[PathModel, str, list[str]]: ...
 def train(
     spec: str,
     source: Dataset | UserTask,

@@ -25,7 +25,6 @@ def sequences(frame: Any, by: Any = None, label: str | None = None, columns: Seq
     if grouped == (by is not None):
         raise ValueError("sequences: give a DataFrame and `by`, or a groupby and no `by`")
     keys = frame.keys if grouped else by
-    groups = frame if grouped else frame.groupby(by, sort=False)
     whole = frame.obj if grouped else frame
     if not whole.columns.is_unique:
         raise ValueError("sequences: two columns have the same name")
@@ -38,6 +37,7 @@ def sequences(frame: Any, by: Any = None, label: str | None = None, columns: Seq
             holes = [at for at, value in enumerate(values) if value is None or value != value]
             if holes:
                 raise ValueError(f"sequences: `by` has no value in row {holes[0]}: every token needs that of its sequence")
+    groups = frame if grouped else frame.groupby(by, sort=False)
     named = [keys] if isinstance(keys, str) else [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     chosen = [name for name in whole.columns if name != label and name not in named] if columns is None else list(columns)
     missing = [name for name in [*chosen, *([] if label is None else [label])] if name not in whole.columns]

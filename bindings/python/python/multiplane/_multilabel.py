@@ -26,10 +26,15 @@ class MultiLabelSSVM(Several):
     of four, for neither, the second, the first, and both. ``unary_`` (``[labels, features]``, with a bias feature where
     there is one), ``pairwise_`` (``[pairs, 4]``) and ``edges_`` (``[pairs, 2]``) are its parts; ``classes_`` names the
     columns of ``y``.
+
+    A 1D ``y`` of two classes, as other classifiers take it, is one label: whether a row is of the greater class.
+    ``classes_`` are the two then, and predictions are 1D and of them; a model file has the one label.
     """
 
     _task = "multilabel"
     _tabular = True
+    _pair: NDArray[Any] | None = None
+    """The two classes of a 1D y."""
 
     bias: bool
     label_weights: Any
@@ -63,12 +68,22 @@ class MultiLabelSSVM(Several):
     ) -> None:
         self._keep(locals())
 
-    def _indicators(self, y: Any, n: int, what: str = "y") -> Any:
-        """An array or CSR matrix of 0 and 1 with n rows."""
+    def _columns(self) -> list[Any]:
+        """The labels: what the columns of indicators stand for."""
+        return list((self.classes_ if self._pair is None else self._pair[1:]).tolist())
+
+    def _indicators(self, y: Any, n: int, what: str) -> Any:
+        """An array or CSR matrix of 0 and 1 with n rows, in the terms of the training data."""
+        if self._pair is not None and _validation.is_list_of_labels(y):
+            found = _validation.labels(y, n, what)
+            strange = found[~np.isin(found, self._pair)]
+            if len(strange):
+                raise ValueError(f"{what} holds {strange.tolist()[0]!r}, which is none of the classes {self._pair.tolist()}")
+            return _indicator(found, self._pair)
         found = _validation.indicators(y, n, what)
-        expected = len(self.classes_) if what != "y" else found.shape[1]
+        expected = len(self._columns())
         if found.shape[1] != expected:
-            raise ValueError(f"{what} has {found.shape[1]} labels, expected {expected} as in y")
+            raise ValueError(f"{what} has {found.shape[1]} labels, expected {expected}{' as in y' if what != 'y' else ''}")
         return found
 
     def _test_data(self, x: Any, y: Any) -> _core.Dataset | None:
@@ -78,19 +93,26 @@ class MultiLabelSSVM(Several):
         return self._dataset(seen, self._indicators(y, seen.shape[0], "y_test"))
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
-        return _core.Dataset.label_sets(x, y, [str(name) for name in self.classes_.tolist()])
+        return _core.Dataset.label_sets(x, y, [str(name) for name in self._columns()])
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
-        labels = self._indicators(y, seen.shape[0])
-        self.classes_ = np.arange(labels.shape[1])
+        self._pair = None
+        if _validation.is_list_of_labels(y):
+            found = _validation.labels(y, seen.shape[0])
+            self._pair = self.classes_ = _validation.two_classes(found, type(self).__name__)
+            labels = _indicator(found, self._pair)
+        else:
+            labels = _validation.indicators(y, seen.shape[0])
+            _validation.tell_of_column(y)
+            self.classes_ = np.arange(labels.shape[1])
         self._seen = [0, 1], []  # of every label: whether it is there
         return self._dataset(seen, labels)
 
     def _task_value(self, name: str, value: Any) -> Any:
         if name == "label_weights" and isinstance(value, dict) and hasattr(self, "classes_"):
-            found = by_label(value, self.classes_.tolist(), name)
-            strange = [key for key in value if str(key) not in {str(label) for label in self.classes_.tolist()}]
+            found = by_label(value, self._columns(), name)
+            strange = [key for key in value if str(key) not in {str(label) for label in self._columns()}]
             if strange:
                 raise ValueError(f"label_weights names {strange[0]!r}, which is no column of y: it has {len(found)}")
             return [1.0 if weight is None else weight for weight in found]
@@ -98,14 +120,14 @@ class MultiLabelSSVM(Several):
             return {"name": "edges", "edges": plain(value, name)}
         return super()._task_value(name, value)
 
-    def fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
-    ) -> Self:
-        """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1).
+    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+        """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1; or ``[n]``, of two classes).
 
-        With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
-        row counts: a weight of 2 is one that is there twice. Returns self. Raises ValueError for unusable input.
+        With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much each
+        row counts: a weight of 2 is one that is there twice. It is no name of the signature, for the reason that
+        :meth:`MulticlassSSVM.fit` gives. Returns self. Raises ValueError for unusable input.
         """
+        sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))
@@ -129,45 +151,54 @@ class MultiLabelSSVM(Several):
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
         info = json.loads(model.info())
+        pair = self._pair  # of the estimator whose path this model is of
         self._classes_of(model)
+        self._pair = pair if pair is not None and model.labels() == [str(pair[1])] else None
+        if self._pair is not None:
+            self.classes_ = self._pair
         self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
         self._take(model, info)
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:
         x = _validation.rows(X, self, reset=False)
-        return _core.Dataset.label_sets(x, None, []), [len(self.classes_)] * x.shape[0]
+        return _core.Dataset.label_sets(x, None, []), [len(self._columns())] * x.shape[0]
 
     def _labelling(self, numbers: NDArray[np.uint32]) -> Any:
-        return numbers.astype(np.int64)
+        found = numbers.astype(np.int64)
+        return found if self._pair is None else self._pair[found[0]]
 
     def _stacked(self, parts: list[Any]) -> Any:
-        return np.stack(parts)
+        found = np.stack(parts)
+        return found if self._pair is None else found[:, 0]
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """The predicted labels of every row, ``[n, labels]``, 0 and 1."""
+    def _predicted(self, X: Any) -> NDArray[np.int64]:
+        """Of every row and label whether it is there."""
         self._check_fitted()
         data, sizes = self._to_ask(X)
         assert data is not None
         numbers = np.frombuffer(self._model.predict(data, self._workers()), dtype=np.uint32)
-        return numbers.reshape(len(sizes), len(self.classes_)).astype(np.int64)
+        return numbers.reshape(len(sizes), -1).astype(np.int64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted labels of every row, ``[n, labels]``, 0 and 1; after a 1D ``y`` the classes, ``[n]``."""
+        found = self._predicted(X)
+        return found if self._pair is None else self._pair[found[:, 0]]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose labels are all right (subset accuracy), as scikit-learn's classifiers have it for
         indicator matrices. ``sklearn.metrics`` has others: ``hamming_loss``, ``f1_score(average="samples")``.
         """
-        found = self.predict(X)
-        truth = _validation.indicators(y, len(found), "y")
+        found = self._predicted(X)
+        truth = self._indicators(y, len(found), "y")
         truth = truth.toarray() if hasattr(truth, "toarray") else truth
-        if truth.shape != found.shape:
-            raise ValueError(f"y has {truth.shape[1]} labels, expected {found.shape[1]}")
-        return float(np.average((found == truth).all(axis=1), weights=sample_weight))
+        return _validation.weighted_mean((found == truth).all(axis=1), sample_weight)
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import TargetTags
-
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = False, True
-        tags.target_tags = TargetTags(
-            required=True, one_d_labels=False, two_d_labels=True, multi_output=True, single_output=False
-        )
         return tags
+
+
+def _indicator(labels: NDArray[Any], pair: NDArray[Any]) -> NDArray[np.float64]:
+    """The column of 0 and 1 that says which of the two classes each label is."""
+    return np.asarray(labels == pair[1], dtype=np.float64)[:, None]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import sys
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -88,6 +90,15 @@ class Parameters(Root):
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
+MOST = sys.float_info.max
+"""The largest number."""
+
+
+def digits(value: int) -> int:
+    """How many digits a large number has, about: Python refuses to write down very long ones."""
+    return int(abs(value).bit_length() * math.log10(2)) + 1
+
+
 def plain(value: Any, name: str) -> Any:
     """A parameter as JSON has it; NumPy numbers count as numbers."""
     if isinstance(value, np.generic):
@@ -96,6 +107,8 @@ def plain(value: Any, name: str) -> Any:
         value = value.tolist()
     if isinstance(value, float) and not np.isfinite(value):
         raise ValueError(f"{name} = {value}: must be a finite number")
+    if isinstance(value, int) and abs(value) > MOST:
+        raise ValueError(f"{name} is a number of {digits(value)} digits: must be a finite number, as 64 bits hold it")
     if isinstance(value, (list, tuple)):
         return [plain(item, name) for item in value]
     if isinstance(value, dict):

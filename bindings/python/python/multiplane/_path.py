@@ -13,6 +13,39 @@ from multiplane import _core
 from multiplane._history import axes
 
 
+def further(cv: Any, checkpoint: Any = None, every: Any = None, resume: Any = None) -> dict[str, Any]:
+    """What ``path()`` is asked beside its path, as the core takes it."""
+    if cv is not None and (checkpoint is not None or resume is not None):
+        raise ValueError(
+            "cv: cross-validation has no checkpoints: its folds are runs of their own, one after the other; give checkpoint and "
+            "resume without cv"
+        )
+    if every is not None and checkpoint is None and resume is None:
+        raise ValueError("checkpoint_every: there is no checkpoint to write: checkpoint says where")
+    if every is not None and (isinstance(every, bool) or not isinstance(every, (int, float, np.integer, np.floating))):
+        raise ValueError(f"checkpoint_every = {every!r}: must be a number of seconds > 0")
+    found = {"cv": _folds(cv), "checkpoint": checkpoint, "resume": resume}
+    return {**found, "checkpoint_every": None if every is None else float(every)}
+
+
+def _folds(cv: Any) -> int | list[int] | None:
+    """A number of folds, or for every example the number of its own, from 0 on in the order of what they are called."""
+    if cv is None:
+        return None
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool):
+        count = int(cv)
+        if not 2 <= count < 2**32:
+            raise ValueError(f"cv = {count if abs(count) < 2**64 else '...'}: expected a number of folds, at least 2")
+        return count
+    names = None if isinstance(cv, (str, bytes, dict, bool)) or not hasattr(cv, "__len__") else np.asarray(cv)
+    if names is None or names.ndim != 1 or names.dtype.kind not in "iuUS":
+        raise ValueError(f"cv = {str(cv)[:40]}: expected a number of folds, or a list with the number of each example's fold")
+    numbers: Any = np.unique(names, return_inverse=True)[1]
+    if len(names) == 0 or numbers.max() == 0:
+        raise ValueError("cv: all examples are of one fold: expected at least two")
+    return [int(number) for number in numbers]
+
+
 class PathResult:
     """What ``path`` returns.
 
@@ -23,7 +56,8 @@ class PathResult:
         coef_: Weights, ``[B, d]`` in the layout of model files.
         lambda_end_: The smallest lambda that the path answers for.
         stop_reason_: ``"lambda-min"`` where it is complete, else the stop that ended it.
-        summary_: The report as a dict: ``breakpoints`` with gaps, passes, seconds and losses, ``stop_reason``, ...
+        summary_: The report as a dict: ``breakpoints`` with gaps, passes, seconds and losses, ``cross_validation`` with the losses
+            of examples held out, ``stop_reason``, ...
     """
 
     def __init__(self, model: _core.PathModel, summary: dict[str, Any], estimator: Any) -> None:
@@ -57,17 +91,23 @@ class PathResult:
 
     @property
     def best(self) -> Any:
-        """A fitted estimator for the lambda whose weights have the smallest test loss, the largest of them where there are
-        several; raises ``ValueError`` unless the path was given ``X_test`` and ``y_test``.
+        """A fitted estimator for the lambda whose weights have the smallest loss on examples held out (``cv``), without such on
+        the test data, the largest of them where there are several. Raises ``ValueError`` unless the path was given one of them.
         """
+        chosen = json.loads(self._model.info()).get("chosen")
+        if chosen is not None:
+            return self.at(float(chosen))
         losses = [point.get("test_loss") for point in self.summary_["breakpoints"]]
         measured = [(loss, k) for k, loss in enumerate(losses) if loss is not None]
         if not measured:
-            raise ValueError("no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint")
+            raise ValueError(
+                "no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint; path(X, y, cv=5) "
+                "cross-validates"
+            )
         return self.at(float(self.lambdas_[min(measured)[1]]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the path's model file, which ``multiplane predict --lambda`` reads too."""
+        """Writes the path's model file, which ``multiplane predict --lambda`` reads too. Raises OSError where it cannot be written."""
         self._model.save(path)
 
     def plot(self, ax: Any = None) -> Any:
@@ -79,6 +119,11 @@ class PathResult:
             losses = [point.get(key) for point in self.summary_["breakpoints"]]
             if all(loss is not None for loss in losses):
                 ax.plot(self.lambdas_, losses, "--", label=label)
+        held_out = (self.summary_.get("cross_validation") or {}).get("losses", [])
+        if held_out:
+            at, mean, spread = (np.array([row[key] for row in held_out]) for key in ("lambda", "mean_loss", "std_loss"))
+            (line,) = ax.plot(at, mean, "--", label="held-out loss")
+            ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
         ax.set_xscale("log")
         ax.set_xlabel("lambda")
         ax.legend()

@@ -83,9 +83,7 @@ class _RowClassifier(Kernels):
         of the weights. It is no name of the signature, as scikit-learn then holds estimators to seven equal digits between weights
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
-        sample_weight = weights.pop("sample_weight", None)
-        if weights:
-            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {min(weights)!r}")
+        sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
@@ -245,7 +243,7 @@ class _RowClassifier(Kernels):
         """Share of rows predicted rightly."""
         found = self.predict(X)
         right = found == _validation.labels(y, len(found))
-        return float(np.average(right, weights=sample_weight))
+        return _validation.weighted_mean(right, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

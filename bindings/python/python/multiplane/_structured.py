@@ -19,7 +19,7 @@ from multiplane._base import Estimator
 from multiplane._check import Findings, examine
 from multiplane._labeller import listed
 from multiplane._digest import Unknown, digest
-from multiplane._path import PathResult
+from multiplane._path import PathResult, further
 from multiplane._processes import Processes, refusal
 from multiplane._pystruct import PyStructTask, is_model
 from multiplane._tasks import Bounded, Pooled, _declared
@@ -343,14 +343,18 @@ class StructuredSVM(Estimator):
         lambda_min: float = 1e-5,
         kappa: float = 0.9,
         lambda_max: float | str | None = None,
+        cv: Any = None,
     ) -> PathResult:
         """Follows the regularisation path; the task's decoder must be exact or give upper bounds. ``eps="5%"`` is relative
-        to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change.
+        to the objective. The path begins at ``lambda_max``, where it is not given where answers begin to change. ``cv``
+        cross-validates it: a number of folds, drawn by ``seed``, or a list with the number of each example's fold. There are no
+        checkpoints, as nothing tells whether your examples are those of the path that one is of.
         """
+        more = further(cv)
         made = self._unfitted()
         with made._source(X, Y) as source:
             outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(source, outer, None)
+            return made._path(source, outer, None, **more)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0

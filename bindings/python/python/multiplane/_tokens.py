@@ -26,6 +26,20 @@ def kind_of(x: list[Any], has_template: bool) -> str:
     return "rows"
 
 
+def refuse_several(x: Any) -> None:
+    """Refuses what is no sequence of one token or more: nothing, and lists of sequences."""
+    if not hasattr(x, "__len__"):
+        raise ValueError(f"x is a {type(x).__name__}: expected one sequence, as in X[0]")
+    if (x.shape[0] if hasattr(x, "shape") and x.shape else len(x)) == 0:
+        raise ValueError("x is empty: there is nothing to explain")
+    inner: Any = next(iter(x)) if isinstance(x, (list, tuple)) else None
+    several = hasattr(inner, "shape") and len(inner.shape) == 2
+    if isinstance(inner, (list, tuple)) and len(inner) > 0:  # a token that is a sequence of more than texts
+        several = not isinstance(inner[0], (str, int, float, np.number))
+    if several:
+        raise ValueError(f"x is a list of {len(x)} sequences: expected one of them, as in explain(X[0])")
+
+
 def _tokens(sequence: Any) -> Any:
     """The tokens of a sequence; those of a data frame are its rows."""
     return sequence.to_numpy() if hasattr(sequence, "to_numpy") else sequence
@@ -62,6 +76,8 @@ def _items(token: Any, prefix: str, what: str) -> Iterator[tuple[str, float]]:
             yield prefix + name, 1.0
         return
     for name, value in token.items():
+        if not isinstance(name, str):
+            raise ValueError(f"{what} has the name {name!r} of type {type(name).__name__}: expected a text")
         if isinstance(value, str):
             yield f"{prefix}{name}={value}", 1.0
         elif isinstance(value, (dict, list, tuple, *_SETS)):

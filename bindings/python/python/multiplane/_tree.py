@@ -19,8 +19,11 @@ def node_features(x: Any, what: str) -> Any:
     if isinstance(x, (list, tuple)) and all(isinstance(node, dict) for node in x):
         named = []
         for k, node in enumerate(x):
+            strange = next((name for name in node if not isinstance(name, str)), None)
+            if strange is not None or None in node:
+                raise ValueError(f"{what}[{k}] has the name {strange!r} of type {type(strange).__name__}: expected a text")
             try:
-                named.append([(str(name), float(value)) for name, value in node.items()])
+                named.append([(name, float(value)) for name, value in node.items()])
             except (TypeError, ValueError):
                 raise ValueError(f"{what}[{k}] is {node!r}: expected names with numbers") from None
         return named

@@ -148,6 +148,54 @@ def labels(y: Any, n: int, what: str = "y") -> np.ndarray[Any, Any]:
     return found
 
 
+def is_list_of_labels(y: Any) -> bool:
+    """Whether there is one label for each row: a 1D array of numbers or texts."""
+    if y is None or hasattr(y, "tocsr"):
+        return False
+    try:
+        found = np.asarray(y)
+    except ValueError:  # lists of unequal lengths
+        return False
+    if found.ndim != 1:
+        return False
+    return found.dtype.kind in "biufUS" or all(isinstance(label, (str, int, float, np.generic)) for label in found)
+
+
+def two_classes(y: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """The two classes that a 1D array of labels has."""
+    found = np.unique(y)
+    if len(found) == 1:
+        raise ValueError(
+            f"{name} needs samples of at least 2 classes in the data, but the data contains only one class: {found.tolist()[0]!r}"
+        )
+    if len(found) != 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is multiclass: {len(found)} classes in a 1D y. "
+            "Several labels per row should be an indicator matrix [n, labels] of 0 and 1, which "
+            "sklearn.preprocessing.MultiLabelBinarizer makes; for one of several classes per row there is MulticlassSSVM"
+        )
+    return found
+
+
+def tell_of_column(y: Any) -> None:
+    """Warns of a column, as scikit-learn's classifiers do; there they take it for a 1D array."""
+    if not hasattr(y, "tocsr") and np.shape(y)[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. It is taken as an indicator matrix of one label, and "
+            "predictions are columns, too; for 1D predictions pass y.ravel().",
+            _conversion_warning(),
+            stacklevel=4,
+        )
+
+
+def sample_weight_of(given: dict[str, Any], name: str) -> Any:
+    """The one keyword argument that fits take and signatures do not have."""
+    weights = given.pop("sample_weight", None)
+    if given:
+        raise TypeError(f"{name}.fit() got an unexpected keyword argument {min(given)!r}")
+    return weights
+
+
 def indicators(y: Any, n: int, what: str = "y") -> Any:
     """A 2D array or CSR matrix of 0 and 1 with n rows, one column per label."""
     if y is None:
@@ -195,17 +243,43 @@ def weighted(data: Any, sample_weight: Any) -> Any:
     """The data with a weight for each example: ``None`` as they are, one number for all alike."""
     if sample_weight is None:
         return data
+    try:
+        return data.with_weights(_weights(sample_weight, len(data)).tolist())
+    except ValueError as error:
+        raise ValueError(f"sample_weight: {str(error).removeprefix('sample_weight: ')}") from None
+
+
+def _weights(sample_weight: Any, n: int) -> np.ndarray[Any, Any]:
+    """Weights of n examples as an array."""
+    if isinstance(sample_weight, (str, bytes)):
+        hint = '; class_weight="balanced" is a parameter of estimators' if sample_weight == "balanced" else ""
+        raise ValueError(f"sample_weight = {str(sample_weight)[:40]!r}: expected an array [n] of numbers{hint}")
+    if isinstance(sample_weight, (dict, set, frozenset)):
+        kind = type(sample_weight).__name__
+        raise ValueError(f"sample_weight is a {kind}: expected an array [n] of numbers, in the order of the examples")
     if np.ma.isMaskedArray(sample_weight) or np.iscomplexobj(sample_weight):
         raise ValueError("sample_weight: expected real numbers")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("sample_weight: expected finite numbers, as 64 bits hold them") from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight: expected numbers: {error}") from None
     if weights.ndim == 0:
-        weights = np.full(len(data), weights)
+        return np.full(n, weights)
     if weights.ndim != 1:
         raise ValueError(f"sample_weight: expected [n], found shape {list(weights.shape)}")
-    try:
-        return data.with_weights(weights.tolist())
-    except ValueError as error:
-        raise ValueError(f"sample_weight: {error}") from None
+    return weights
+
+
+def weighted_mean(right: np.ndarray[Any, Any], sample_weight: Any) -> float:
+    """The mean over examples, each with the weight that :func:`weighted` would give it."""
+    if sample_weight is None:
+        return float(np.mean(right))
+    weights = _weights(sample_weight, len(right))
+    if len(weights) != len(right):
+        raise ValueError(f"sample_weight: {len(weights)} weights for {len(right)} examples")
+    total = float(weights.sum())
+    if not (np.all(weights >= 0) and 0 < total < np.inf):
+        raise ValueError("sample_weight: expected finite numbers, at least 0, and not all of them 0")
+    return float(np.average(right, weights=weights))

@@ -74,6 +74,14 @@ pub fn one_line(message: &str) -> String {
     head.chain(" ... ".chars()).chain(tail).collect()
 }
 
+/// A number as messages show it: by its digits, where these are not zeros for the most part.
+pub fn number(value: f64) -> String {
+    match value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs()) {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
+
 /// Makes text from a file fit for a message: in backticks, control characters escaped, at most 40 characters of it, and
 /// `nothing` for nothing.
 pub fn quote(text: &str) -> String {

@@ -8,7 +8,7 @@ mod lines;
 mod source;
 mod tokens;
 
-pub use error::{DataError, human_bytes, one_line, quote};
+pub use error::{DataError, human_bytes, number, one_line, quote};
 pub use lines::{Line, Lines, push_number};
 pub use source::Source;
 pub use tokens::{Place, Tokens};

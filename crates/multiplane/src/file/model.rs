@@ -85,8 +85,9 @@ pub(super) fn load<T>(path: &Path, parse: impl FnOnce(&[u8]) -> Result<T, String
 
 /// Writes a file of weights durably, which `parse` must be able to read.
 pub(super) fn save<T>(path: &Path, bytes: &[u8], parse: fn(&[u8]) -> Result<T, String>) -> Result<(), Error> {
-    durable_replace(path, &[bytes], None, || parse(bytes).map(drop))
-        .map_err(|error| Error::failed(format!("{}: the model could not be written: {error}", path.display())))
+    durable_replace(path, &[bytes], None, || parse(bytes).map(drop)).map_err(|error| {
+        Error::Unwritten(format!("{}: the model could not be written: {error}", path.display()), error)
+    })
 }
 
 impl Model {
@@ -138,7 +139,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] where it cannot be written.
+    /// [`Error::Unwritten`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         save(path, &self.to_bytes()?, Model::from_bytes)
     }

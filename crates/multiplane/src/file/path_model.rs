@@ -343,7 +343,7 @@ impl PathModel {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] where it cannot be written.
+    /// [`Error::Unwritten`] where it cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         model::save(path, &self.to_bytes()?, PathModel::from_bytes)
     }

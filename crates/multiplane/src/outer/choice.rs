@@ -16,7 +16,7 @@ use multiplane_tasks::problem::Problem;
 
 use super::cross_validation::summed_up;
 use super::descent::{Choosing, Descent};
-use super::folds::{assign_folds, known_of, leaving_out};
+use super::folds::{LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
 use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec};
@@ -44,6 +44,30 @@ pub fn choose_lambda(
     interrupt: Option<Arc<AtomicBool>>,
     told: &mut dyn FnMut(&str),
 ) -> Result<LambdaChoice, Error> {
+    let (of_example, enough) = divided(spec, data, folds_of(spec)?)?;
+    let whole = known_of(spec, data)?;
+    let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), &of_example, fold);
+    choose(spec, &of_example, enough, &leave_out, interrupt, told)
+}
+
+/// As [`choose_lambda`], on a task that is not in the registry: `part` makes it for some of its `n` examples alone.
+fn choose_for_problem(
+    spec: &RunSpec,
+    n: usize,
+    part: PartOf<'_>,
+    interrupt: Option<Arc<AtomicBool>>,
+    told: &mut dyn FnMut(&str),
+) -> Result<LambdaChoice, Error> {
+    let (of_example, enough) = match folds_of(spec)? {
+        Folds::OfData => return Err(Error::input("lambda = cv:folds: the data has no folds, expected cv or cv:K")),
+        folds => drawn(spec, n, folds)?,
+    };
+    let leave_out = |spec: &RunSpec, fold| leaving_out_of_problem(spec, part, &of_example, fold);
+    choose(spec, &of_example, enough, &leave_out, interrupt, told)
+}
+
+/// What folds the specification asks for.
+fn folds_of(spec: &RunSpec) -> Result<Folds, Error> {
     let Lambda::CrossValidated(folds) = spec.lambda else {
         return Err(Error::input("lambda is given: there is nothing to choose"));
     };
@@ -51,14 +75,25 @@ pub fn choose_lambda(
         let name = spec.solver.entry.name;
         return Err(Error::input(format!("solver `{name}` takes no notice of lambda: there is nothing to choose")));
     }
-    let (of_example, enough) = divided(spec, data, folds)?;
-    let mut names = of_example.clone();
+    Ok(folds)
+}
+
+/// Chooses, given the fold of every example, and how many held out are enough.
+fn choose(
+    spec: &RunSpec,
+    of_example: &[u32],
+    enough: usize,
+    leave_out: LeaveOut<'_>,
+    interrupt: Option<Arc<AtomicBool>>,
+    told: &mut dyn FnMut(&str),
+) -> Result<LambdaChoice, Error> {
+    let mut names = of_example.to_vec();
     names.sort_unstable();
     names.dedup();
-    let (whole, mut choosing) = (known_of(spec, data)?, Choosing::new(spec, interrupt));
+    let mut choosing = Choosing::new(spec, interrupt);
     let (mut lambdas, mut all, mut first_fold, mut held_out) = (Vec::new(), Vec::<Vec<f64>>::new(), Vec::new(), 0);
     for (k, &fold) in names.iter().enumerate() {
-        let Some(session) = leaving_out(&choosing.spec, data, whole.as_ref(), &of_example, fold)? else { continue };
+        let Some(session) = leave_out(&choosing.spec, fold)? else { continue };
         let mut told = |at: &str| told(&format!("choosing lambda: fold {} of {}, {at}", k + 1, names.len()));
         let Descent { mut losses, is_cut } = choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
@@ -101,14 +136,23 @@ fn divided(spec: &RunSpec, data: &Dataset, folds: Folds) -> Result<(Vec<u32>, us
             "lambda = cv: the columns of task.kernel=precomputed belong to rows, which folds take apart",
         ));
     }
+    match (folds, data.folds()) {
+        (Folds::OfData, Some(of)) if n > 1 && of.windows(2).any(|pair| pair[0] != pair[1]) => {
+            Ok((of.to_vec(), usize::MAX))
+        }
+        _ => drawn(spec, n, folds),
+    }
+}
+
+/// Folds that chance makes, and how many held out are enough.
+fn drawn(spec: &RunSpec, n: usize, folds: Folds) -> Result<(Vec<u32>, usize), Error> {
     if n < 2 {
         return Err(Error::input(format!("lambda = cv: {n} examples cannot be divided")));
     }
     Ok(match folds {
-        Folds::OfData => match data.folds() {
-            Some(of) if of.windows(2).any(|pair| pair[0] != pair[1]) => (of.to_vec(), usize::MAX),
-            _ => return Err(Error::input("lambda = cv:folds: the data has no two folds, expected cv or cv:K")),
-        },
+        Folds::OfData => {
+            return Err(Error::input("lambda = cv:folds: the data has no two folds, expected cv or cv:K"));
+        }
         Folds::Count(count) => (assign_folds(n, count, spec.seed)?, usize::MAX),
         Folds::Enough => (assign_folds(n, FOLDS.min(n), spec.seed)?, ENOUGH),
     })
@@ -148,6 +192,31 @@ impl Session {
             spec.lambda = Lambda::Value(choice.lambda);
         }
         Ok(Session::on(spec, data, test)?.with_choice(choice).since(stopwatch))
+    }
+
+    /// As [`on_problem`](Session::on_problem); where lambda is to be chosen by cross-validation it is chosen before: `part` makes
+    /// the task for those of its examples that have the numbers given, in their order. `told` hears what the choice has come to.
+    ///
+    /// # Errors
+    ///
+    /// As there, and those of [`choose_lambda`].
+    pub fn on_problem_choosing(
+        mut spec: RunSpec,
+        problem: Arc<dyn Problem>,
+        test: Option<Arc<dyn Problem>>,
+        part: PartOf<'_>,
+        interrupt: Option<Arc<AtomicBool>>,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<Session, Error> {
+        let stopwatch = Stopwatch::start();
+        let choice = match spec.lambda {
+            Lambda::CrossValidated(_) => Some(choose_for_problem(&spec, problem.blocks(), part, interrupt, told)?),
+            _ => None,
+        };
+        if let Some(choice) = &choice {
+            spec.lambda = Lambda::Value(choice.lambda);
+        }
+        Ok(Session::on_problem(spec, problem, test)?.with_choice(choice).since(stopwatch))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use multiplane_tasks::dataset::Dataset;
 use serde::Serialize;
 
-use super::folds::{known_of, leaving_out};
+use super::folds::{LeaveOut, PartOf, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
 use crate::session::{RunOptions, ValidatedLambda};
 use crate::spec::{Outer, PathEnd, RunSpec};
@@ -37,8 +37,34 @@ pub fn cross_validate(
     lambdas: &[f64],
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Result<CrossValidation, Error> {
-    if folds.len() != data.len() {
-        return Err(Error::input(format!("{} folds given for {} examples", folds.len(), data.len())));
+    let names = names_of(folds, data.len(), lambdas)?;
+    let whole = known_of(spec, data)?;
+    let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), folds, fold);
+    validate(spec, &names, &leave_out, outer, lambdas, interrupt)
+}
+
+/// As [`cross_validate`], on a task that is not in the registry: `part` makes it for some of its examples alone.
+///
+/// # Errors
+///
+/// As there.
+pub fn cross_validate_problem(
+    spec: &RunSpec,
+    part: PartOf<'_>,
+    folds: &[u32],
+    outer: &Outer,
+    lambdas: &[f64],
+    interrupt: Option<Arc<AtomicBool>>,
+) -> Result<CrossValidation, Error> {
+    let names = names_of(folds, folds.len(), lambdas)?;
+    let leave_out = |spec: &RunSpec, fold| leaving_out_of_problem(spec, part, folds, fold);
+    validate(spec, &names, &leave_out, outer, lambdas, interrupt)
+}
+
+/// The folds that there are, of `n` examples.
+fn names_of(folds: &[u32], n: usize, lambdas: &[f64]) -> Result<Vec<u32>, Error> {
+    if folds.len() != n {
+        return Err(Error::input(format!("{} folds given for {n} examples", folds.len())));
     }
     let mut names = folds.to_vec();
     names.sort_unstable();
@@ -46,10 +72,21 @@ pub fn cross_validate(
     if names.len() < 2 || lambdas.is_empty() {
         return Err(Error::input("cross-validation needs at least two folds and one lambda"));
     }
+    Ok(names)
+}
+
+/// Cross-validates over the folds `names`.
+fn validate(
+    spec: &RunSpec,
+    names: &[u32],
+    leave_out: LeaveOut<'_>,
+    outer: &Outer,
+    lambdas: &[f64],
+    interrupt: Option<Arc<AtomicBool>>,
+) -> Result<CrossValidation, Error> {
     let mut losses = vec![Vec::new(); lambdas.len()];
-    let whole = known_of(spec, data)?;
-    for &fold in &names {
-        let Some(session) = leaving_out(spec, data, whole.as_ref(), folds, fold)? else { continue };
+    for &fold in names {
+        let Some(session) = leave_out(spec, fold)? else { continue };
         let options = RunOptions { interrupt: interrupt.clone(), ..RunOptions::default() };
         let (model, _) = match outer {
             Outer::Path(path) => session.path(path, options)?,

@@ -1,8 +1,10 @@
 //! Folds of examples, and sessions that leave one out.
 
+use std::sync::Arc;
+
 use multiplane_core::rng::Rng;
 use multiplane_tasks::dataset::Dataset;
-use multiplane_tasks::problem::Vocabulary;
+use multiplane_tasks::problem::{Problem, Vocabulary};
 
 use crate::error::Error;
 use crate::session::{Session, open_task};
@@ -58,6 +60,26 @@ pub(super) fn leaving_out(
         return Ok(None);
     }
     Session::on_known(spec.clone(), rest, Some(test), known).map(Some)
+}
+
+/// Makes a task for some of its examples, by their numbers.
+pub type PartOf<'a> = &'a dyn Fn(&[usize]) -> Result<Arc<dyn Problem>, Error>;
+
+/// Makes a session that leaves a fold out, with this as test data; `None` where there is nothing to train on, or to measure on.
+pub(super) type LeaveOut<'a> = &'a dyn Fn(&RunSpec, u32) -> Result<Option<Session>, Error>;
+
+/// As [`leaving_out`], of a task that is not in the registry.
+pub(super) fn leaving_out_of_problem(
+    spec: &RunSpec,
+    part: PartOf<'_>,
+    folds: &[u32],
+    fold: u32,
+) -> Result<Option<Session>, Error> {
+    let (left_out, kept): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&i| folds[i] == fold);
+    if left_out.is_empty() || kept.is_empty() {
+        return Ok(None);
+    }
+    Session::on_problem(spec.clone(), part(&kept)?, Some(part(&left_out)?)).map(Some)
 }
 
 #[cfg(test)]

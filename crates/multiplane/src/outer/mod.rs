@@ -11,8 +11,8 @@ mod position;
 mod summary;
 
 pub use choice::choose_lambda;
-pub use cross_validation::{CrossValidation, cross_validate};
-pub use folds::assign_folds;
+pub use cross_validation::{CrossValidation, cross_validate, cross_validate_problem};
+pub use folds::{PartOf, assign_folds};
 pub use path::{OnPoint, follow};
 pub use position::{PathState, PathStep};
 pub use summary::PathSummary;

@@ -32,6 +32,9 @@ const FEW: usize = 20;
 /// Examples from which on a look at all that carry weight takes its time.
 const MANY: usize = 1000;
 
+/// Where weights of examples are so much larger or smaller than 1 in the mean, they were not meant as copies.
+const ODD: f64 = 1e6;
+
 /// Beside bounds that agree so far, nothing of the gap is known but rounding.
 const TINY: f64 = 1e-9;
 
@@ -73,7 +76,10 @@ impl Session {
             false => "rounding has no bound".into(),
         };
         let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| wide(&sizes));
-        let advice = self.scale_advice(set).map_or(String::new(), |advice| format!("; {advice}"));
+        let advice = self
+            .weight_advice()
+            .or_else(|| self.scale_advice(set))
+            .map_or(String::new(), |advice| format!("; {advice}"));
         Some(format!("64-bit numbers do not suffice here: {much}{wide}{advice}"))
     }
 
@@ -117,9 +123,8 @@ impl Session {
         if let (Some(advice), StopReason::Passes) = (advice, summary.stop_reason) {
             return Some(format!("lambda = 1/n is the default; for task `{}` begin with {advice}", summary.task));
         }
-        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero? && summary.n >= FEW;
-        let is_built_in = find_task(&summary.task).is_ok_and(|entry| entry.name != "external");
-        (is_fit && is_built_in && summary.test_loss.is_none()).then(|| {
+        let is_fit = summary.train_loss? <= FITTED * summary.primal_at_zero?;
+        (is_fit && self.wants_lambda_hint() && summary.test_loss.is_none()).then(|| {
             format!(
                 "the training loss is {}, next to nothing at the default lambda = 1/n: a larger lambda usually predicts better; {} \
                  chooses one",
@@ -127,6 +132,12 @@ impl Session {
                 set("lambda", "cv")
             )
         })
+    }
+
+    /// Whether a training loss can lead to a hint about lambda.
+    pub(super) fn wants_lambda_hint(&self) -> bool {
+        let is_built_in = find_task(&self.spec().task.name).is_ok_and(|entry| entry.name != "external");
+        self.spec().lambda == Lambda::OneOverN && is_built_in && self.problem().blocks() >= FEW && self.test().is_none()
     }
 
     /// Returns what is to be said where the gap asked for is one that w = 0 has.
@@ -184,6 +195,20 @@ impl Session {
                  one number of each, which is faster where examples have more than a few features",
                 spec.solver.entry.name,
                 set("task.kernel", "linear")
+            )
+        })
+    }
+
+    /// Returns what to do where the weights of examples make lambda what it is: a number that nobody meant.
+    fn weight_advice(&self) -> Option<String> {
+        let (sum, n) = (self.problem().total_weight(), self.problem().blocks() as f64);
+        let goes_by_sum = matches!(self.spec().lambda, Lambda::OneOverN | Lambda::FromC(_));
+        let is_odd = goes_by_sum && !(1.0 / ODD..ODD).contains(&(sum / n));
+        is_odd.then(|| {
+            format!(
+                "the weights of the examples sum up to {sum:.2e}, and lambda, which goes by this sum, is {:.2e}: divide them by \
+                 their mean, or give lambda as a number",
+                self.lambda()
             )
         })
     }

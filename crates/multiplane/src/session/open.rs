@@ -25,6 +25,10 @@ use crate::file::{Checkpoint, CheckpointInfo, Provenance, check_fits};
 use crate::spec::{Lambda, RunSpec};
 
 /// A run ready to begin: specification checked, data read, task opened.
+///
+/// [`open`](Self::open) reads the data that the specification names, [`on`](Self::on) takes a data set and
+/// [`on_problem`](Self::on_problem) a task of one's own; `open_choosing` and `on_choosing` choose lambda first.
+/// [`run`](Self::run) trains, [`path`](Self::path) and [`grid`](Self::grid) follow lambda.
 pub struct Session {
     pub(crate) spec: RunSpec,
     pub(crate) problem: Arc<dyn Problem>,

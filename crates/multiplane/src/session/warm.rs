@@ -42,7 +42,7 @@ pub struct WarmState {
 impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
     /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on, wall
-    /// seconds too. Losses are not measured at the end.
+    /// seconds too. At the end the training loss alone is measured, where [`lambda_hint`](Session::lambda_hint) may go by it.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Session {
             self.go_on(&mut run, start)?;
         }
         let outcome = finish(&mut run, abort.as_deref())?;
-        let (model, mut summary) = self.conclude(&outcome, false)?;
+        let (model, mut summary) = self.conclude(&outcome, self.wants_lambda_hint())?;
         if let (ClockKind::Wall, Some(start)) = (self.spec().clock, start) {
             summary.wall_seconds += start.wall_seconds; // all other figures go on with the run; so does work
         }

@@ -1,5 +1,7 @@
 //! What wrong sets cost: a sum over labels of the loss's table, with factors by label.
 
+use multiplane_infer::file::number;
+
 use crate::losses::{CostTable, LossSpec, UNSEEN};
 use crate::problem::OpenError;
 
@@ -29,7 +31,7 @@ impl SetCosts {
         }
         match weights.iter().find(|weight| !(weight.is_finite() && **weight >= 0.0)) {
             Some(weight) => {
-                Err(OpenError::new(format!("task.label_weights has {weight}: must be a finite number >= 0")))
+                Err(OpenError::new(format!("task.label_weights has {}: must be a finite number >= 0", number(*weight))))
             }
             None => Ok(SetCosts { table, weights }),
         }
