@@ -47,19 +47,21 @@ impl Dataset {
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
         matrix.each_row("X", |indices, values| rows.push(indices, values))?;
-        let mut features = Strings::new();
-        let named = |names: Vec<String>| {
-            let distinct = names.iter().enumerate().all(|(at, name)| features.intern(name) as usize == at);
-            (distinct && names.len() == matrix.columns).then(|| Arc::new(features))
-        };
-        let features = names.and_then(named);
+        let features = names.and_then(|names| column_names(&names, matrix.columns));
         Ok(Dataset { data: Parsed::new(Classified { rows, labels, features, ..Classified::default() }) })
     }
 
     /// Rows `x` (dense or sparse, `[n, features]`) with an indicator matrix `y` (`[n, labels]`, also dense or sparse), whose
-    /// columns are named by `names`; without `y` no row has a label.
+    /// columns are named by `names`; without `y` no row has a label. `features` are the names of the columns of `x`, where they
+    /// have such.
     #[staticmethod]
-    fn label_sets(x: &Bound<'_, PyAny>, y: Option<&Bound<'_, PyAny>>, names: Vec<String>) -> PyResult<Dataset> {
+    #[pyo3(signature = (x, y, names, features=None))]
+    fn label_sets(
+        x: &Bound<'_, PyAny>,
+        y: Option<&Bound<'_, PyAny>>,
+        names: Vec<String>,
+        features: Option<Vec<String>>,
+    ) -> PyResult<Dataset> {
         let matrix = Matrix::read(x, "X")?;
         check_columns(matrix.columns)?;
         let mut rows = SparseRows::new(matrix.columns);
@@ -82,7 +84,8 @@ impl Dataset {
         if let Some(name) = names.iter().enumerate().find(|(at, name)| strings.intern(name) as usize != *at) {
             return Err(value_error(format!("two labels are named {}", name.1)));
         }
-        Ok(Dataset { data: Parsed::new(LabelSets { rows, sets, names: strings }) })
+        let features = features.and_then(|names| column_names(&names, matrix.columns));
+        Ok(Dataset { data: Parsed::new(LabelSets { rows, sets, names: strings, features }) })
     }
 
     /// Sequences of rows, `x[i]` of shape `[length, features]`, with the names of their labels `y[i]`; without `y`
@@ -243,6 +246,13 @@ pub(crate) fn csr<'py>(py: Python<'py>, rows: &SparseRows, ends: Vec<usize>, lab
     }
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
     (bytes(&offsets), bytes(&indices), bytes(&values), rows.columns(), ends, labels)
+}
+
+/// The names of so many columns; `None` where these are not as many, or not all different.
+fn column_names(names: &[String], columns: usize) -> Option<Arc<Strings>> {
+    let mut features = Strings::new();
+    let distinct = names.iter().enumerate().all(|(at, name)| features.intern(name) as usize == at);
+    (distinct && names.len() == columns).then(|| Arc::new(features))
 }
 
 fn check_columns(columns: usize) -> PyResult<()> {

@@ -204,5 +204,10 @@ def test_names_of_columns_come_back_from_files(tmp_path, recwarn):
     assert not [one for one in recwarn if "feature names" in str(one.message)]
     BinarySSVM(gap="5%").fit(x, y > 0).save(tmp_path / "m")
     assert not hasattr(multiplane.load(tmp_path / "m"), "feature_names_in_")
+    sets = np.stack([y > 0, y > 1], axis=1).astype(int)
+    MultiLabelSSVM(gap="5%", bias=True).fit(frame, sets).save(tmp_path / "m")
+    again = multiplane.load(tmp_path / "m")
+    assert again.feature_names_in_.tolist() == list(frame.columns) and again.predict(frame).shape == (90, 2)
+    assert {name for top in again.top_features().values() for name, _ in top} <= {*frame.columns, "bias"}
     stream = MulticlassSSVM().partial_fit(frame[:50], y[:50], classes=[0, 1, 2]).partial_fit(frame[50:], y[50:])
     assert stream.predict(frame).shape == (90,)

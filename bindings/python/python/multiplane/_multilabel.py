@@ -93,7 +93,9 @@ class MultiLabelSSVM(Several):
         return self._dataset(seen, self._indicators(y, seen.shape[0], "y_test"))
 
     def _dataset(self, x: Any, y: Any) -> _core.Dataset:
-        return _core.Dataset.label_sets(x, y, [str(name) for name in self._columns()])
+        names = getattr(self, "feature_names_in_", None)
+        labels = [str(name) for name in self._columns()]
+        return _core.Dataset.label_sets(x, y, labels, None if names is None else names.tolist())
 
     def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
@@ -157,6 +159,8 @@ class MultiLabelSSVM(Several):
         if self._pair is not None:
             self.classes_ = self._pair
         self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
+        if model.is_named():
+            self.feature_names_in_ = np.array(_core.feature_names(model, False), dtype=object)
         self._take(model, info)
 
     def _to_ask(self, X: Any) -> tuple[_core.Dataset | None, list[int]]:

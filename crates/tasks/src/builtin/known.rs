@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::data::SparseRows;
+use crate::data::{SparseRows, Strings};
+use crate::problem::OpenError;
 
 /// Returns some rows alone, cut to `features` columns; with `bias` the last of these is 1 everywhere.
 pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bool) -> SparseRows {
@@ -18,6 +19,20 @@ pub fn cut_rows(all: &SparseRows, range: Range<usize>, features: usize, bias: bo
         rows.push(&indices, &values);
     }
     rows
+}
+
+/// Checks that the columns of new data have the names, and the order, that training knew, where both have names.
+///
+/// # Errors
+///
+/// They have others.
+pub fn check_names(known: Option<&Strings>, found: Option<&Strings>) -> Result<(), OpenError> {
+    match (known, found) {
+        (Some(known), Some(found)) if known != found => {
+            Err(OpenError::new("the columns have other names, or another order, than those of the training data"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the warning about columns beyond those of training, a bias not counted; `None` where there are none.

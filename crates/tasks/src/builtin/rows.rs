@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
 use crate::builtin::kernelized::KernelVocabulary;
-use crate::builtin::known::unseen_labels;
+use crate::builtin::known::{check_names, unseen_labels};
 use crate::builtin::pairwise::UNLABELLED;
 use crate::builtin::reading::Reading;
 use crate::data::{Classified, SparseRows, Strings};
@@ -125,13 +125,7 @@ impl LabelledRows {
             return Err(OpenError::new(format!("task `{task}` reads libsvm or csv, found {}", data.describe())));
         };
         let known_names = vocabulary.and_then(|vocabulary| vocabulary.dictionary.as_ref());
-        if let (Some(known), Some(found)) = (known_names, &rows.features)
-            && known != found
-        {
-            return Err(OpenError::new(
-                "the columns have other names, or another order, than those of the training data",
-            ));
-        }
+        check_names(known_names.map(Arc::as_ref), rows.features.as_deref())?;
         let (mut warnings, is_known) = (Vec::new(), vocabulary.is_some());
         let vocabulary = match vocabulary {
             Some(vocabulary) => known_vocabulary(vocabulary, options)?,

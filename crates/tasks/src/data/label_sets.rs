@@ -1,6 +1,7 @@
 //! Rows of numbers with any number of labels each: what LIBSVM text with lists of labels and indicator matrices hold.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -17,6 +18,8 @@ pub struct LabelSets {
     pub sets: Vec<Vec<u32>>,
     /// The names of all labels; some may be those of no row.
     pub names: Strings,
+    /// Names of the columns, where the data has them. They are no part of the fingerprint.
+    pub features: Option<Arc<Strings>>,
 }
 
 impl LabelSets {
@@ -36,7 +39,7 @@ impl LabelSets {
         let mut rows = SparseRows::new(self.rows.columns());
         rows.append(&self.rows, examples.iter().copied());
         let sets = examples.iter().map(|&example| self.sets[example].clone()).collect();
-        LabelSets { rows, sets, names: self.names.clone() }
+        LabelSets { rows, sets, names: self.names.clone(), features: self.features.clone() }
     }
 }
 

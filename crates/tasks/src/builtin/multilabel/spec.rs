@@ -10,7 +10,7 @@ use super::costs::SetCosts;
 use super::graph::LabelGraph;
 use super::layout::{Multilabel, tables};
 use crate::builtin::gaps::{KnownColumns, UsedColumns, is_zero};
-use crate::builtin::known::unseen_labels;
+use crate::builtin::known::{check_names, unseen_labels};
 use crate::builtin::reading::Reading;
 use crate::builtin::scaling::ScaleSpec;
 use crate::data::{LabelSets, Strings, multilabel};
@@ -83,7 +83,7 @@ pub struct MultilabelVocabulary {
     /// of the features then; 0 where it has weights for all.
     #[serde(skip_serializing_if = "is_zero")]
     pub width: usize,
-    /// The numbers of the columns, from 1, where gaps are left out.
+    /// Names of the features, where the data has them; the numbers of the columns, from 1, where gaps are left out.
     #[serde(skip)]
     pub dictionary: Option<Arc<Strings>>,
     /// What the features were divided by, where they were.
@@ -143,6 +143,8 @@ pub fn open(
         return Err(OpenError::new(format!("task `{task}` reads multilabel, found {}", data.describe())));
     };
     let vocabulary_given = vocabulary;
+    let known_names = vocabulary.and_then(|vocabulary| vocabulary.dictionary.as_deref());
+    check_names(known_names, sets.features.as_deref())?;
     let mut vocabulary: MultilabelVocabulary = match vocabulary {
         Some(vocabulary) => vocabulary.read()?,
         None => learn(sets, spec.bias)?,
@@ -182,10 +184,11 @@ fn learn(sets: &LabelSets, bias: bool) -> Result<MultilabelVocabulary, OpenError
     if labels.is_empty() {
         return Err(OpenError::new("no row has a label: there is nothing to learn"));
     }
-    let used = UsedColumns::learn(&sets.rows, labels.len());
+    let named = sets.features.clone().filter(|names| names.len() == sets.rows.columns());
+    let used = if named.is_none() { UsedColumns::learn(&sets.rows, labels.len()) } else { None };
     let features = used.as_ref().map_or(sets.rows.columns(), UsedColumns::len) + usize::from(bias);
     let width = used.as_ref().map_or(0, |_| sets.rows.columns());
-    let dictionary = used.map(|used| Arc::new(used.names()));
+    let dictionary = used.map(|used| Arc::new(used.names())).or(named);
     Ok(MultilabelVocabulary { labels, features, width, dictionary, ..MultilabelVocabulary::default() })
 }
 
