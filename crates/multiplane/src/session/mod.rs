@@ -13,6 +13,7 @@ mod memory;
 mod needs;
 mod open;
 mod options;
+mod patience;
 mod prepare;
 mod prior;
 mod reduce;

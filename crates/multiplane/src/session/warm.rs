@@ -54,6 +54,7 @@ impl Session {
         start: Option<&WarmState>,
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
+        self.check_patience()?;
         let abort = options.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let before = start.map_or(Ok((0, 0.0)), |start| self.spent_before(start))?;
