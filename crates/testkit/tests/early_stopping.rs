@@ -70,7 +70,7 @@ fn the_lowest_loss_is_the_answer() {
                 assert!(losses.iter().all(|&loss| loss >= told.loss), "{name}: {losses:?}");
                 assert_eq!(losses.last(), Some(&told.loss), "{name}: the last record is of the answer");
                 let by_patience = outcome.stop_reason == StopReason::Patience;
-                assert!(if by_patience { told.since == 3 } else { told.since < 3 }, "{name}: {told:?}");
+                assert!(if by_patience { told.since == 3 } else { told.since <= 3 }, "{name}: {told:?}");
                 ended += usize::from(by_patience);
             }
         }
@@ -180,5 +180,5 @@ fn dear_losses_are_measured_less_often() {
     };
     let n = problem.blocks();
     let (few, many) = (measurements(n / 4), measurements(20 * n));
-    assert!(few >= 60 && many >= 2 && many <= 5, "{few}, {many}");
+    assert!(few >= 60 && many >= 2 && 4 * many < few, "{few}, {many}");
 }

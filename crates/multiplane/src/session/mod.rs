@@ -29,7 +29,7 @@ pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
 pub(crate) use data::is_given;
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};
-pub use held_out::training_part;
+pub use held_out::{hold_out, training_part};
 pub use hints::Setting;
 pub use incoming::Incoming;
 pub(crate) use open::open_task;
