@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::moment::{Evaluate, Forecast};
 use super::outcome::{Best, LossMeters, Outcome, RunError};
-use super::patience::Watched;
 use super::still::Standing;
 use super::stop::{Stop, StopReason};
 use super::under_way::{Attempt, Latency};
+use super::watched::Watched;
 use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};

@@ -20,6 +20,7 @@ mod setup;
 mod still;
 mod stop;
 mod under_way;
+mod watched;
 
 pub(crate) use booking::Spent;
 pub use driver::Run;

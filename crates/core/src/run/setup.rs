@@ -3,10 +3,10 @@
 use super::driver::Run;
 use super::moment::{Evaluate, Forecast};
 use super::outcome::LossMeters;
-use super::patience::Watched;
 use super::still::Standing;
 use super::stop::Stop;
 use super::under_way::Latency;
+use super::watched::Watched;
 use crate::clock::{Clock, ClockKind};
 use crate::context::Counts;
 use crate::executor::Executor;
