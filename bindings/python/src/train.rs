@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use multiplane::observe::{JsonLines, Observer};
-use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem};
+use multiplane::{Choice, Error, Problem, Rescaling, RunOptions, RunSpec, Session, SlackProblem, hold_out};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,15 @@ impl Job {
                     Source::Data(test) => Some(test),
                     Source::Task(..) => None,
                 });
-                Session::on_choosing(RunSpec::from_tree(tree)?, data, test, interrupt, &mut |_| ())
+                let spec = RunSpec::from_tree(tree)?;
+                let (data, test) = match test {
+                    Some(_) if spec.data.holdout.is_some() => {
+                        return Err(Error::input("data.holdout: there are test data already, those given"));
+                    }
+                    Some(test) => (data, Some(test)),
+                    None => hold_out(&spec, data)?,
+                };
+                Session::on_choosing(spec, data, test, interrupt, &mut |_| ())
             }
             Source::Task(problem, part) => {
                 let problem = rescaled(tree, problem)?;
@@ -112,6 +120,9 @@ impl Job {
                     Source::Task(test, _) => Some(test),
                 });
                 let spec = RunSpec::for_task(&tree, task)?;
+                if spec.data.holdout.is_some() {
+                    return Err(Error::input("data.holdout: not for tasks of your own, whose test data are given"));
+                }
                 Session::on_problem_choosing(spec, problem, test, &*part, interrupt, &mut |_| ())
             }
         }
@@ -133,7 +144,7 @@ impl Job {
             observers,
             interrupt: flag.clone(),
             abort: flag,
-            losses: self.test.is_some(),
+            losses: self.test.is_some() || !self.tree.get("data").is_none_or(|data| data["holdout"].is_null()),
             ..RunOptions::default()
         }
     }

@@ -134,6 +134,10 @@ pub(crate) struct TrainArgs {
     /// Stop after S seconds of training and evaluation
     #[arg(long, value_name = "S", allow_hyphen_values = true)]
     pub(crate) seconds: Option<String>,
+    /// Stop once the loss on test data (--test, --holdout, data.test_folds) has not fallen for K measurements, one a pass; whichever
+    /// stop ends the run, the weights with the lowest loss are saved (not for `path`)
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub(crate) patience: Option<String>,
     /// Seed of all chance [default: 0]
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     pub(crate) seed: Option<String>,
@@ -447,6 +451,8 @@ pub(crate) fn command() -> clap::Command {
             ("resume", "Go on from a checkpoint of a path or grid; nothing else need be given"),
         ];
         let path = helps.into_iter().fold(path, |path, (name, help)| path.mut_arg(name, |arg| arg.help(help)));
-        ["stream", "prior", "freeze"].into_iter().fold(path, |path, name| path.mut_arg(name, |arg| arg.hide(true)))
+        ["stream", "prior", "freeze", "patience"]
+            .into_iter()
+            .fold(path, |path, name| path.mut_arg(name, |arg| arg.hide(true)))
     })
 }

@@ -209,6 +209,7 @@ mod tests {
             planes: None,
             train_loss: None,
             test_loss: None,
+            early_stopping: None,
             answer: None,
             decisions: None,
             descent: None,

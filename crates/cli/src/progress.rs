@@ -3,7 +3,7 @@
 
 use std::io;
 
-use multiplane::observe::{Observer, Record, Tick};
+use multiplane::observe::{EarlyStopping, Observer, Record, Tick};
 use multiplane::run::GapTarget;
 use multiplane::{Session, StopSpec};
 
@@ -29,6 +29,8 @@ struct Forecast {
     first: Option<f64>,
     decline: Decline,
     last: Option<Known>,
+    /// What held-out data say, where they may end the run.
+    watched: Option<EarlyStopping>,
 }
 
 /// What is known of the gap.
@@ -95,6 +97,14 @@ impl Forecast {
     }
 }
 
+impl Forecast {
+    /// The lowest loss on held-out data, and how long it has stood.
+    fn held_out(&self) -> String {
+        let (Some(watched), Some(patience)) = (self.watched, self.stop.patience) else { return String::new() };
+        format!("held out {} ({} of {patience})", label(watched.loss, 3), watched.since)
+    }
+}
+
 impl Progress {
     /// A line for a run of this session; `None` where nobody would see it.
     pub(crate) fn new(label: &str, session: &Session) -> Option<Progress> {
@@ -111,6 +121,7 @@ impl Progress {
                 Part::bar(6, forecast.share(tick)),
                 Part::new(0, forecast.last.map_or("gap -".into(), |known| known.show())),
                 Part::new(1, forecast.remaining(tick, unit)),
+                Part::new(2, forecast.held_out()),
                 Part::new(3, format!("{:.1} passes", tick.pass)),
                 Part::new(5, format!("{} calls", tick.oracle_calls + tick.evaluation_calls)),
                 Part::new(2, format!("{:.1} {unit}", tick.seconds)),
@@ -126,6 +137,7 @@ impl Observer for Progress {
             self.forecast.decline.push(known.seconds, known.gap);
             self.forecast.last = Some(known);
         }
+        self.forecast.watched = record.early_stopping;
         self.show(record.tick());
         Ok(())
     }

@@ -120,6 +120,7 @@ pub(crate) fn overlay(
         ("stop.passes", &args.passes),
         ("stop.calls", &args.calls),
         ("stop.seconds", &args.seconds),
+        ("stop.patience", &args.patience),
         ("seed", &args.seed),
         ("data.holdout", &args.holdout),
         ("threads", &args.threads),

@@ -88,7 +88,8 @@ pub struct Record {
     /// What the other seconds went into; only where a solver keeps books of it.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub split: Option<TimeSplit>,
-    /// The best bounds so far: the primal value is that of the weights that would be saved now.
+    /// The best bounds so far: the primal value is that of the weights that would be saved now; of a run with patience, which
+    /// evaluates these at the end, only the last record's is.
     #[serde(flatten)]
     pub certificate: Certificate,
     /// What the gap is thought to be, and what evaluation has cost; only where evaluation is part of the run.
@@ -100,6 +101,9 @@ pub struct Record {
     pub train_loss: Option<f64>,
     /// Mean task loss on the test set, where there is one.
     pub test_loss: Option<f64>,
+    /// What held-out data have said so far; only where a run has patience.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stopping: Option<EarlyStopping>,
     /// Which answer had the lower primal value, the last iterate or the average; only where the solver offers both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<&'static str>,
@@ -122,6 +126,19 @@ pub struct Record {
     /// What the kernel has cost; only where there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelState>,
+}
+
+/// What held-out data say of a run that has patience; the names are those of all files and reports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EarlyStopping {
+    /// The lowest mean task loss measured.
+    pub loss: f64,
+    /// The pass of the iterate that has it.
+    pub pass: f64,
+    /// Measurements since then.
+    pub since: u64,
+    /// Measurements in all, each a prediction of every example held out by every answer that the solver has.
+    pub measurements: u64,
 }
 
 /// What a kernel has cost so far, since the run began or was resumed.

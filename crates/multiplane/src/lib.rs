@@ -53,7 +53,7 @@ pub use outer::{
 };
 pub use session::{
     CheckpointReport, Checkpointer, Incoming, KernelCost, LambdaChoice, PrimalClaim, RunOptions, Session, Setting,
-    SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, model_format, model_rules, needs_data,
+    SlackCost, Summary, ValidatedLambda, Verdict, Verified, WarmState, hold_out, model_format, model_rules, needs_data,
     read_data, read_prior, read_run_data, read_task_data, threads_for, training_part, unlabelled_warning, verify,
     weights_sha256, with_mishaps,
 };

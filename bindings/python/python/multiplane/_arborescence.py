@@ -52,6 +52,8 @@ class ArborescenceSSVM(PartLabeller):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
+        holdout: str | int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
-from multiplane._given import changed, keywords, refuse_twice, task_keywords, task_names
+from multiplane._given import STOPS, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
 from multiplane._look import Looked
@@ -44,6 +44,11 @@ class UnusedParameterWarning(UserWarning):
     """A parameter was given that has no effect beside the others."""
 
 
+_HOLDOUT = """
+        holdout: Hold out a share (``"20%"``) or a number of the examples, drawn by ``seed``, as test data: they are not
+            trained on, and are what ``patience`` watches."""
+
+
 class Estimator(Looked):
     """The parameters that every estimator has, and what it does with them.
 
@@ -60,6 +65,10 @@ class Estimator(Looked):
             ``summary_["evaluation_calls"]``.
         seconds: Stop after so many seconds, training and evaluation together. With no stop given: a gap of 1 %, or
             1000 passes.
+        patience: Stop once the loss on held-out data has not fallen for so many measurements, one a pass; whichever stop ends
+            the fit, ``coef_`` are the weights with the lowest loss there, and bounds and losses are theirs.
+            ``summary_["early_stopping"]`` tells of it. What is watched is the test data given
+            to ``fit``.
         seed: Seed of all chance.
         threads: Threads for passes at one w, evaluation and prediction; no bit of the result depends on it. 0 is all
             cores where calls are slow enough for that to pay.
@@ -83,7 +92,7 @@ class Estimator(Looked):
             nothing, and where most of the gap may be rounding.
         lam_: lambda as a number.
         n_iter_: Outer iterations.
-        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"`` or ``"interrupt"``.
+        stop_reason_: ``"gap"``, ``"passes"``, ``"calls"``, ``"seconds"``, ``"patience"`` or ``"interrupt"``.
         history_: One dict per outer iteration; ``history_.plot()`` draws it.
         summary_: The report of ``multiplane train --json``.
     """
@@ -96,7 +105,8 @@ class Estimator(Looked):
         own, shared = vars(cls).get("__doc__"), Estimator.__doc__
         if own and shared and cls.__module__.startswith("multiplane.") and "_task" in vars(cls):
             head, attributes = own.rstrip() + ("" if "Args:" in own else "\n\n    Args:"), shared.split("Args:", 1)[1]
-            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{attributes}"
+            drawn = _HOLDOUT if "holdout" in cls._names() else ""  # examples of a user's task are the user's to divide
+            cls.__doc__ = f"{head}\n{documented(cls._task, task_names(cls), own)}{drawn}{attributes}"
 
     solver: Any
     lam: float | str
@@ -104,6 +114,7 @@ class Estimator(Looked):
     passes: float | None
     calls: int | None
     seconds: float | None
+    patience: int | None
     seed: int
     threads: int
     clock: str
@@ -121,6 +132,7 @@ class Estimator(Looked):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",
@@ -149,16 +161,22 @@ class Estimator(Looked):
             raise ValueError(f"solver = {solver!r}: expected a name or an object of multiplane.solvers")
         tree["solver"] = {"name": solver} if isinstance(solver, str) else plain(solver._tree(), "solver")
         tree["lambda"] = plain(self.lam, "lam")
-        for name in ("gap", "passes", "calls", "seconds"):
+        for name in STOPS:
             value = getattr(self, name)
             if value is not None:
                 tree.setdefault("stop", {})[name] = plain(value, name)
         for name in ("seed", "clock"):
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
+        if self._held_out() is not None:
+            tree["data"] = {"holdout": plain(self._held_out(), "holdout")}
         for core, value in self._task_values().items():
             set_path(tree, f"task.{core}", value)
         return self._params_tree(tree, self._given() if self.params else {})
+
+    def _held_out(self) -> str | int | None:
+        """How much of the data is held out; a task of one's own has no such keyword."""
+        return getattr(self, "holdout", None)
 
     def _params_tree(self, tree: dict[str, Any] | None = None, given: dict[str, str] | None = None) -> dict[str, Any]:
         """What ``params`` say, over what there is already; what is given as a keyword is refused."""
@@ -239,6 +257,7 @@ class Estimator(Looked):
         """
         watcher = Watcher(self.progress)
         tree = self._tree()
+        self._check_held_out(tree, test)
         if hasattr(type(self), "partial_fit"):
             tree.pop("stream", None)  # its parameters are of no use here
         free = ("lambda", "stop", "seed", "threads", "evaluate")  # what a warm start may change
@@ -281,6 +300,15 @@ class Estimator(Looked):
             self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
         self._report(fit.standstill)
+
+    def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:
+        """Refuses patience with nothing to watch, and test data from two places."""
+        stop, drawn = _below(tree, "stop").get("patience"), _below(tree, "data").get("holdout")
+        if drawn is not None and test is not None:
+            raise ValueError(f"holdout = {drawn!r}, and test data were given to fit: give one of them")
+        if stop is not None and drawn is None and test is None:
+            share = ', or holdout="20%"' if "holdout" in self._names() else ""
+            raise ValueError(f"patience = {stop!r}: nothing is held out to be watched: give fit test data (X_test, ...){share}")
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         """Sets the fitted attributes."""
@@ -330,7 +358,7 @@ class Estimator(Looked):
         self._log()
         wanted = self.gap is not None or self.passes is self.calls is self.seconds is None
         reason = self.stop_reason_
-        if reason not in ("passes", "calls", "seconds"):
+        if reason not in ("passes", "calls", "seconds") or "early_stopping" in self.summary_:
             return
         if not self._is_evaluated():
             text = (
@@ -363,6 +391,12 @@ class Estimator(Looked):
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made."""
         watcher = Watcher(self.progress)
         tree = self._tree()
+        for name, section, why in (
+            ("patience", "stop", "each of its models is trained to its gap; look at the losses on X_test and y_test"),
+            ("holdout", "data", "it takes X_test and y_test, or cv"),
+        ):
+            if _below(tree, section).get(name) is not None:
+                raise ValueError(f"{name}: not for a path: {why}")
         tree["lambda"] = "1/n"  # a path has all of them
         section = tree.setdefault("path", {})
         for name, value in outer.items():
@@ -410,6 +444,12 @@ class Estimator(Looked):
         self.__dict__.update(state)
         if bytes_ is not None:
             self._model = _core.Model.from_bytes(bytes_)
+
+
+def _below(tree: dict[str, Any], section: str) -> dict[str, Any]:
+    """A table of a specification; empty where there is none."""
+    found = tree.get(section)
+    return found if isinstance(found, dict) else {}
 
 
 def _number(value: Any) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from multiplane import _core, _costs
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
-from multiplane._given import task_names
+from multiplane._given import STOPS, task_names
 from multiplane._path import PathResult, further
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
@@ -233,7 +233,7 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
             if name != "name" and value is not None and value != defaults.get(name)
         }
 
-    stop = {name: spec["stop"][name] for name in ("gap", "passes", "calls", "seconds") if spec["stop"].get(name)}
+    stop = {name: spec["stop"][name] for name in STOPS if spec["stop"].get(name)}
     params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
     regularizer = spec.get("regularizer") or {}
     if regularizer.get("freeze"):

@@ -11,9 +11,13 @@ import numpy as np
 from multiplane._params import plain
 from multiplane._solvers import Solver
 
+STOPS = ("gap", "passes", "calls", "seconds", "patience")
+"""Keywords of stops."""
+
 _NAMES = {
     "lam": "lambda",
-    **{name: f"stop.{name}" for name in ("gap", "passes", "calls", "seconds")},
+    **{name: f"stop.{name}" for name in STOPS},
+    "holdout": "data.holdout",
     **{name: name for name in ("seed", "clock", "threads")},
     "n_jobs": "threads",
 }

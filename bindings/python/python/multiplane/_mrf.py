@@ -62,6 +62,8 @@ class MrfSSVM(NodeLabeller):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
+        holdout: str | int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",

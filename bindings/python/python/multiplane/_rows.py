@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from multiplane import _core, _validation
 from multiplane._base import UnusedParameterWarning
+from multiplane._given import STOPS
 from multiplane._kernel import Kernel, Kernels, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
@@ -175,7 +176,7 @@ class _RowClassifier(Kernels):
         return stream_tree(self._tree(), self.classes_.tolist(), self._codes(self.classes_).tolist())
 
     def _unused_by_streams(self) -> list[str]:
-        given = [name for name in ("gap", "passes", "calls", "seconds") if getattr(self, name) is not None]
+        given = [name for name in (*STOPS, "holdout") if getattr(self, name) is not None]
         given += ["warm_start"] if self.warm_start else []
         found = [f"{name} = {getattr(self, name)!r}" for name in given]
         sections = [name for name in self.params or {} if str(name).split(".")[0] in ("stop", "evaluate")]
@@ -300,6 +301,8 @@ class BinarySSVM(_RowClassifier):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
+        holdout: str | int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",
@@ -371,6 +374,8 @@ class MulticlassSSVM(_RowClassifier):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
+        holdout: str | int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",

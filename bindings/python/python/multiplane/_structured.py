@@ -85,6 +85,7 @@ class StructuredSVM(Estimator):
         passes: float | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        patience: int | None = None,
         seed: int = 0,
         threads: int = 1,
         clock: str = "wall",

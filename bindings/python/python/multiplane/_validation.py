@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from multiplane._words import advice_for_fit
+
 
 def rows(x: Any, estimator: Any, reset: bool) -> Any:
     """A 2D array or CSR matrix of float64; sets or checks ``n_features_in_`` and ``feature_names_in_``."""
@@ -192,7 +194,7 @@ def sample_weight_of(given: dict[str, Any], name: str) -> Any:
     """The one keyword argument that fits take and signatures do not have."""
     weights = given.pop("sample_weight", None)
     if given:
-        raise TypeError(f"{name}.fit() got an unexpected keyword argument {min(given)!r}")
+        raise TypeError(f"{name}.fit() got an unexpected keyword argument {min(given)!r}{advice_for_fit(min(given))}")
     return weights
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 _NONE = ""
 
+_HELD_OUT = ("X_val", "y_val", "X_valid", "y_valid", "X_dev", "y_dev", "Y_val", "eval_set", "validation_data")
+
 WORDS: dict[str, tuple[str, str]] = {
     "C": ("lam", 'lam="c:{value}" (lambda = 1/(C n))'),
     "c": ("lam", 'lam="c:{value}" (lambda = 1/(C n))'),
@@ -46,7 +48,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "learning_rate": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
     "eta0": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
     "batch_size": ("solver", "nothing: multiplane.solvers has the parameters of solvers"),
-    "early_stopping": (_NONE, "X_test and y_test among the arguments of `fit`, and look at history_"),
+    "early_stopping": ("patience", "patience=5, and test data among the arguments of `fit` (X_test, ...)"),
+    "early_stopping_rounds": ("patience", "patience={value}, and test data among the arguments of `fit` (X_test, ...)"),
+    "n_iter_no_change": ("patience", "patience={value}, and test data among the arguments of `fit` (X_test, ...)"),
+    "validation_fraction": ("holdout", 'holdout="20%", or a number of examples'),
+    "validation_split": ("holdout", 'holdout="20%", or a number of examples'),
+    **dict.fromkeys(_HELD_OUT, (_NONE, "X_test and y_test (Y_test of a task of your own) among the arguments of `fit`")),
     "multi_class": (_NONE, "nothing: MulticlassSSVM is Crammer-Singer's; BinarySSVM goes into OneVsRestClassifier"),
     "decision_function_shape": (_NONE, "nothing: there is a score for every class"),
     "break_ties": (_NONE, "nothing: of equal scores the first class wins"),
@@ -77,3 +84,9 @@ def advice(name: str, known: Collection[str], value: Any = None) -> str:
     # A task's parameter by the name that it has among params.
     close = difflib.get_close_matches(name.removeprefix("task."), known, n=1, cutoff=0.75)
     return f": did you mean {close[0]!r}?" if close else ""
+
+
+def advice_for_fit(name: str) -> str:
+    """What to write in the place of an argument of ``fit`` that there is not, as the end of a message; empty as above."""
+    words = {"X": "X_test", "y": "y_test"}
+    return f": write {words.get(name[0], 'X_test=... and y_test=...')}" if name in _HELD_OUT else ""

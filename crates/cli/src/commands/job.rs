@@ -88,7 +88,22 @@ impl Kind {
             _ => {}
         }
         need_data(spec.task_entry()?, spec.data.path.as_deref())?;
+        self.check_patience(&spec)?;
         Ok((spec, outer))
+    }
+
+    /// Refuses patience where nothing is held out, or no single model is chosen.
+    fn check_patience(self, spec: &RunSpec) -> Result<(), Error> {
+        let Some(patience) = spec.stop.patience else { return Ok(()) };
+        let refuse = |reason: &str| Err(Error::input(format!("--patience {patience}: {reason}")));
+        let data = &spec.data;
+        match self {
+            Kind::Outer => refuse("a path or grid trains each of its models to a gap; `train` has patience"),
+            Kind::Run if data.test.is_none() && data.holdout.is_none() && data.test_folds.is_none() => refuse(
+                "there are no test data whose loss could be watched; give --holdout 20%, --test FILE or --set data.test_folds=..",
+            ),
+            Kind::Run => Ok(()),
+        }
     }
 
     /// Refuses a checkpoint of the other kind, and names the command that goes on with it.

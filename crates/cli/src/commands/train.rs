@@ -45,6 +45,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
             .flatten()
             .for_each(|hint| complain(&format!("hint: {hint}")));
     }
+    session.check_patience()?;
     if let Some(checkpoint) = &job.from {
         session.check_resumes(checkpoint)?;
     }
@@ -188,7 +189,7 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
         "" => "  loss    not measured: predictions are as dear as calls (`multiplane evaluate` makes them)\n".into(),
         measured => format!("  loss  {measured}{}\n", seconds_of_losses(summary)),
     };
-    text += &format!("  stopped: {}\n", stopped(summary.stop_reason, standstill));
+    text += &format!("  stopped: {}{}\n", stopped(summary, standstill), chosen_pass(summary));
     if let (Some(before), Some(gap), Some(kernel)) =
         (summary.gap_before_reduction, summary.certificate.gap, &summary.kernel)
     {
@@ -240,15 +241,25 @@ fn seconds_of_losses(summary: &Summary) -> String {
 }
 
 /// Why the run stopped, and since when it had not come further.
-fn stopped(reason: StopReason, standstill: Option<String>) -> String {
-    let reason = match reason {
-        StopReason::Gap => "the gap is reached",
-        StopReason::Interrupt => "interrupted",
-        StopReason::Passes => "the passes are spent",
-        StopReason::Calls => "the oracle calls are spent",
-        StopReason::Seconds => "the seconds are spent",
+fn stopped(summary: &Summary, standstill: Option<String>) -> String {
+    let since = summary.early_stopping.map_or(0, |watched| watched.since);
+    let reason = match summary.stop_reason {
+        StopReason::Gap => "the gap is reached".into(),
+        StopReason::Interrupt => "interrupted".into(),
+        StopReason::Passes => "the passes are spent".into(),
+        StopReason::Calls => "the oracle calls are spent".into(),
+        StopReason::Seconds => "the seconds are spent".into(),
+        StopReason::Patience => format!("held-out loss has not fallen for {}", counted(since, "measurement")),
     };
-    standstill.map_or(reason.into(), |standstill| format!("{reason}; {standstill}"))
+    standstill.map_or(reason.clone(), |standstill| format!("{reason}; {standstill}"))
+}
+
+/// Which iterate was saved, where held-out data have chosen it.
+fn chosen_pass(summary: &Summary) -> String {
+    summary.early_stopping.map_or(String::new(), |watched| {
+        let which = if summary.stop_reason == StopReason::Patience { "" } else { "the lowest held-out loss, " };
+        format!("; saved: {which}pass {:.1}, loss {}", watched.pass, number(watched.loss))
+    })
 }
 
 #[cfg(test)]

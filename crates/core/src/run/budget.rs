@@ -34,10 +34,11 @@ impl<O: MaxOracle> Run<O> {
     fn seconds_to_pay(&self, budget: f64) -> f64 {
         let told = self.counts.oracle_calls >= CALLS_TO_TELL.min(self.oracle.blocks() as u64);
         let known = told || self.clock.kind() == ClockKind::Work;
-        if self.evaluate == Evaluate::Pass || !known || self.evaluated_at == Some(self.steps) {
+        let is_evaluated = self.evaluated_at == Some(self.steps) && !self.is_watching();
+        if self.evaluate == Evaluate::Pass || !known || is_evaluated {
             return self.seconds_paid();
         }
-        let last = self.seconds_of_evaluation().unwrap_or(0.0);
+        let last = self.seconds_of_evaluation().unwrap_or(0.0) + self.watched.mean_seconds();
         self.seconds_paid() + if last < budget { last } else { 0.0 }
     }
 
@@ -45,7 +46,7 @@ impl<O: MaxOracle> Run<O> {
     pub fn seconds_paid(&self) -> f64 {
         match self.evaluate {
             Evaluate::Pass => self.clock.now(),
-            Evaluate::Auto => self.spent_seconds() + self.loss_seconds,
+            Evaluate::Auto => self.spent_seconds() + self.loss_seconds + self.watched.seconds,
         }
     }
 

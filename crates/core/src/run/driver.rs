@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use super::moment::{Evaluate, Forecast};
-use super::outcome::{Best, LossMeter, Outcome, RunError};
+use super::outcome::{Best, LossMeters, Outcome, RunError};
 use super::still::Standing;
 use super::stop::{Stop, StopReason};
 use super::under_way::{Attempt, Latency};
+use super::watched::Watched;
 use crate::clock::{Clock, ClockKind};
 use crate::context::{Counts, Ctx};
 use crate::executor::{BatchItem, Executor};
@@ -38,7 +39,7 @@ pub struct Run<O> {
     pub(super) clock: Clock,
     pub(super) counts: Counts,
     pub(super) observers: Vec<Box<dyn Observer>>,
-    pub(super) losses: Option<LossMeter>,
+    pub(super) losses: LossMeters,
     pub(super) best: Option<Best>,
     /// The highest dual value on the solver's books: running sums, by which moments are chosen.
     pub(super) books: Option<f64>,
@@ -56,6 +57,9 @@ pub struct Run<O> {
     /// What losses took so far, and the last time, in seconds.
     pub(super) loss_seconds: f64,
     pub(super) loss_cost: f64,
+    /// What is known of held-out data, and the weights that are the answer by it once the run has ended.
+    pub(super) watched: Watched,
+    pub(super) chosen: Option<Vec<f64>>,
     pub(super) evaluate: Evaluate,
     pub(super) forecast: Forecast,
     /// What the gap is thought to be since the last outer iteration; no bound.
@@ -121,6 +125,9 @@ impl<O: MaxOracle> Run<O> {
         }
         if self.gap_reached() {
             return Ok(Some(StopReason::Gap)); // w = 0 will do, or restored where it had ended
+        }
+        if self.is_out_of_patience() {
+            return Ok(Some(StopReason::Patience));
         }
         let report = self.step()?;
         if report.iteration_ended || report.part_ended {
@@ -215,8 +222,9 @@ impl<O: MaxOracle> Run<O> {
         self.regularizer.lambda()
     }
 
-    /// Forgets what is known of P and F.
+    /// Forgets what is known of P and F, and of held-out data.
     pub(super) fn forget_bounds(&mut self) {
+        (self.watched, self.chosen) = (Watched::default(), None);
         (self.best, self.books, self.dual, self.evaluated_at) = (None, None, None, None);
         (self.noise, self.shown) = (0.0, None);
         (self.attempt, self.doubted) = (None, None);

@@ -184,7 +184,8 @@ impl<O: MaxOracle> Run<O> {
         let meter = self.meter();
         let certificate = self.certificate_to_show();
         self.book_proof(&meter);
-        let losses = self.measure_losses(evaluated)?;
+        let watched = self.watch()?;
+        let losses = self.measure_losses(evaluated, watched)?;
         self.record(certificate, losses, self.evaluated)
     }
 
@@ -233,6 +234,7 @@ impl<O: MaxOracle> Run<O> {
             planes: progress.planes,
             train_loss: losses.train,
             test_loss: losses.test,
+            early_stopping: self.early_stopping(),
             answer,
             decisions: progress.decisions,
             descent: progress.descent,
@@ -275,6 +277,13 @@ impl<O: MaxOracle> Run<O> {
         self.clock.pause();
         self.solver.catch_up();
         self.forget_ahead();
+        self.end_watch(stop_reason)?;
+        if self.early_stopping().is_some() {
+            let outcome = self.outcome_so_far(stop_reason);
+            self.check_bounds()?;
+            self.record_chosen()?;
+            return Ok(outcome);
+        }
         if self.evaluated_at != Some(self.steps) && stop_reason != StopReason::Gap {
             match self.evaluate {
                 Evaluate::Pass => self.evaluate_aside()?,
@@ -296,10 +305,12 @@ impl<O: MaxOracle> Run<O> {
 
     /// Returns what the run has come to, without another call of the oracle: where there is no time. Before the first
     /// evaluation that is the solver's present answer, of which the primal value is not known: infinite. w = 0 takes its
-    /// place where that is known to be better, but not of runs that answer [with the latest](Run::with_latest).
+    /// place where that is known to be better, but not of runs that answer [with the latest](Run::with_latest). With
+    /// [patience](super::Stop::patience) it is the iterate with the lowest held-out loss.
     pub fn outcome_so_far(&mut self, stop_reason: StopReason) -> Outcome {
         self.clock.pause();
         self.solver.catch_up();
+        self.choose_lowest();
         if self.evaluated_at != Some(self.steps) {
             self.prove_dual();
         }
@@ -308,6 +319,7 @@ impl<O: MaxOracle> Run<O> {
         let is_latest = self.evaluated_at == Some(self.steps);
         let best = self.best.as_ref().filter(|_| is_latest || !self.keeps_latest());
         let w = match (best, self.zero()) {
+            _ if self.chosen.is_some() => self.chosen.clone().unwrap_or_default(),
             (Some(best), zero) if zero.is_none_or(|zero| best.primal.upper() <= zero) => best.w.clone(),
             (Some(_), Some(_)) => vec![0.0; self.regularizer.metric().size(self.dim())],
             _ if stop_reason == StopReason::Gap => vec![0.0; self.regularizer.metric().size(self.dim())],
@@ -324,7 +336,8 @@ impl<O: MaxOracle> Run<O> {
             primal_at_zero: self.primal_at_zero,
             rounding: self.rounding_in_gap(),
             still_since: self.standing.long_since(self.passes()),
-            loss_seconds: self.loss_seconds,
+            loss_seconds: self.loss_seconds + self.watched.seconds,
+            early_stopping: self.early_stopping(),
             stop_reason,
             cost: self.cost(),
             progress: self.solver.progress(),

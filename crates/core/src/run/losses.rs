@@ -10,28 +10,35 @@ const BESIDE: (f64, f64) = (0.1, 0.5);
 
 impl<O: MaxOracle> Run<O> {
     /// Measures the losses of the answer just evaluated, or else of the present one, where they are asked for and are
-    /// cheap. Whether they are changes nothing but how long a run takes.
-    pub(super) fn measure_losses(&mut self, evaluated: bool) -> Result<Losses, RunError> {
+    /// cheap. Whether they are changes nothing but how long a run takes. With patience the loss on held-out data is what was
+    /// `watched`, if it was, and the training loss that of the weights that have it, in `candidate`.
+    pub(super) fn measure_losses(&mut self, evaluated: bool, watched: Option<f64>) -> Result<Losses, RunError> {
+        let unmeasured = Losses { train: None, test: watched };
         if !self.losses_are_cheap() {
-            return Ok(Losses::default());
+            return Ok(unmeasured);
         }
-        let Some(mut losses) = self.losses.take() else { return Ok(Losses::default()) };
+        let Some(mut of_training) = self.losses.train.take() else { return Ok(unmeasured) };
         let stopwatch = Stopwatch::start();
-        if !evaluated {
+        if !evaluated && watched.is_none() {
             self.solver.answer(&mut self.candidate);
         }
         let w = match &self.best {
-            Some(best) if evaluated && self.best_is_new => &best.w,
+            Some(best) if evaluated && self.best_is_new && watched.is_none() => &best.w,
             _ => &self.candidate,
         };
-        let measured = losses(w);
-        self.losses = Some(losses);
+        let train = of_training(w);
+        let is_watching = self.stop.patience.is_some();
+        let test = match &mut self.losses.test {
+            Some(of_test) if !is_watching => of_test(w),
+            _ => Ok(watched),
+        };
+        self.losses.train = Some(of_training);
         self.loss_cost = match self.clock.kind() {
             ClockKind::Wall => stopwatch.seconds(),
             ClockKind::Work => self.seconds_of_predictions(),
         };
         self.loss_seconds += self.loss_cost;
-        Ok(measured?)
+        Ok(Losses { train: train?, test: test? })
     }
 
     /// Whether measuring the losses once more keeps within what they may cost.

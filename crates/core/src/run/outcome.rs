@@ -1,7 +1,7 @@
 //! What a run arrives at, and why one fails.
 
 use super::stop::StopReason;
-use crate::observe::{Certificate, RunCost};
+use crate::observe::{Certificate, EarlyStopping, RunCost};
 use crate::oracle::OracleError;
 use crate::rounding::Rounded;
 use crate::solver::Progress;
@@ -58,8 +58,19 @@ pub enum Unsupported {
     NotProven,
 }
 
-/// Measures mean task losses of predictions at `w`.
-pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Losses, OracleError>>;
+/// Measures the mean task loss of predictions at `w`; `None` where no truth is known.
+pub type LossMeter = Box<dyn FnMut(&[f64]) -> Result<Option<f64>, OracleError>>;
+
+/// What task losses are measured on.
+#[derive(Default)]
+pub struct LossMeters {
+    /// The training set, for records; without it they hold no losses but those that patience goes by.
+    pub train: Option<LossMeter>,
+    /// The test set: for records, and for [`Stop::patience`](super::Stop::patience).
+    pub test: Option<LossMeter>,
+    /// Its examples, by which it is known what a measurement costs.
+    pub test_examples: usize,
+}
 
 /// Mean task losses of predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,7 +84,8 @@ pub struct Losses {
 /// What a run arrives at.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The weights with the lowest primal value seen, or the [latest](super::Run::with_latest).
+    /// The weights with the lowest primal value seen, or the [latest](super::Run::with_latest), or with
+    /// [patience](super::Stop::patience) those with the lowest held-out loss.
     pub w: Vec<f64>,
     /// The bounds there; the primal value is an upper bound on it where the oracle only gave bounds, and infinite where
     /// the budget had no room to evaluate it.
@@ -84,8 +96,10 @@ pub struct Outcome {
     /// The pass since which neither the dual value has risen nor a gap, proven or as the visits met it, has fallen, by more
     /// than a little, where that is long.
     pub still_since: Option<f64>,
-    /// Seconds that task losses took for records.
+    /// Seconds that task losses took, for records and for patience.
     pub loss_seconds: f64,
+    /// What held-out data said, where the run had patience.
+    pub early_stopping: Option<EarlyStopping>,
     /// Why the run ended.
     pub stop_reason: StopReason,
     /// What it took.

@@ -20,9 +20,10 @@ pub(crate) fn is_possible(primal: f64, dual: f64) -> bool {
 }
 
 impl<O: MaxOracle> Run<O> {
-    /// Returns P(0) where it is known and w = 0 may be the answer: not of a run that answers with the latest.
+    /// Returns P(0) where it is known and w = 0 may be the answer: not of a run that answers with the latest, nor where held-out
+    /// data have chosen.
     pub(super) fn zero(&self) -> Option<f64> {
-        self.primal_at_zero.filter(|_| !self.online)
+        self.primal_at_zero.filter(|_| !self.online && self.chosen.is_none())
     }
 
     /// Whether the latest answer counts, and not one of a lower P before it.

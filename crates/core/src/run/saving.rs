@@ -7,6 +7,7 @@ use super::moment::Forecast;
 use super::outcome::Best;
 use super::still::Standing;
 use super::under_way::Attempt;
+use super::watched::Watched;
 use crate::certificate::DualCertificate;
 use crate::clock::Clock;
 use crate::context::Counts;
@@ -32,6 +33,7 @@ struct Ledger {
     evaluation_seconds: f64,
     evaluation_pace: f64,
     loss_seconds: f64,
+    watched: Watched,
     forecast: Forecast,
     estimate: Option<f64>,
     standing: Standing,
@@ -77,6 +79,8 @@ impl<O: MaxOracle> Run<O> {
             evaluation_pace,
             loss_seconds,
             loss_cost: _, // measured again
+            watched,
+            chosen: _, // at the end
             evaluate: _,
             forecast,
             estimate,
@@ -110,6 +114,7 @@ impl<O: MaxOracle> Run<O> {
             evaluation_seconds: *evaluation_seconds,
             evaluation_pace: *evaluation_pace,
             loss_seconds: *loss_seconds,
+            watched: watched.clone(),
             forecast: *forecast,
             estimate: *estimate,
             standing: *standing,
@@ -147,6 +152,7 @@ impl<O: MaxOracle> Run<O> {
         let regularizer = ledger.regularizer.with_metric(self.regularizer.metric().clone()); // files hold no kernel
         ensure(regularizer == self.regularizer, "the regulariser")?;
         ensure(ledger.best.as_ref().is_none_or(sound), "the best weights")?;
+        ledger.watched.check(dim)?;
         ensure(finite(&numbers), "the times")?;
         let bounds = [ledger.dual.map(|dual| dual.value), ledger.books, ledger.shown.map(|(shown, _)| shown.value)];
         ensure(bounds.into_iter().flatten().all(|value| !value.is_nan()) && !ledger.noise.is_nan(), "the bounds")?;
@@ -159,6 +165,7 @@ impl<O: MaxOracle> Run<O> {
         let (evaluated_at, steps) = (ledger.evaluated_at, ledger.steps);
         (self.evaluation_pace, self.loss_seconds, self.forecast) =
             (ledger.evaluation_pace, ledger.loss_seconds, ledger.forecast);
+        (self.watched, self.chosen) = (ledger.watched, None);
         (self.attempt, self.doubted, self.shown) = (ledger.attempt, ledger.doubted, ledger.shown);
         (self.estimate, self.standing) = (ledger.estimate, ledger.standing);
         (self.rng, self.clock, self.counts) = (rng, clock, counts);

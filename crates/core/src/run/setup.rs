@@ -2,10 +2,11 @@
 
 use super::driver::Run;
 use super::moment::{Evaluate, Forecast};
-use super::outcome::LossMeter;
+use super::outcome::LossMeters;
 use super::still::Standing;
 use super::stop::Stop;
 use super::under_way::Latency;
+use super::watched::Watched;
 use crate::clock::{Clock, ClockKind};
 use crate::context::Counts;
 use crate::executor::Executor;
@@ -46,7 +47,7 @@ impl<O: MaxOracle> Run<O> {
             clock,
             counts: Counts::default(),
             observers: Vec::new(),
-            losses: None,
+            losses: LossMeters::default(),
             best: None,
             books: None,
             dual: None,
@@ -58,6 +59,8 @@ impl<O: MaxOracle> Run<O> {
             evaluation_pace: 0.0,
             loss_seconds: 0.0,
             loss_cost: 0.0,
+            watched: Watched::default(),
+            chosen: None,
             evaluate: Evaluate::default(),
             forecast: Forecast::new(),
             estimate: None,
@@ -119,9 +122,9 @@ impl<O: MaxOracle> Run<O> {
         self
     }
 
-    /// Measures task losses at every evaluation.
-    pub fn with_losses(mut self, losses: LossMeter) -> Self {
-        self.losses = Some(losses);
+    /// Measures task losses for records, and for patience.
+    pub fn with_losses(mut self, losses: LossMeters) -> Self {
+        self.losses = losses;
         self
     }
 }

@@ -45,6 +45,9 @@ pub struct Stop {
     /// Seconds of training and evaluation, the last evaluation included where the budget can bear it; with
     /// [`Evaluate::Pass`](super::Evaluate::Pass) of training alone.
     pub seconds: Option<f64>,
+    /// So many measurements of the loss on held-out data without a lower one; needs
+    /// [`LossMeters::test`](super::LossMeters::test). Whichever stop ends such a run, its answer is the iterate with the lowest loss.
+    pub patience: Option<u64>,
     /// Set from outside to ask the run to stop.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
@@ -61,6 +64,8 @@ pub enum StopReason {
     Calls,
     /// The seconds are spent.
     Seconds,
+    /// The loss on held-out data does not fall any more.
+    Patience,
     /// It was asked to stop.
     Interrupt,
 }

@@ -46,7 +46,7 @@ pub(super) struct Descent {
 /// The specification of the folds' runs: those of the run, to a wide gap.
 fn for_folds(spec: &RunSpec) -> RunSpec {
     let gap = spec.solver.entry.has_dual.then_some(GapTarget::Percent(GAP));
-    let stop = StopSpec { gap, passes: Some(f64::MAX), calls: None, seconds: None, ..spec.stop.clone() };
+    let stop = StopSpec { gap, passes: Some(f64::MAX), estimated: spec.stop.estimated, ..StopSpec::default() };
     RunSpec { lambda: Lambda::Value(1.0), stop, evaluate: Evaluate::Auto, ..spec.clone() }
 }
 

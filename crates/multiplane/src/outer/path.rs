@@ -97,6 +97,7 @@ impl Session {
     pub fn path(&self, spec: &PathSpec, options: RunOptions) -> Result<(PathModel, PathSummary), Error> {
         spec.validate().map_err(|error| error.under("path"))?;
         self.refuse_budget("a path")?;
+        self.refuse_patience("a path")?;
         let (mut saver, options) = self.loop_checkpoints(Outer::Path(*spec), options)?;
         let mut run = self.prepare(1.0, None, options)?.with_latest(false); // a path begins at w = 0
         let SolverEntry { name, continues, .. } = *self.spec().solver.entry;

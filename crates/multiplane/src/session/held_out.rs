@@ -24,10 +24,7 @@ pub(super) fn read_divided(spec: &RunSpec, rules: &ReadRules) -> Result<(Dataset
     let (entry, from) = (spec.task_entry()?, &spec.data);
     let (path, format, folds) = (from.path.as_deref(), from.format, from.folds.as_deref());
     let Some(test_folds) = &from.test_folds else {
-        let data = read_task_data(entry, path, format, folds, rules)?;
-        let Some(holdout) = from.holdout else { return Ok((data, None)) };
-        let (train, test) = draw(spec, &data, holdout)?;
-        return Ok((train, Some(test)));
+        return hold_out(spec, read_task_data(entry, path, format, folds, rules)?);
     };
     refuse_columns(spec, "data.test_folds")?;
     let whole = read_task_data(entry, path, format, None, &ReadRules { weights: None, ..rules.clone() })?;
@@ -48,6 +45,17 @@ pub(super) fn read_divided(spec: &RunSpec, rules: &ReadRules) -> Result<(Dataset
         return Err(Error::input("data.test_folds: these are all folds there are, nothing is left to learn from"));
     }
     Ok((weigh(select("data.folds", &others)?, rules)?, Some(test)))
+}
+
+/// Divides data by `data.holdout`, where the specification has it, into what is trained on and test data.
+///
+/// # Errors
+///
+/// [`Error::Input`] where the data cannot be divided so.
+pub fn hold_out(spec: &RunSpec, data: Dataset) -> Result<(Dataset, Option<Dataset>), Error> {
+    let Some(holdout) = spec.data.holdout else { return Ok((data, None)) };
+    let (train, test) = draw(spec, &data, holdout)?;
+    Ok((train, Some(test)))
 }
 
 /// Draws examples by the run's seed; both parts keep the order of the data.

@@ -152,11 +152,16 @@ impl Session {
     }
 
     /// Returns what is to be said where the weights are the latest and w = 0 has a lower primal value, or where nothing better than
-    /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda: P is none of their aims.
+    /// w = 0 was found and it is the answer. Not of solvers that do not go by lambda, nor with
+    /// patience: P is none of their aims.
     pub fn answer_warning(&self, summary: &Summary) -> Option<String> {
         let (entry, zero) = (self.spec().solver.entry, summary.primal_at_zero?);
         let primal = summary.certificate.primal;
-        if !entry.minimises || !primal.is_finite() || summary.stop_reason == StopReason::Gap {
+        if !entry.minimises
+            || !primal.is_finite()
+            || summary.stop_reason == StopReason::Gap
+            || summary.early_stopping.is_some()
+        {
             return None;
         }
         let advice = "more passes or a larger lambda bring it down";

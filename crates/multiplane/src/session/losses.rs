@@ -1,9 +1,9 @@
-//! Task losses of predictions: nothing of a run depends on them, and no count holds them, so they are kept cheap.
+//! Task losses of predictions: no count holds them, so they are kept cheap; nothing of a run depends on them but with patience.
 
 use multiplane_core::clock::{self, ClockKind, Stopwatch};
 use multiplane_core::observe::RunCost;
 use multiplane_core::oracle::OracleError;
-use multiplane_core::run::{LossMeter, Losses, Outcome, StopReason};
+use multiplane_core::run::{LossMeter, LossMeters, Losses, Outcome, StopReason};
 use multiplane_tasks::problem::{Problem, Reduced, Vocabulary};
 
 use super::open::Session;
@@ -19,12 +19,14 @@ const PATIENCE_SECONDS: f64 = 2.0;
 impl Session {
     /// Mean task losses at `w` on the training data and, where there are any, on the test data.
     pub(crate) fn losses(&self, w: &[f64]) -> Result<Losses, Error> {
-        Ok((self.loss_meter())(w)?)
+        let LossMeters { train, test, .. } = self.loss_meters(true);
+        let measured = |meter: Option<LossMeter>| meter.map(|mut meter| meter(w)).transpose();
+        Ok(Losses { train: measured(train)?.flatten(), test: measured(test)?.flatten() })
     }
 
-    /// Measures task losses as [`losses`](Session::losses) does.
-    pub(crate) fn loss_meter(&self) -> LossMeter {
-        let (problem, test, threads) = (self.problem.clone(), self.test.clone(), self.threads());
+    /// Measures task losses as [`losses`](Session::losses) does: on the test data, and on the training data where `trained` says so.
+    pub(crate) fn loss_meters(&self, trained: bool) -> LossMeters {
+        let threads = self.threads();
         let delay = if self.spec.clock == ClockKind::Wall { 1e-6 * self.spec.oracle.delay_us } else { 0.0 };
         let measured = move |problem: &dyn Problem, w: &[f64]| {
             if delay > 0.0 {
@@ -32,12 +34,15 @@ impl Session {
             }
             Ok::<_, OracleError>(problem.evaluate(w, threads)?.loss)
         };
-        Box::new(move |w| {
-            let train = measured(&*problem, w)?;
-            let of_test = |test: &dyn Problem| measured(test, &test.weights_of(&*problem, w));
-            let test = test.as_deref().map(of_test).transpose()?.flatten();
-            Ok(Losses { train, test })
-        })
+        let train = trained.then(|| -> LossMeter {
+            let problem = self.problem.clone();
+            Box::new(move |w| measured(&*problem, w))
+        });
+        let test = self.test.clone().map(|test| -> LossMeter {
+            let problem = self.problem.clone();
+            Box::new(move |w| measured(&*test, &test.weights_of(&*problem, w)))
+        });
+        LossMeters { train, test, test_examples: self.test.as_deref().map_or(0, Problem::blocks) }
     }
 
     /// Task losses of what a run came to, or of the model that it was reduced to, and the seconds that all its losses took. Where predictions are as dear as calls

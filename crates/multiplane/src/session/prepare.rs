@@ -49,6 +49,7 @@ impl Session {
             passes: passes.map(|passes| passes + calls as f64 / self.problem.blocks() as f64),
             calls: self.spec.stop.calls.map(|limit| limit.saturating_add(calls)),
             seconds: self.spec.stop.seconds.map(|limit| (limit - self.paid()).max(0.0) + seconds),
+            patience: self.spec.stop.patience,
             interrupt: options.interrupt,
         };
         let wrap = self.wrapping(options.abort);
@@ -69,8 +70,8 @@ impl Session {
         for observer in options.observers {
             run = run.with_observer(observer);
         }
-        if options.losses {
-            run = run.with_losses(self.loss_meter());
+        if options.losses || self.spec.stop.patience.is_some() {
+            run = run.with_losses(self.loss_meters(options.losses));
         }
         Ok(run)
     }

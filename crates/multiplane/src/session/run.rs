@@ -26,6 +26,7 @@ impl Session {
     ///
     /// [`Error::Input`] where the checkpoint is not of this run, [`Error::Failed`] where the run fails.
     pub fn run(&self, mut options: RunOptions) -> Result<(Model, Summary), Error> {
+        self.check_patience()?;
         let (checkpointer, resume) = (options.checkpointer.take(), options.resume.take());
         let abort = options.abort.clone();
         let mut run = self.prepare(self.lambda(), self.target(), options)?;

@@ -3,7 +3,7 @@
 use multiplane_core::clock::ClockKind;
 use multiplane_core::executor::Mishaps;
 use multiplane_core::kernel::KernelCounts;
-use multiplane_core::observe::{Certificate, RunCost};
+use multiplane_core::observe::{Certificate, EarlyStopping, RunCost};
 use multiplane_core::oracle::SlackCount;
 use multiplane_core::run::{Losses, Outcome, StopReason};
 use multiplane_tasks::problem::{Problem, Vocabulary};
@@ -42,6 +42,9 @@ pub struct Summary {
     pub wall_seconds: f64,
     /// Why the run ended.
     pub stop_reason: StopReason,
+    /// What held-out data said, where the run had patience: the weights are those with the lowest loss there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stopping: Option<EarlyStopping>,
     /// Mean task loss on the training set.
     pub train_loss: Option<f64>,
     /// Mean task loss on the test set.
@@ -160,6 +163,7 @@ impl Summary {
             primal_at_zero: outcome.primal_at_zero,
             wall_seconds: session.wall_seconds(&outcome.cost),
             stop_reason: outcome.stop_reason,
+            early_stopping: outcome.early_stopping,
             train_loss: losses.train,
             test_loss: losses.test,
             seed: session.spec().seed,

@@ -42,7 +42,8 @@ pub struct WarmState {
 impl Session {
     /// As [`run`](Session::run), from where another run had come to; where `keep` says so, with what the next one
     /// needs. Stops of passes, calls and seconds count what this run adds; the report counts from the first run on, wall
-    /// seconds too. At the end the training loss alone is measured, where [`lambda_hint`](Session::lambda_hint) may go by it.
+    /// seconds too. At the end losses are measured where examples of the data were held out, and
+    /// the training loss where [`lambda_hint`](Session::lambda_hint) may go by it.
     ///
     /// # Errors
     ///
@@ -54,6 +55,7 @@ impl Session {
         start: Option<&WarmState>,
         keep: bool,
     ) -> Result<(Model, Summary, Option<WarmState>), Error> {
+        self.check_patience()?;
         let abort = options.abort.clone();
         let lambda = start.map_or(self.lambda(), |start| start.lambda);
         let before = start.map_or(Ok((0, 0.0)), |start| self.spent_before(start))?;
@@ -62,7 +64,8 @@ impl Session {
             self.go_on(&mut run, start)?;
         }
         let outcome = finish(&mut run, abort.as_deref())?;
-        let (model, mut summary) = self.conclude(&outcome, self.wants_lambda_hint())?;
+        let losses = self.wants_lambda_hint() || self.spec().data.holdout.is_some();
+        let (model, mut summary) = self.conclude(&outcome, losses)?;
         if let (ClockKind::Wall, Some(start)) = (self.spec().clock, start) {
             summary.wall_seconds += start.wall_seconds; // all other figures go on with the run; so does work
         }

@@ -94,6 +94,11 @@ mod tests {
         assert_eq!(stops(tree.clone(), Some(StopReason::Passes)), StopSpec { passes: None, ..both.clone() });
         assert_eq!(stops(tree, Some(StopReason::Gap)), StopSpec { gap: None, ..both });
         assert_eq!(stops(json!({"task": "chain"}), None), StopSpec::default());
+        // Patience stays where it did not end the run, alone where nothing else was named.
+        let alone = json!({"task": "chain", "stop": {"patience": 5}});
+        let patience = StopSpec { patience: Some(5), ..StopSpec::default() };
+        assert_eq!(stops(alone.clone(), Some(StopReason::Passes)), patience);
+        assert_eq!(stops(alone, Some(StopReason::Patience)), StopSpec::default());
     }
 
     /// Every difference that matters is named with both values; stops, threads and paths do not matter. What is

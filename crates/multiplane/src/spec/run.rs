@@ -130,12 +130,10 @@ impl RunSpec {
     ///
     /// As there.
     pub fn for_task(tree: &Map<String, Value>, task: Choice) -> Result<RunSpec, Error> {
-        let Fields { data, oracle, lambda, regularizer, mut stop, seed, threads, clock, evaluate, solver, .. } =
+        let Fields { data, oracle, lambda, regularizer, stop, seed, threads, clock, evaluate, solver, .. } =
             Fields::read(tree).map_err(|error| misplaced(tree, &task).unwrap_or(error))?;
         let solver = SolverChoice::parse(&solver)?;
-        if !stop.is_given() {
-            stop = StopSpec { estimated: stop.estimated, ..StopSpec::usual(solver.entry) };
-        }
+        let stop = stop.or_usual(solver.entry);
         Ok(RunSpec { data, task, oracle, solver, lambda, regularizer, stop, seed, threads, clock, evaluate })
     }
 
@@ -164,12 +162,13 @@ impl RunSpec {
     }
 
     /// Returns the stops that stay in force beside new ones when a run that ended for `reason` (`None`: it was cut
-    /// short) goes on: not the one that ended it, and none where they were the defaults.
+    /// short) goes on: not the one that ended it, and none but patience where they were the defaults.
     pub fn stops_beside_new(&self, reason: Option<StopReason>) -> StopSpec {
-        if self.stop == StopSpec::usual(self.solver.entry) {
-            return StopSpec::default();
-        }
-        self.stop.clone().without(reason)
+        let kept = match self.stop.is_usual(self.solver.entry) {
+            true => StopSpec { patience: self.stop.patience, ..StopSpec::default() },
+            false => self.stop.clone(),
+        };
+        kept.without(reason)
     }
 
     /// Writes the whole run as a tree that [`from_tree`](RunSpec::from_tree) reads back, with the paths as they are.

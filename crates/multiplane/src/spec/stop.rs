@@ -32,11 +32,15 @@ pub struct StopSpec {
     pub calls: Option<u64>,
     /// Seconds of training and evaluation; with `evaluate=pass` of training alone.
     pub seconds: Option<f64>,
+    /// So many measurements of the loss on test data (one a pass) without a lower one; needs `data.test`, `data.holdout` or
+    /// `data.test_folds`. Whichever stop ends the run, the weights with the lowest loss are saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u64>,
 }
 
 impl StopSpec {
-    /// Returns the stops of a run that names none: a gap of 1 % where the solver has one, or two passes of one that learns
-    /// online.
+    /// Returns the stops of a run that names none, or patience alone: a gap of 1 % where the solver has one, or two passes of one that
+    /// learns online.
     pub fn usual(solver: &SolverEntry) -> Self {
         if solver.is_online {
             return StopSpec { passes: Some(ONLINE_PASSES), ..StopSpec::default() };
@@ -45,12 +49,24 @@ impl StopSpec {
         StopSpec { gap, passes: Some(USUAL_PASSES), ..StopSpec::default() }
     }
 
-    /// Whether anything but an interrupt would end the run.
-    pub fn is_given(&self) -> bool {
-        self.gap.is_some() || self.has_budget()
+    /// Returns the stops as they are where some are given beside patience, else the usual ones; a solver that learns online goes on
+    /// for longer where patience ends it.
+    pub(super) fn or_usual(self, solver: &SolverEntry) -> Self {
+        if self.gap.is_some() || self.has_budget() {
+            return self;
+        }
+        let StopSpec { estimated, patience, .. } = self;
+        let usual = StopSpec { estimated, patience, ..StopSpec::usual(solver) };
+        if patience.is_some() { StopSpec { passes: Some(USUAL_PASSES), ..usual } } else { usual }
     }
 
-    /// Whether anything but gap and interrupt would.
+    /// Whether these are what nobody has named, but for patience.
+    pub(super) fn is_usual(&self, solver: &SolverEntry) -> bool {
+        let unnamed = StopSpec { patience: self.patience, ..StopSpec::default() };
+        *self == unnamed.or_usual(solver)
+    }
+
+    /// Whether passes, calls or seconds would end the run.
     pub fn has_budget(&self) -> bool {
         self.passes.is_some() || self.calls.is_some() || self.seconds.is_some()
     }
@@ -62,6 +78,7 @@ impl StopSpec {
             Some(StopReason::Passes) => self.passes = None,
             Some(StopReason::Calls) => self.calls = None,
             Some(StopReason::Seconds) => self.seconds = None,
+            Some(StopReason::Patience) => self.patience = None,
             Some(StopReason::Interrupt) | None => {}
         }
         self
@@ -74,6 +91,7 @@ impl StopSpec {
                 require(limit > 0.0, name, limit, "must be greater than 0")?;
             }
         }
+        require(self.patience != Some(0), "patience", 0, "must be at least 1")?;
         require(self.calls != Some(0), "calls", 0, "must be at least 1")
     }
 }

@@ -118,6 +118,11 @@ fn refuse_stops(tree: &mut Map<String, Value>) -> Result<(), Error> {
     if stop.get("gap").is_some_and(|gap| !gap.is_null()) {
         return Err(Error::input("stop.gap: a stream has no gap, as its examples do not come back"));
     }
+    if stop.get("patience").is_some_and(|patience| !patience.is_null()) {
+        return Err(Error::input(
+            "stop.patience: it is for runs that go over their data; of a stream it is stream.patience",
+        ));
+    }
     match stop.get("passes").filter(|passes| !passes.is_null()) {
         Some(passes) if passes.as_f64() != Some(1.0) => {
             Err(Error::input(format!("stop.passes = {passes}: a stream is read once")))
