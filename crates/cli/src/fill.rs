@@ -1,5 +1,5 @@
-//! Text on terminals that are narrower than it: lines are broken at spaces, and tables divided into blocks of columns. What
-//! goes to a file or a pipe stays as it is.
+//! Text on terminals that are narrower than it: lines are broken at spaces, and tables divided into blocks of columns.
+//! What goes to a file or a pipe stays as it is.
 
 use std::io::{self, IsTerminal};
 
@@ -60,8 +60,8 @@ fn push_broken(text: &mut String, line: &str, columns: usize) {
     }
 }
 
-/// Where the lines that follow a broken one begin: under its description in a list of names, after its name in `name: what it
-/// is`, else under its first word.
+/// Where the lines that follow a broken one begin: under its description in a list of names, after its name in `name:
+/// what it is`, else under its first word.
 fn hanging(line: &str) -> usize {
     let start = line.len() - line.trim_start_matches(' ').len();
     let content = &line[start..];
@@ -96,8 +96,8 @@ impl Table {
         self.rows.push(vec![words]);
     }
 
-    /// The lines of the table. On few columns it is set as narrow as its cells, and where that does not do, in blocks of which
-    /// each begins with the first column.
+    /// The lines of the table. On few columns it is set as narrow as its cells, and where that does not do, in blocks
+    /// of which each begins with the first column.
     pub(crate) fn text(&self, columns: Option<usize>) -> String {
         let length = |text: &str| text.chars().count();
         let wide: Vec<usize> = self.heads.iter().map(|&(_, width)| width).collect();
@@ -141,10 +141,12 @@ mod tests {
     /// Lines are broken at spaces, under what they belong to; what fits, and what is no terminal, stays.
     #[test]
     fn lines_are_broken() {
-        let text = "solver\n  fw    steps of all examples at once\n      the first word is the place to go on\n  name: what it is and why\n";
+        let text = "solver\n  fw    steps of all examples at once\n      the first word is the place to go on\n  \
+                    name: what it is and why\n";
         assert_eq!(filled(text, None), text);
         assert_eq!(filled(text, Some(80)), text);
-        let expected = "solver\n  fw    steps of all\n        examples at once\n      the first word is\n      the place to go on\n  name: what it is and\n      why\n";
+        let expected = "solver\n  fw    steps of all\n        examples at once\n      the first word is\n      the place to \
+                        go on\n  name: what it is and\n      why\n";
         assert_eq!(filled(text, Some(24)), expected);
         assert!(filled(text, Some(24)).lines().all(|line| line.chars().count() <= 24));
         // Words that are too long have lines of their own.

@@ -109,8 +109,8 @@ fn meant(error: &clap::Error) -> Option<&'static str> {
         _ if error.kind() != ErrorKind::UnknownArgument => None,
         "-C" | "--C" => Some("there is no option -C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
         "-v" | "--verbose" => Some(
-            "there is no option -v or --verbose: progress is shown on a terminal, --record FILE writes all there is to know, --quiet \
-             says nothing",
+            "there is no option -v or --verbose: progress is shown on a terminal, --record FILE writes all there is to \
+             know, --quiet says nothing",
         ),
         _ => None,
     }

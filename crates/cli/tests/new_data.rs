@@ -124,8 +124,8 @@ fn streams_are_answered_as_they_come() {
     assert!(error.contains("stdin:5:6: found 4 columns, expected 2 as on line 1"), "{error}");
 }
 
-/// Lines of JSON are the same examples as lines of CRFsuite's format, of columns, and of rows: one model, one answer; with
-/// labels and without, plain or gzip, as a file and as a stream.
+/// Lines of JSON are the same examples as lines of CRFsuite's format, of columns, and of rows: one model, one answer;
+/// with labels and without, plain or gzip, as a file and as a stream.
 #[test]
 fn json_lines_of_sequences() {
     let crfsuite = "DT\tw=the\tcap\tn:3\nNN\tw=cat\tn:3.5\n\nNN\tw=dogs\tcap\nVB\tw=bark\tnear\\:w=dogs\ttags\\:x\n";
@@ -199,7 +199,8 @@ fn json_lines_of_sequences() {
     assert!(error.contains("stdin:2:13: found integer `3`, expected a sequence"), "{error}");
 }
 
-/// Letters and tagged rows come as streams, too: a word is answered at its last letter, a sequence when the next qid begins.
+/// Letters and tagged rows come as streams, too: a word is answered at its last letter, a sequence when the next qid
+/// begins.
 #[test]
 fn streams_of_letters_and_rows() {
     let scratch = Scratch::new();

@@ -156,7 +156,8 @@ fn check(data: &Dataset, path: &Path, read: Format) -> Result<(), String> {
     })
 }
 
-/// The data as the writer of its kind writes it, and that writer's format: what JSON says other text may not be able to.
+/// The data as the writer of its kind writes it, and that writer's format: what JSON says other text may not be able
+/// to.
 fn rewritten(data: &Dataset, read: Format) -> Result<(Vec<u8>, Format), String> {
     let mut out = Vec::new();
     if read == &data::jsonl::FORMAT {

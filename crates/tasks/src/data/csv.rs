@@ -232,7 +232,8 @@ fn row(
     Ok(label)
 }
 
-/// Whether a text looks like the label of a row that is taken to end in its label: what stands there is no whole number.
+/// Whether a text looks like the label of a row that is taken to end in its label: what stands there is no whole
+/// number.
 fn is_label_before_numbers(fields: &[Field<'_>], field: &Field<'_>, head: &Head) -> bool {
     let last = head.label.and_then(|label| fields.get(label)).map(|last| last.text.parse::<f64>());
     let is_real = last.is_some_and(|last| last.is_ok_and(|last| last.is_finite() && last.fract() != 0.0));

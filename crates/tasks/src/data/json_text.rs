@@ -1,4 +1,5 @@
-//! Lines that are JSON: where the elements of their lists stand, and what is wrong with them in the words of the other formats.
+//! Lines that are JSON: where the elements of their lists stand, and what is wrong with them in the words of the other
+//! formats.
 
 use multiplane_infer::file::DataError;
 

@@ -56,8 +56,8 @@ impl Tagged {
         self.tags.push(self.names.intern(tag));
     }
 
-    /// Adds a token of attributes with weights to the sequence under way. One that comes twice counts twice; without weight it
-    /// counts as none, and needs no number.
+    /// Adds a token of attributes with weights to the sequence under way. One that comes twice counts twice; without
+    /// weight it counts as none, and needs no number.
     ///
     /// # Errors
     ///

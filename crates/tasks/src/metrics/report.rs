@@ -79,8 +79,8 @@ impl LabelReport {
         LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks, sets: None }
     }
 
-    /// Begins a report on sets of labels of these names: variable k says whether label k is there, 1, or not, 0. Truths may be
-    /// longer: what stands there are labels that training never saw, which `?` at the end counts.
+    /// Begins a report on sets of labels of these names: variable k says whether label k is there, 1, or not, 0.
+    /// Truths may be longer: what stands there are labels that training never saw, which `?` at the end counts.
     pub fn of_sets(names: Vec<String>) -> Self {
         let sets = Some(vec![LabelScore::default(); names.len()]);
         LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: None, sets }
@@ -178,8 +178,8 @@ impl LabelReport {
         scores
     }
 
-    /// Returns the score of all labels of all sets together; `None` where labellings are no sets, as all three are the accuracy
-    /// then.
+    /// Returns the score of all labels of all sets together; `None` where labellings are no sets, as all three are the
+    /// accuracy then.
     pub fn micro_mean(&self) -> Option<MeanScore> {
         let scores = self.sets.as_ref()?;
         let sum = |count: fn(&LabelScore) -> u64| scores.iter().map(count).sum();

@@ -37,10 +37,11 @@ pub struct ChainSpec {
     /// What the columns of features of letters and tagged rows are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
-    /// Features of columns of text (conll, jsonl): `words`, `tags`, `chunking` (both), `forms` (affixes and shapes), `tagging` (all), or
-    /// templates such as `w[-1]|w[0]` (word before and word), `p[1]` (next token's second column), `c2[0]`, `%x[-1,0]`,
-    /// `suffix(w[0],3)`, and with `prefix`, `lower`, `shape`, `is_title`, `is_upper`, `has_digit`, `has_hyphen`; several in a
-    /// list or divided by spaces. Where not given: `chunking`, or `words` for two columns.
+    /// Features of columns of text (conll, jsonl): `words`, `tags`, `chunking` (both), `forms` (affixes and shapes),
+    /// `tagging` (all), or templates such as `w[-1]|w[0]` (word before and word), `p[1]` (next token's second column),
+    /// `c2[0]`, `%x[-1,0]`, `suffix(w[0],3)`, and with `prefix`, `lower`, `shape`, `is_title`, `is_upper`,
+    /// `has_digit`, `has_hyphen`; several in a list or divided by spaces. Where not given: `chunking`, or `words` for
+    /// two columns.
     #[schemars(with = "Option<Vec<String>>")]
     pub template: Option<TemplateList>,
     /// Features of text, and attributes (crfsuite, jsonl), that fewer tokens have are left out.

@@ -1,5 +1,5 @@
-//! Attributes out of features, with the names that Python's `ChainSSVM` gives them: `name` with its number, `name=value` of a
-//! text; what is below a name has it before a colon. Cost: the bytes of all names.
+//! Attributes out of features, with the names that Python's `ChainSSVM` gives them: `name` with its number,
+//! `name=value` of a text; what is below a name has it before a colon. Cost: the bytes of all names.
 
 use multiplane_infer::file::quote;
 
