@@ -1,5 +1,6 @@
 """Sequences of tokens in the forms of other libraries: dicts and lists of attributes, data frames."""
 
+import json
 import subprocess
 
 import numpy as np
@@ -31,6 +32,11 @@ def test_dicts_are_attributes(cli, tmp_path):
     command = [cli, "train", "--task", "chain", "--data", tmp_path / "data.crfsuite", "--lambda", "0.1", "--gap", "1%"]
     subprocess.run([*command, "--clock", "work", "--out", tmp_path / "cli", "--quiet"], check=True, capture_output=True)
     assert (tmp_path / "cli").read_bytes() == (tmp_path / "python").read_bytes()
+    lines = [json.dumps({"tokens": tokens, "labels": labels}) for tokens, labels in zip(DICTS, LABELS, strict=True)]
+    (tmp_path / "data.jsonl").write_text("\n".join(lines))
+    command[command.index("--data") + 1] = tmp_path / "data.jsonl"
+    subprocess.run([*command, "--clock", "work", "--out", tmp_path / "json", "--quiet"], check=True, capture_output=True)
+    assert (tmp_path / "json").read_bytes() == (tmp_path / "python").read_bytes()
     names = "w=the cap length w=cat w=sat w=dogs w=bark near:w=dogs near:n tags:x tags:y".split()
     assert model.get_feature_names_out().tolist() == names
     assert [found.tolist() for found in model.predict(DICTS)] == LABELS and model.score(DICTS, LABELS) == 1

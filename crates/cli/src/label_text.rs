@@ -13,7 +13,7 @@ const MOST_IN_MATRIX: usize = 1000;
 
 /// The report as an object.
 pub(crate) fn json(report: &LabelReport) -> Value {
-    let names = report.names();
+    let (names, sets) = (report.names(), report.is_of_sets());
     let label = |(name, score): (&String, &multiplane::metrics::LabelScore)| {
         json!({
             "label": name,
@@ -30,10 +30,11 @@ pub(crate) fn json(report: &LabelReport) -> Value {
     json!({
         "variables": report.variables(),
         "labels": names.iter().zip(&report.scores()).map(label).collect::<Vec<_>>(),
+        "micro": report.micro_mean().map(mean),
         "macro": mean(report.macro_mean()),
         "weighted": mean(report.weighted_mean()),
-        "confusion": (names.len() <= MOST_IN_MATRIX).then(|| report.confusion()),
-        "confusions": report.mistakes().into_iter().map(mistake).collect::<Vec<_>>(),
+        "confusion": (!sets && names.len() <= MOST_IN_MATRIX).then(|| report.confusion()),
+        "confusions": (!sets).then(|| report.mistakes().into_iter().map(mistake).collect::<Vec<_>>()),
         "chunks": report.chunks().map(|chunks| chunks_json(report, &chunks)),
     })
 }
@@ -76,7 +77,10 @@ pub(crate) fn text(report: &LabelReport) -> String {
     for (name, score) in met() {
         line(name, [score.precision(), score.recall(), score.f1()], score.support);
     }
-    for (name, mean) in [("mean", report.macro_mean()), ("weighted mean", report.weighted_mean())] {
+    let all = report.micro_mean().map(|micro| ("all labels", micro));
+    for (name, mean) in
+        all.into_iter().chain([("mean", report.macro_mean()), ("weighted mean", report.weighted_mean())])
+    {
         line(name, [mean.precision, mean.recall, mean.f1], report.variables());
     }
     let mistakes = report.mistakes();

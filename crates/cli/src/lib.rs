@@ -7,6 +7,7 @@ mod chart;
 mod commands;
 mod demo_report;
 mod eta;
+mod fill;
 mod findings;
 mod infer_watch;
 mod interrupt;

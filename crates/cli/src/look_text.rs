@@ -1,4 +1,4 @@
-//! A model laid open as text for a terminal of 80 columns.
+//! A model laid open as text for a terminal of 80 columns, or fewer.
 
 use multiplane::look::{ElementName, LabelLook, Look, NamedWeight, TableLook, readable};
 use serde_json::Value;
@@ -15,9 +15,10 @@ const LONGEST_NAME: usize = 50;
 const MOST_LABELS: usize = 50;
 
 /// The text; `with_weights` unless it speaks of several models at once.
-pub(crate) fn text(look: &Look, with_weights: bool) -> String {
+pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> String {
+    let most = columns.map_or(WIDTH, |columns| columns.min(WIDTH));
     let mut text = format!("{} trained on {} examples, {} weights\n", clean(&look.task), look.n, look.d);
-    let mut fact = |name: &str, items: Vec<String>| text += &wrapped(&format!("  {name:<9}"), 11, &items, " ");
+    let mut fact = |name: &str, items: Vec<String>| text += &wrapped(&format!("  {name:<9}"), 11, &items, " ", most);
     if !look.labels.is_empty() {
         let shown = look.labels.iter().take(MOST_LABELS).map(|label| clean(label));
         let more = look.labels.len().saturating_sub(MOST_LABELS);
@@ -50,7 +51,7 @@ pub(crate) fn text(look: &Look, with_weights: bool) -> String {
     if with_weights {
         certificate(look, &mut fact);
         fact("nonzero", words(&format!("{} of {} weights", look.nonzero, look.d)));
-        look.tables.iter().for_each(|table| text += &of_table(table));
+        look.tables.iter().for_each(|table| text += &of_table(table, most));
     }
     text
 }
@@ -91,19 +92,19 @@ fn certificate(look: &Look, fact: &mut impl FnMut(&str, Vec<String>)) {
     fact("gap", words(&gap));
 }
 
-fn of_table(table: &TableLook) -> String {
+fn of_table(table: &TableLook, most: usize) -> String {
     let axes: String = table.axes.iter().map(|axis| format!("[{}]", axis.name)).collect();
     let sizes = table.axes.iter().map(|axis| axis.size.to_string()).collect::<Vec<_>>().join(" x ");
     let mut text = format!("\n{}{axes}, {sizes}: {} of {} not 0\n", table.name, table.nonzero, table.size);
     if let Some(note) = table.note {
-        text += &wrapped("  ", 2, &words(note), " ");
+        text += &wrapped("  ", 2, &words(note), " ", most);
     }
     let shown = table.by_label.iter().take(MOST_LABELS).filter(|label| !label.strongest.is_empty());
     let names: Vec<String> = shown.clone().map(|label| of_element("label", &label.label)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp("highest".len(), 15);
     let mut line = |name: &str, weights: &[NamedWeight], skip: usize| {
         let weights: Vec<String> = weights.iter().map(|weight| of_weight(weight, skip)).collect();
-        text += &wrapped(&format!("  {name:<width$}  "), 4, &weights, ",  ");
+        text += &wrapped(&format!("  {name:<width$}  "), 4, &weights, ",  ", most);
     };
     if table.by_label.is_empty() {
         if !table.highest.is_empty() {
@@ -178,9 +179,9 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-/// Items after `first`, divided by `between`, on lines of at most [`WIDTH`] characters where items are no longer than
+/// Items after `first`, divided by `between`, on lines of at most `most` characters where items are no longer than
 /// that; lines after the first begin with so many spaces.
-fn wrapped(first: &str, indent: usize, items: &[String], between: &str) -> String {
+fn wrapped(first: &str, indent: usize, items: &[String], between: &str, most: usize) -> String {
     let mut text = String::new();
     let mut line = first.to_owned();
     let mut is_empty = true; // of items
@@ -188,7 +189,7 @@ fn wrapped(first: &str, indent: usize, items: &[String], between: &str) -> Strin
         let mark = if k + 1 < items.len() { between.trim_end() } else { "" };
         let space = if is_empty { 0 } else { between.len() - between.trim_end().len() };
         let needed = space + item.chars().count() + mark.len();
-        if !is_empty && line.chars().count() + needed > WIDTH {
+        if !is_empty && line.chars().count() + needed > most {
             text += line.trim_end();
             text.push('\n');
             line = " ".repeat(indent);
@@ -212,15 +213,15 @@ mod tests {
     #[test]
     fn lines_are_filled() {
         let items: Vec<String> = (0..30).map(|k| format!("item{k:02}")).collect();
-        let text = wrapped("  name  ", 4, &items, ",  ");
+        let text = wrapped("  name  ", 4, &items, ",  ", WIDTH);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         assert!(text.starts_with("  name  item00,  item01,") && text.ends_with("item29\n"), "{text}");
         assert!(text.lines().skip(1).all(|line| line.starts_with("    item")), "{text}");
         let words: Vec<&str> = text.split([' ', ',', '\n']).filter(|word| word.starts_with("item")).collect();
         assert_eq!(words, items);
         let long = ["a".to_owned(), "b".repeat(100), "c".to_owned()];
-        assert_eq!(wrapped("- ", 2, &long, " ").lines().count(), 3);
-        assert_eq!(wrapped("- ", 2, &[], " "), "-\n");
+        assert_eq!(wrapped("- ", 2, &long, " ", WIDTH).lines().count(), 3);
+        assert_eq!(wrapped("- ", 2, &[], " ", WIDTH), "-\n");
     }
 
     /// Features of text are readable, nothing commands a terminal, and long names are cut between characters.

@@ -8,6 +8,7 @@ use multiplane::{
 
 use crate::axis::label;
 use crate::chart::{Chart, Frame, Series};
+use crate::fill::Table;
 use crate::terminal::{counted as things, number, of_kernel, spent};
 
 /// Most rows of a table.
@@ -19,8 +20,8 @@ const SAMPLES: usize = 8;
 /// Height of one chart, in units of its view box.
 const CHART_HEIGHT: usize = 440;
 
-/// The summary for people.
-pub(crate) fn text(summary: &PathSummary) -> String {
+/// The summary for people; tables fit so many columns.
+pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
     let kind = match summary.kind {
         PathKind::Path => "path",
         PathKind::Grid => "grid",
@@ -40,11 +41,11 @@ pub(crate) fn text(summary: &PathSummary) -> String {
         _ => "gaps are not certified".into(),
     };
     let _ = writeln!(text, "  {}; {proof}", counted(summary, "point"));
-    text += &points_table(&summary.breakpoints);
+    text += &points_table(&summary.breakpoints, columns);
     text += &spent(&summary.cost, summary.n, summary.clock, "evaluation");
     text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(validation) = &summary.cross_validation {
-        text += &validation_table(validation);
+        text += &validation_table(validation, columns);
     }
     let reason = match summary.stop_reason {
         PathEnd::LambdaMin => "complete",
@@ -83,55 +84,39 @@ fn shown(n: usize) -> Vec<usize> {
     (0..rows).map(|row| if rows < 2 { 0 } else { row * (n - 1) / (rows - 1) }).collect()
 }
 
-fn points_table(points: &[Breakpoint]) -> String {
+fn points_table(points: &[Breakpoint], columns: Option<usize>) -> String {
     let tested = points.iter().any(|point| point.test_loss.is_some());
-    let mut text = format!(
-        "  {:>12} {:>10} {:>10} {:>10} {:>11} {}{:>9} {:>9}\n",
-        "lambda",
-        "primal",
-        "dual",
-        "gap",
-        "train loss",
-        if tested { " test loss " } else { "" },
-        "passes",
-        "seconds"
-    );
+    let heads = [("lambda", 12), ("primal", 10), ("dual", 10), ("gap", 10), ("train loss", 11)];
+    let test = tested.then_some(("test loss", 10));
+    let heads: Vec<_> = heads.into_iter().chain(test).chain([("passes", 9), ("seconds", 9)]).collect();
+    let mut table = Table::new(&heads);
     let optional = |value: Option<f64>| value.map_or("-".into(), number);
     for point in shown(points.len()).into_iter().map(|k| &points[k]) {
-        let test = if tested { format!("{:>10} ", optional(point.test_loss)) } else { String::new() };
-        let _ = writeln!(
-            text,
-            "  {:>12} {:>10} {:>10} {:>10} {:>11} {test}{:>9.1} {:>9.2}",
-            number(point.lambda),
-            number(point.primal),
-            optional(point.dual),
-            optional(point.gap),
-            optional(point.train_loss),
-            point.passes,
-            point.seconds
-        );
+        let bounds = [number(point.lambda), number(point.primal), optional(point.dual), optional(point.gap)];
+        let losses = [optional(point.train_loss)].into_iter().chain(tested.then(|| optional(point.test_loss)));
+        let cost = [format!("{:.1}", point.passes), format!("{:.2}", point.seconds)];
+        table.push(bounds.into_iter().chain(losses).chain(cost));
     }
+    let mut text = table.text(columns);
     if points.len() > MOST_ROWS {
         let _ = writeln!(text, "  ({MOST_ROWS} of {}; all with --json)", points.len());
     }
     text
 }
 
-fn validation_table(validation: &CrossValidation) -> String {
+fn validation_table(validation: &CrossValidation, columns: Option<usize>) -> String {
     let losses = &validation.losses;
-    let mut text = format!(
-        "  cross-validation, {} folds, whose passes come on top\n  {:>12} {:>10} {:>10}\n",
-        validation.folds, "lambda", "mean", "std"
-    );
+    let mut text = format!("  cross-validation, {} folds, whose passes come on top\n", validation.folds);
+    let mut table = Table::new(&[("lambda", 12), ("mean", 10), ("std", 10)]);
     let best = losses.iter().position(|row| row.lambda == validation.best_lambda);
     let mut rows = shown(losses.len());
     rows.extend(best);
     rows.sort_unstable();
     rows.dedup();
     for row in rows.iter().map(|&k| &losses[k]) {
-        let (lambda, mean, std) = (number(row.lambda), number(row.mean_loss), number(row.std_loss));
-        let _ = writeln!(text, "  {lambda:>12} {mean:>10} {std:>10}");
+        table.push([row.lambda, row.mean_loss, row.std_loss].map(number));
     }
+    text += &table.text(columns);
     if rows.len() < losses.len() {
         let _ = writeln!(text, "  ({} of {}; all with --json)", rows.len(), losses.len());
     }

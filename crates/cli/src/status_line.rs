@@ -77,7 +77,7 @@ pub(crate) fn fitted(parts: &[Part], columns: usize) -> String {
 
 /// The columns of the terminal, as clap knows them: as many as the longest line has into which it breaks a text of
 /// one-letter words, or one more.
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let text = "a ".repeat(MOST_COLUMNS);
     let mut command = clap::Command::new("").about(text).max_term_width(MOST_COLUMNS).help_template("{about}");
     command.render_help().to_string().lines().map(|line| line.trim_end().len()).max().unwrap_or(0)

@@ -85,7 +85,13 @@ pub(crate) fn refuse_usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     } else if error.use_stderr() && arguments.any(|text| escaped(&text) != text) {
         complain(error.render().to_string().trim_end());
     } else {
-        let _ = error.print(); // if that fails there is nobody to tell
+        match error.print() {
+            Err(fault) if !error.use_stderr() && fault.kind() != io::ErrorKind::BrokenPipe => {
+                complain(&format!("error: standard output could not be written: {fault}"));
+                return 1;
+            }
+            _ => {} // where even standard error fails there is nobody to tell
+        }
     }
     error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
 }
@@ -103,8 +109,8 @@ fn meant(error: &clap::Error) -> Option<&'static str> {
         _ if error.kind() != ErrorKind::UnknownArgument => None,
         "-C" | "--C" => Some("there is no option -C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
         "-v" | "--verbose" => Some(
-            "there is no option -v: progress is shown on a terminal, --record FILE writes all there is to know, --quiet \
-             says nothing",
+            "there is no option -v or --verbose: progress is shown on a terminal, --record FILE writes all there is to \
+             know, --quiet says nothing",
         ),
         _ => None,
     }
@@ -122,14 +128,14 @@ pub(crate) fn seconds_of(clock: ClockKind) -> &'static str {
 pub(crate) fn spent(cost: &RunCost, n: usize, clock: ClockKind, looks: &str) -> String {
     let (n, all, unit) = (n as f64, cost.all_seconds(), seconds_of(clock));
     format!(
-        "  passes  {:.1} all in: {:.1} of training ({} oracle calls, {} cached steps), {:.1} of {looks} ({} calls)\n  \
+        "  passes  {:.1} all in: {:.1} of training ({}, {}), {:.1} of {looks} ({})\n  \
          time    {all:.2} {unit}, {:.0} % of it {looks}; {:.0} % of training was in the oracle\n",
         cost.passes + cost.evaluation_calls as f64 / n,
         cost.passes,
-        cost.oracle_calls,
-        cost.cached_steps,
+        counted(cost.oracle_calls, "oracle call"),
+        counted(cost.cached_steps, "cached step"),
         cost.evaluation_calls as f64 / n,
-        cost.evaluation_calls,
+        counted(cost.evaluation_calls, "call"),
         100.0 * cost.evaluation_seconds / all.max(f64::MIN_POSITIVE),
         100.0 * cost.oracle_seconds / cost.train_seconds.max(f64::MIN_POSITIVE)
     )

@@ -192,6 +192,19 @@ fn failures_are_one_line() {
     assert!(!scratch.path("m").exists());
 }
 
+/// Without a declared quality the gap is an estimate, and the report says what is missing.
+#[test]
+fn an_undeclared_quality_is_named() {
+    let Some(scratch) = scratch() else { return };
+    let text = scratch.text("my oracle.py");
+    let silent = text.replace("\"quality\": \"exact\",", "");
+    assert!(silent != text, "the template declares its quality");
+    scratch.write("my oracle.py", silent);
+    let ran = train(&scratch, "--passes 2");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("estimated: the program did not declare its `quality`"), "{}", ran.stdout);
+}
+
 /// Dies at the third decoding.
 const DIES: &str = r#"
 import json, sys

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::Scratch;
+use common::{Scratch, samples};
 use serde_json::{Value, json};
 
 /// The first `n` sentences with their last column, and without it.
@@ -124,6 +124,121 @@ fn streams_are_answered_as_they_come() {
     assert!(error.contains("stdin:5:6: found 4 columns, expected 2 as on line 1"), "{error}");
 }
 
+/// Lines of JSON are the same examples as lines of CRFsuite's format, of columns, and of rows: one model, one answer;
+/// with labels and without, plain or gzip, as a file and as a stream.
+#[test]
+fn json_lines_of_sequences() {
+    let crfsuite = "DT\tw=the\tcap\tn:3\nNN\tw=cat\tn:3.5\n\nNN\tw=dogs\tcap\nVB\tw=bark\tnear\\:w=dogs\ttags\\:x\n";
+    let objects_of = [
+        r#"{"tokens": [{"w": "the", "cap": true, "n": 3}, {"w": "cat", "cap": false, "n": 3.5}], "labels": ["DT", "NN"]}"#,
+        r#"{"tokens": [{"w": "dogs", "cap": true}, {"w": "bark", "near": {"w": "dogs"}, "tags": ["x"]}], "labels": ["NN", "VB"]}"#,
+    ];
+    let lines: String = objects_of.iter().map(|line| format!("{line}\n")).collect();
+    let bare: String =
+        objects_of.iter().map(|line| format!("{}}}\n", line.split(", \"labels\"").next().unwrap())).collect();
+    let scratch = Scratch::new()
+        .with("a.crfsuite", crfsuite)
+        .with("a.jsonl", &lines)
+        .with("a.gz", samples::gzip(lines.as_bytes()))
+        .with("bare.jsonl", &bare);
+    let train = "train --task chain --clock work --gap 1% --quiet --data";
+    scratch.succeed(&format!("{train} a.crfsuite --out model"));
+    for data in ["a.jsonl", "a.gz"] {
+        scratch.succeed(&format!("{train} {data} --out of.jsonl"));
+        assert!(scratch.bytes("of.jsonl") == scratch.bytes("model"), "{data}: one set of examples, one model");
+    }
+    let plain = scratch.succeed("predict --model model --data a.crfsuite").stdout;
+    for data in ["a.jsonl", "bare.jsonl"] {
+        assert_eq!(scratch.succeed(&format!("predict --model model --data {data}")).stdout, plain, "{data}");
+        assert_eq!(piped(&scratch, "predict --model model --data -", data).0, plain, "{data}");
+    }
+    let found = objects(&scratch.succeed("predict --model model --data a.jsonl --json").stdout);
+    assert_eq!((&found[0]["truth"], &found[0]["prediction"]), (&json!("DT NN"), &json!("DT NN")));
+    assert!(found[0]["loss"] == json!(0.0) && found[0]["score"].is_f64(), "{found:?}");
+    assert_eq!(scratch.json("evaluate --model model --data a.jsonl")["loss"], json!(0.0));
+    assert_eq!(scratch.json("evaluate --model model --data bare.jsonl")["loss"], Value::Null);
+    assert_eq!(scratch.json("verify --model model --data a.jsonl")["verified"], json!(true));
+    let found = refused(&scratch, "train --task chain --data bare.jsonl --out out");
+    assert!(found.contains("bare.jsonl:1:1: found no key `labels`, expected it"), "{found}");
+    let found = refused(&scratch, "predict --model model --data a.jsonl --columns");
+    assert!(found.contains("--columns: format jsonl has no columns to append to"), "{found}");
+
+    // Columns of text, for templates.
+    let (text, _) = sentences(&scratch);
+    let (mut columns, mut bare) = (String::new(), String::new());
+    for sentence in text.trim_end().split("\n\n") {
+        let tokens: Vec<Vec<&str>> = sentence.lines().map(|line| line.split(' ').collect()).collect();
+        let words: Vec<&[&str]> = tokens.iter().map(|token| &token[..token.len() - 1]).collect();
+        let labels: Vec<&str> = tokens.iter().map(|token| token[token.len() - 1]).collect();
+        columns += &format!("{}\n", json!({ "columns": words, "labels": labels }));
+        bare += &format!("{}\n", json!({ "columns": words }));
+    }
+    scratch.write("columns.jsonl", columns);
+    scratch.write("bare.jsonl", bare);
+    let plain = scratch.succeed("predict --model model --data new.conll").stdout;
+    for data in ["columns.jsonl", "bare.jsonl"] {
+        assert_eq!(scratch.succeed(&format!("predict --model model --data {data}")).stdout, plain, "{data}");
+        assert_eq!(piped(&scratch, "predict --model model --data -", data).0, plain, "{data}");
+    }
+    for data in ["new.conll", "columns.jsonl"] {
+        scratch
+            .succeed(&format!("train --task chain --data {data} --passes 3 --clock work --quiet --out {data}.model"));
+    }
+    assert!(scratch.bytes("new.conll.model") == scratch.bytes("columns.jsonl.model"), "one text, one model");
+    // Words with labels are not columns without: the model's second column is missing.
+    scratch.write("words.jsonl", "{\"tokens\": [\"a\"], \"labels\": [\"B-NP\"]}\n");
+    let found = refused(&scratch, "predict --model model --data words.jsonl");
+    assert!(found.contains("looks at column 1 (from 0)"), "{found}");
+
+    // A sequence is answered before the next one comes, and what stands before a fault.
+    scratch.write("broken.jsonl", format!("{}\n{{\"columns\": 3}}\n", json!({ "columns": [["a", "DT"]] })));
+    let mut command = scratch.command("predict --model model --data - --threads 1");
+    let done = command.stdin(File::open(scratch.path("broken.jsonl")).unwrap()).output().unwrap();
+    let error = String::from_utf8(done.stderr).unwrap();
+    assert_eq!((done.status.code(), String::from_utf8(done.stdout).unwrap().lines().count()), (Some(2), 1));
+    assert!(error.contains("stdin:2:13: found integer `3`, expected a sequence"), "{error}");
+}
+
+/// Letters and tagged rows come as streams, too: a word is answered at its last letter, a sequence when the next qid
+/// begins.
+#[test]
+fn streams_of_letters_and_rows() {
+    let scratch = Scratch::new();
+    scratch.succeed("data make letters --out words.data --n 40");
+    scratch.succeed("train --task chain --data words.data --passes 2 --quiet --out letters");
+    let whole = scratch.succeed("predict --model letters --data words.data --json").stdout;
+    assert_eq!(piped(&scratch, "predict --model letters --data - --json", "words.data").0, whole);
+    let rows: String =
+        (0..30).map(|k| format!("{} qid:{} {}:1 5:{}\n", ["N", "V"][k % 2], k / 4, 1 + k % 3, k % 7)).collect();
+    scratch.write("rows.hmm", &rows);
+    scratch.write("bare.hmm", rows.replace("N ", "").replace("V ", ""));
+    scratch.succeed("train --task chain --data rows.hmm --passes 5 --quiet --out rows");
+    for data in ["rows.hmm", "bare.hmm"] {
+        let whole = scratch.succeed(&format!("predict --model rows --data {data} --json")).stdout;
+        assert_eq!(objects(&whole).len(), 8);
+        assert_eq!(piped(&scratch, "predict --model rows --data - --json --format hmm", data).0, whole, "{data}");
+    }
+    let words = scratch.text("words.data");
+    let first_word = 1 + words.lines().position(|line| line.split('\t').nth(2) == Some("-1")).unwrap();
+    for (model, lines, count) in [("letters", words, first_word), ("rows --format hmm", rows, 5)] {
+        let mut command = scratch.command(&format!("predict --model {model} --data -"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut answers = std::io::BufRead::lines(std::io::BufReader::new(from));
+        lines.lines().take(count).for_each(|line| writeln!(to, "{line}").unwrap());
+        answers.next().unwrap().unwrap(); // would wait for ever
+        drop(to);
+        child.wait().unwrap();
+    }
+    // The stream ends in mid-word.
+    let cut: String = scratch.text("words.data").lines().take(1).map(|line| format!("{line}\n")).collect();
+    scratch.write("cut.data", cut);
+    let mut command = scratch.command("predict --model letters --data -");
+    let done = command.stdin(File::open(scratch.path("cut.data")).unwrap()).output().unwrap();
+    let error = String::from_utf8(done.stderr).unwrap();
+    assert!(done.status.code() == Some(2) && error.contains("stdin:1:") && error.contains("mid-word"), "{error}");
+}
+
 /// A table with names, labels that are names, semicolons: trained, used with columns in another order and without labels.
 #[test]
 fn tables_as_people_have_them() {
@@ -206,7 +321,10 @@ fn attributes_of_crfsuite() {
     let columns = "\tw=x\tnew=1\tB\n\tw=y\tI\n\n\tw=z\tO\n";
     assert_eq!(piped(&scratch, "predict --model a.crfsuite.model --data - --columns", "new.crfsuite").0, columns);
     let found = refused(&scratch, "predict --model a.crfsuite.model --data a.hmm");
-    assert!(found.contains("the model was trained on attributes (crfsuite), found tagged rows (hmm)"), "{found}");
+    assert!(
+        found.contains("the model was trained on attributes (crfsuite, jsonl), found tagged rows (hmm, jsonl)"),
+        "{found}"
+    );
 }
 
 /// Columns of `--test` go by their names as those of `evaluate` do; other names are refused, and so is a stream's label column

@@ -143,6 +143,33 @@ fn nothing_is_left_after_an_interrupt() {
     }
 }
 
+/// Descriptions, models and paths fit the terminal, and say all that they say elsewhere.
+#[test]
+fn tables_fit_their_terminal() {
+    let scratch = words();
+    scratch.succeed("train --task chain --data letter.data --passes 2 --quiet --out model");
+    scratch.succeed("path --task chain --data letter.data --eps 20% --lambda-min 0.1 --quiet --out path");
+    let path = "$MP path --task chain --data letter.data --eps 20% --lambda-min 0.1 --clock work --quiet --out again";
+    for line in ["$MP describe", "$MP describe task chain", "$MP show model --top 3", "$MP show path", path] {
+        let words_of = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            words.sort_unstable();
+            words.dedup(); // the first column of a table in blocks comes again
+            words
+        };
+        let elsewhere = scratch.succeed(line.trim_start_matches("$MP ")).stdout;
+        for columns in [50, 80, 120] {
+            let Some(session) = on_terminal(&scratch, columns, &format!("exec {line} 2>/dev/null"), "") else { return };
+            let text = session.text.replace('\r', "");
+            // A word may be longer than the terminal.
+            let longest = text.lines().filter(|row| row.split_whitespace().count() > 1);
+            let longest = longest.max_by_key(|row| row.chars().count()).unwrap_or_default();
+            assert!(longest.chars().count() <= columns, "{line}, {columns}: {longest}");
+            assert_eq!(words_of(&text), words_of(&elsewhere), "{line}, {columns}");
+        }
+    }
+}
+
 /// What ends within a second draws no line at all.
 #[test]
 fn short_runs_draw_nothing() {

@@ -101,7 +101,7 @@ fn what_training_never_saw() {
     scratch.succeed("data make letters --out words.data --n 20");
     scratch.succeed("train --task chain --data words.data --passes 2 --quiet --out letters");
     let ran = scratch.run("predict --model letters --data new.conll");
-    let message = "the model was trained on letters or tagged rows, found columns of text (conll)";
+    let message = "the model was trained on letters or tagged rows, found columns of text (conll, jsonl)";
     assert!(ran.code == Some(2) && ran.stderr.contains(message), "{}", ran.stderr);
     scratch.succeed("train --task chain --data train.conll --set task.min_count=3 --passes 2 --quiet --out rare");
     let ran = scratch.succeed("evaluate --model rare --data train.conll");
@@ -169,7 +169,10 @@ fn bad_input_is_refused() {
     scratch.succeed("data make letters --out letter.data --n 5");
     for (arguments, message) in [
         ("train --task chain --data letter.data --set task.template=words", "task.template is for columns of text"),
-        ("predict --model model --data letter.data", "the model was trained on columns of text (conll), found words"),
+        (
+            "predict --model model --data letter.data",
+            "the model was trained on columns of text (conll, jsonl), found words",
+        ),
         ("train --task multiclass --data train.conll", "task `multiclass` reads libsvm or csv, found columns of text"),
         ("train --task chain --data train.conll --set data.folds=0", "this format has no folds"),
     ] {

@@ -153,7 +153,7 @@ fn bad_answers_are_refused() {
     }
     for (answer, parts) in [
         ("pass", "Heuristic"),
-        ("print('hello', flush=True)", "found `hello`, expected a line of JSON"),
+        ("print('hello', flush=True)", "found `hello`, expected a line of JSON: write messages to standard error"),
         ("sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()", "expected UTF-8"),
         ("print('[' * 100000, flush=True)", "expected a line of JSON"),
         ("answer['id'] = 77", "id 77 came, expected id"),

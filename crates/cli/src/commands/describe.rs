@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::args::DescribeArgs;
 use crate::commands::done::Done;
 use crate::commands::infer::{MAX_FLOW, MAX_FLOW_SUMMARY};
+use crate::fill::{columns, filled};
 use crate::terminal::print;
 
 const KINDS: [&str; 10] = ["solver", "task", "run", "path", "stream", "oracle", "loss", "kernel", "format", "engine"];
@@ -68,10 +69,11 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Done, Error> {
             true => items.iter().map(Item::text).collect::<String>(),
             false => list(kind, items),
         });
-        print(&sections.collect::<Vec<_>>().join("\n"))?;
+        let mut text = sections.collect::<Vec<_>>().join("\n");
         if !detailed {
-            print("\n`multiplane describe KIND NAME` shows every parameter with its default.\n")?;
+            text += "\n`multiplane describe KIND NAME` shows every parameter with its default.\n";
         }
+        print(&filled(&text, columns()))?;
     }
     Ok(Done::Finished)
 }

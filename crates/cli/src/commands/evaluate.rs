@@ -64,8 +64,8 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Done, Error> {
 /// The answer where nothing can be said label by label.
 fn no_report(task: &str) -> Error {
     Error::input(format!(
-        "--report: labellings of task `{task}` are not made of labels that all variables share: binary, multiclass, chain, \
-         tree (labels) and graph have reports"
+        "--report: labellings of task `{task}` are not made of labels that all variables share: binary, multiclass, \
+         multilabel, chain, tree (labels) and graph have reports"
     ))
 }
 

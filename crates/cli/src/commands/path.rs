@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::args::PathArgs;
 use crate::commands::done::Done;
 use crate::commands::job::{Job, Kind};
+use crate::fill::{columns, filled};
 use crate::path_progress::PathProgress;
 use crate::terminal::{complain, print};
 use crate::tree::Flag;
@@ -217,7 +218,8 @@ fn finish(args: &PathArgs, job: &Job, model: &PathModel, mut summary: PathSummar
         let json = serde_json::to_string(&summary).map_err(|error| Error::failed(error.to_string()))?;
         print(&(json + "\n"))?;
     } else if !args.train.quiet {
-        print(&path_report::text(&summary))?;
+        let columns = columns();
+        print(&filled(&path_report::text(&summary, columns), columns))?;
     }
     match summary.checkpoints.as_ref().and_then(|checkpoints| checkpoints.failure.as_ref()) {
         Some(failure) => Err(Error::failed(failure)),

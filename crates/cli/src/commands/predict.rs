@@ -48,11 +48,16 @@ fn comes_in_windows(args: &PredictArgs, model: &Model) -> Result<bool, Error> {
     let Some(path) = args.on.data.as_deref().filter(|_| model.info.provenance.task != "external") else {
         return Ok(false);
     };
-    let format = match said_of(&args.on, model)?.0.format {
+    let spec = said_of(&args.on, model)?.0;
+    if path == Path::new("-") {
+        return Ok(true);
+    }
+    let format = match spec.format {
         None => model_format(model, path)?,
         given => given,
     };
-    Ok(path == Path::new("-") || format.is_none_or(|format| format.windows.is_some()))
+    // Folds are chosen of all that there is.
+    Ok(spec.folds.is_none() && format.is_none_or(|format| format.windows.is_some()))
 }
 
 /// Writes all that there is.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::args::ShowArgs;
 use crate::commands::done::Done;
 use crate::commands::on_data::{Chosen, at_lambda};
+use crate::fill::{Table, columns, filled};
 use crate::look_text::text;
 use crate::terminal::{number, print};
 
@@ -38,8 +39,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Done, Error> {
         json["path"] = rows.map_or(Value::Null, |rows| rows.json());
         print(&format!("{json}\n"))?;
     } else {
-        let rows = rows.map_or(String::new(), |rows| rows.text(is_chosen, args.lambda.is_some()));
-        print(&format!("{}{rows}", text(&look, is_chosen)))?;
+        let columns = columns();
+        let rows = rows.map_or(String::new(), |rows| rows.text(is_chosen, args.lambda.is_some(), columns));
+        print(&filled(&format!("{}{rows}", text(&look, is_chosen, columns)), columns))?;
     }
     Ok(Done::Finished)
 }
@@ -93,7 +95,7 @@ impl Rows {
         })
     }
 
-    fn text(&self, is_chosen: bool, is_named: bool) -> String {
+    fn text(&self, is_chosen: bool, is_named: bool, columns: Option<usize>) -> String {
         let count = self.points.len();
         let what = match self.kind {
             PathKind::Path => format!("a path of {count} breakpoints down to lambda = {}", number(self.end)),
@@ -106,26 +108,20 @@ impl Rows {
             (true, true) => ".\nAbove: at the lambda asked for",
         };
         let mut text = format!("\n{what}, {proven}{which}\n");
-        text += &format!("  {:>12} {:>12} {:>12} {:>12} {:>12}\n", "lambda", "primal", "dual", "gap", "nonzero");
-        let mut left_out = false;
+        let mut table = Table::new(&["lambda", "primal", "dual", "gap", "nonzero"].map(|head| (head, 12)));
+        let shown = |value: Option<f64>| value.map_or("-".into(), number);
         for (k, point) in self.points.iter().enumerate() {
             if count > MOST_ROWS && (MOST_ROWS / 2..count - MOST_ROWS / 2).contains(&k) {
-                if !left_out {
-                    text += &format!("  ... {} more (--json lists all)\n", count - MOST_ROWS / 2 * 2);
+                if k == MOST_ROWS / 2 {
+                    table.note(format!("... {} more (--json lists all)", count - MOST_ROWS / 2 * 2));
                 }
-                left_out = true;
                 continue;
             }
-            let shown = |value: Option<f64>| value.map_or("-".into(), number);
-            text += &format!(
-                "  {:>12} {:>12} {:>12} {:>12} {:>12}\n",
-                number(point.lambda),
-                number(point.primal),
-                shown(point.dual),
-                shown(point.dual.map(|dual| point.primal - dual)),
-                point.nonzero
-            );
+            let gap = point.dual.map(|dual| point.primal - dual);
+            let numbers = [number(point.lambda), number(point.primal), shown(point.dual), shown(gap)];
+            table.push(numbers.into_iter().chain([point.nonzero.to_string()]));
         }
+        text += &table.text(columns);
         text
     }
 }

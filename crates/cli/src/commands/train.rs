@@ -157,10 +157,11 @@ fn text(summary: &Summary, standstill: Option<String>) -> String {
                 format!("  gap     {} ({percent:.2} % of the primal, not certified: lost in rounding)\n", number(shown))
             }
             (false, false) => {
-                format!(
-                    "  gap     {} ({percent:.2} % of the primal, estimated: the oracle does not declare its answers exact)\n",
-                    number(shown)
-                )
+                let why = match summary.task.as_str() {
+                    "external" => "the program did not declare its `quality` exact or upper-bound",
+                    _ => "the oracle does not declare its answers exact",
+                };
+                format!("  gap     {} ({percent:.2} % of the primal, estimated: {why})\n", number(shown))
             }
             (false, true) => format!(
                 "  gap     {} (the dual is above the primal: the oracle's answers are not the best ones; `multiplane \

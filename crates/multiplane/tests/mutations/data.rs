@@ -68,6 +68,17 @@ fn corpus(format: Format) -> Vec<Vec<u8>> {
             text("{\"nodes\": [{\"features\": [1, 0.5]}, {\"features\": [0, 2], \"parent\": 0, \"label\": \"y\"}]}\n"),
             written(|out| data::trees::write(&synth::synthetic_trees(2, 0), out)),
         ],
+        "jsonl" => vec![
+            text(
+                "{\"tokens\": [{\"a\": 1.5, \"b\": {\"c\": \"x\", \"d\": [\"y\"]}}, [\"a\"], {}], \"labels\": [\"p\", -3, \"p\"]}\n\
+                 \n{\"labels\": [\"q\"], \"tokens\": [{\"a\": true}]}\n",
+            ),
+            text(
+                "{\"tokens\": [\"the\", \"cat\"], \"labels\": [\"DT\", \"NN\"]}\n{\"tokens\": [\"#\"], \"labels\": [\"X\"]}\n",
+            ),
+            text("{\"columns\": [[\"a b\", \"\"], [\"\u{e9}\", \"x\"]], \"labels\": [\"p q\", 1]}\n"),
+            text("{\"tokens\": [[0.5, 0], [1, -2e-3]], \"labels\": [0, 1]}\n{\"tokens\": [[0, 0]], \"labels\": [0]}\n"),
+        ],
         "graph" => (0..2).map(|seed| synth::synthetic_graphs(1, seed).to_bytes()).collect(),
         "mrf" => (0..2).map(|seed| synth::synthetic_rotamers(1, seed).to_bytes()).collect(),
         "opaque" => vec![text("anything\n")],
@@ -100,11 +111,11 @@ fn reader(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
     Box::new(move || {
         let (corpus, mutate): (_, Mutate) = match format.name {
             "graph" | "mrf" => (corpus(format), framed::crafted_or_damaged),
-            "tree" => (with_gzip(corpus(format)), json::mutated_lines),
+            "tree" | "jsonl" => (with_gzip(corpus(format)), json::mutated_lines),
             _ => (with_gzip(corpus(format)), bytes::mutated),
         };
         let read = move |path: &Path, _: &[u8]| match (format.read)(path) {
-            Ok(data) => Verdict::of(check(&data, path)),
+            Ok(data) => Verdict::of(check(&data, path, format)),
             Err(error) => Verdict::refused(error),
         };
         Reader { corpus, mutate, read: Box::new(read), names_file: true }
@@ -112,14 +123,14 @@ fn reader(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
 }
 
 /// Whether data is what a reader may hand out.
-fn check(data: &Dataset, path: &Path) -> Result<(), String> {
+fn check(data: &Dataset, path: &Path, read: Format) -> Result<(), String> {
     if data.get::<Opaque>().is_some() {
         return Ok(());
     }
     if data.is_empty() {
         return Err("there is no example".into());
     }
-    let (bytes, format) = rewritten(data)?;
+    let (bytes, format) = rewritten(data, read)?;
     let copy = path.with_extension("copy");
     std::fs::write(&copy, bytes).map_err(|error| error.to_string())?;
     let again = (format.read)(&copy).map_err(|error| format!("what was written is refused: {error}"))?;
@@ -145,9 +156,14 @@ fn check(data: &Dataset, path: &Path) -> Result<(), String> {
     })
 }
 
-/// The data as the writer of its kind writes it, and that writer's format.
-fn rewritten(data: &Dataset) -> Result<(Vec<u8>, Format), String> {
+/// The data as the writer of its kind writes it, and that writer's format: what JSON says other text may not be able
+/// to.
+fn rewritten(data: &Dataset, read: Format) -> Result<(Vec<u8>, Format), String> {
     let mut out = Vec::new();
+    if read == &data::jsonl::FORMAT {
+        data::jsonl::write(data, &mut out).map_err(|error| format!("it cannot be written: {error}"))?;
+        return Ok((out, read));
+    }
     let (done, format): (_, Format) = if let Some(rows) = data.get::<Classified>() {
         match data::libsvm::write(rows, &mut out) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => {
@@ -218,7 +234,8 @@ fn stream(format: Format) -> Box<dyn Fn() -> Reader + Sync> {
             "csv" => vec![text("a,b,label\n0.5,1,3\n1,1,4\n\n 2e1 , -4,3\n0,0,4\n")],
             _ => corpus,
         };
-        Reader { corpus: with_gzip(whole), mutate: bytes::mutated, read: Box::new(read), names_file: true }
+        let mutate: Mutate = if format.name == "jsonl" { json::mutated_lines } else { bytes::mutated };
+        Reader { corpus: with_gzip(whole), mutate, read: Box::new(read), names_file: true }
     })
 }
 

@@ -146,11 +146,11 @@ impl Sequences {
         let found = data.describe();
         let kind = Made::of_data(data);
         if kind != Made::Text && options.template.is_some() {
-            return Err(OpenError::new(format!("task.template is for columns of text (conll), found {found}")));
+            return Err(OpenError::new(format!("task.template is for columns of text (conll, jsonl), found {found}")));
         }
         if kind == Made::Numbers && options.min_count != 1 {
             return Err(OpenError::new(format!(
-                "task.min_count is for columns of text (conll) or attributes, found {found}"
+                "task.min_count is for columns of text (conll, jsonl) or attributes, found {found}"
             )));
         }
         if let Some(trained) = known.as_ref().map(Made::of_model).filter(|trained| *trained != kind) {
@@ -169,7 +169,7 @@ impl Sequences {
             text(options, columns, known)?
         } else {
             return Err(OpenError::new(format!(
-                "task `{task}` reads letter (letter.data), conll, hmm or crfsuite, found {found}"
+                "task `{task}` reads letter (letter.data), conll, hmm, crfsuite or jsonl, found {found}"
             )));
         };
         sequences.fingerprint = data.fingerprint();
@@ -207,8 +207,8 @@ impl Made {
     fn describe(self) -> &'static str {
         match self {
             Made::Numbers => "letters or tagged rows",
-            Made::Text => "columns of text (conll)",
-            Made::Attributes => "attributes (crfsuite)",
+            Made::Text => "columns of text (conll, jsonl)",
+            Made::Attributes => "attributes (crfsuite, jsonl)",
         }
     }
 }
@@ -421,7 +421,10 @@ fn text(
     data: &Columns,
     vocabulary: Option<SequenceVocabulary>,
 ) -> Result<Sequences, OpenError> {
-    let unlabelled = vocabulary.as_ref().is_some_and(|known| lacks_labels(known, data));
+    let unlabelled = match data.labelled() {
+        Some(labelled) => !labelled,
+        None => vocabulary.as_ref().is_some_and(|known| lacks_labels(known, data)),
+    };
     let width = data.width() + usize::from(unlabelled);
     let label_column = width - 1;
     let mut name_of = vec![u32::MAX; data.strings().len()]; // of a string, among the labels

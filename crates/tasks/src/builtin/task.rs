@@ -81,7 +81,7 @@ pub trait BuiltinTask: Task {
         None
     }
 
-    /// Begins a report label by label, where all variables have the same labels.
+    /// Begins a report label by label, where all variables have the same labels, or a labelling is a set of labels.
     fn label_report(&self, _vocabulary: &Self::Vocabulary) -> Option<LabelReport> {
         None
     }

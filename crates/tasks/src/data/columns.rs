@@ -17,12 +17,24 @@ pub struct Columns {
     /// `[token][column]`: numbers in `strings`; the label is the last column.
     cells: Vec<u32>,
     strings: Strings,
+    /// Whether the last column is the label, where the format says so; else it is, or its place in training tells.
+    labelled: Option<bool>,
 }
 
 impl Columns {
     /// Begins with no sentences yet, of `width` columns.
     pub fn new(width: usize) -> Self {
-        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new() }
+        Columns { width, ends: Vec::new(), cells: Vec::new(), strings: Strings::new(), labelled: None }
+    }
+
+    /// The same where it is known whether the last column is the label.
+    pub fn told(width: usize, labelled: bool) -> Self {
+        Columns { labelled: Some(labelled), ..Columns::new(width) }
+    }
+
+    /// Whether the last column is the label; `None` where the format does not say.
+    pub fn labelled(&self) -> Option<bool> {
+        self.labelled
     }
 
     /// Appends a token to the sentence in hand.
@@ -83,7 +95,7 @@ impl Columns {
 
     /// Returns these sentences, in this order; each must exist.
     pub fn subset(&self, sentences: &[usize]) -> Columns {
-        let mut chosen = Columns::new(self.width);
+        let mut chosen = Columns { labelled: self.labelled, ..Columns::new(self.width) };
         for &sentence in sentences {
             for token in self.range(sentence) {
                 chosen.push_token((0..self.width).map(|column| self.text(token, column)));
@@ -119,7 +131,7 @@ impl Data for Columns {
         Dataset::new(self.subset(examples))
     }
     fn describe(&self) -> &'static str {
-        "columns of text (conll)"
+        "columns of text (conll, jsonl)"
     }
     fn hash_into(&self, sha: &mut Sha256) {
         self.hash_into(sha);

@@ -6,7 +6,7 @@
 use super::columns::Columns;
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
 use super::text::{Line, Lines, keep_mark, words_of};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -98,14 +98,14 @@ impl ReadSequences for Rows {
         Columns::new(self.shape.map_or(0, |(width, _)| width))
     }
 
-    fn is_token(&mut self, line: &Line<'_>) -> Result<bool, DataError> {
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
         let found = words_of(line.text).count();
         if found == 0 {
-            return Ok(false);
+            return Ok(Place::Between);
         }
         let shape = *self.shape.get_or_insert((found, line.number));
         check_columns(line, found, shape, self.least)?;
-        Ok(true)
+        Ok(Place::Within)
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Columns) -> Result<(), DataError> {

@@ -3,7 +3,7 @@
 
 use super::format::{Appended, FirstLine, FormatEntry};
 use super::rules::ReadRules;
-use super::sequence_windows::{ReadSequences, SequenceWindows, parse_sequences};
+use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
 use super::text::{Line, Lines, keep_mark, push_number};
 use crate::dataset::Dataset;
@@ -103,12 +103,13 @@ struct Tokens {
     unlabelled: bool,
     /// Whether the sequence in hand has labels, once it has a token.
     labelled: Option<bool>,
-    row: Vec<(u32, f64)>,
+    /// The attributes of the token in hand.
+    found: Vec<(String, f64)>,
 }
 
 impl Tokens {
     fn new(rules: &ReadRules) -> Self {
-        Tokens { unlabelled: rules.unlabelled, labelled: None, row: Vec::new() }
+        Tokens { unlabelled: rules.unlabelled, labelled: None, found: Vec::new() }
     }
 }
 
@@ -119,8 +120,8 @@ impl ReadSequences for Tokens {
         Tagged::of_attributes()
     }
 
-    fn is_token(&mut self, line: &Line<'_>) -> Result<bool, DataError> {
-        Ok(!line.text.trim_ascii().is_empty())
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+        Ok(if line.text.trim_ascii().is_empty() { Place::Between } else { Place::Within })
     }
 
     fn push(&mut self, line: &Line<'_>, data: &mut Tagged) -> Result<(), DataError> {
@@ -147,7 +148,7 @@ impl ReadSequences for Tokens {
                 if name.is_empty() { "one as the tokens before it have" } else { "none as the tokens before it" };
             return Err(line.bad(0, label, "label", rule));
         }
-        self.row.clear();
+        self.found.clear();
         let mut at = label.len() + 1;
         for field in fields {
             if !field.trim_ascii().is_empty() {
@@ -163,33 +164,13 @@ impl ReadSequences for Tokens {
                         number.ok_or_else(|| line.bad(end + 1, weight, "weight", rule))?
                     }
                 };
-                let names = data.attributes.get_or_insert_default();
-                if weight != 0.0 {
-                    self.row.push((names.intern(&attribute), weight)); // what has no weight needs no number
-                }
+                self.found.push((attribute, weight));
             }
             at += field.len() + 1;
         }
-        // The same attribute twice counts twice, as in CRFsuite.
-        self.row.sort_by_key(|(attribute, _)| *attribute);
-        self.row.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            first.1 += if same { next.1 } else { 0.0 };
-            same
-        });
-        if let Some((attribute, weight)) = self.row.iter().find(|(_, weight)| !weight.is_finite()) {
-            let name = data.attributes.as_ref().map_or("", |names| names.get(*attribute));
-            return Err(line.error(
-                0,
-                format!("found weights of attribute {name} that add up to {weight}, expected a finite number"),
-            ));
-        }
-        let (indices, values): (Vec<u32>, Vec<f64>) = self.row.iter().copied().unzip();
-        match name.is_empty() {
-            true => data.push_untagged(&indices, &values),
-            false => data.push(&name, &indices, &values),
-        }
-        Ok(())
+        let tag = (!name.is_empty()).then_some(&*name);
+        let attributes = self.found.iter().map(|(attribute, weight)| (attribute.as_str(), *weight));
+        data.push_attributes(tag, attributes).map_err(|fault| line.error(0, fault))
     }
 
     fn end(&mut self, data: &mut Tagged) {
@@ -309,7 +290,7 @@ mod tests {
                 ),
                 (
                     b"O\ta:1e308\ta:1e308\n",
-                    "f:1:1: found weights of attribute a that add up to inf, expected a finite number",
+                    "f:1:1: found weights of attribute `a` that add up to inf, expected a finite number",
                 ),
             ],
         );

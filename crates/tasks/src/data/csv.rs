@@ -214,12 +214,30 @@ fn row(
             }
             continue;
         }
-        let value = line.finite(field.at, &field.text, "value")?;
+        let value = line.finite(field.at, &field.text, "value").map_err(|fault| {
+            match rules.label_column.is_none() && is_label_before_numbers(fields, field, head) {
+                true => line.bad(
+                    field.at,
+                    &field.text,
+                    "value",
+                    &format!("a finite number (if it is the label, say data.label_column={})", column + 1),
+                ),
+                false => fault,
+            }
+        })?;
         if value != 0.0 {
             each(column, value);
         }
     }
     Ok(label)
+}
+
+/// Whether a text looks like the label of a row that is taken to end in its label: what stands there is no whole
+/// number.
+fn is_label_before_numbers(fields: &[Field<'_>], field: &Field<'_>, head: &Head) -> bool {
+    let last = head.label.and_then(|label| fields.get(label)).map(|last| last.text.parse::<f64>());
+    let is_real = last.is_some_and(|last| last.is_ok_and(|last| last.is_finite() && last.fract() != 0.0));
+    is_real && is_header(std::slice::from_ref(field))
 }
 
 #[cfg(test)]
@@ -350,6 +368,11 @@ mod tests {
                 (b"x1,2,3\n4,5,6\n", "f:1:1: found `x1` as value, expected a finite number"),
                 (b"O.5,3\n", "f:1:1: found `O.5` as value, expected a finite number"),
                 (b"1, x,3\n", "f:1:4: found `x` as value, expected a finite number"),
+                (
+                    b"kind,a,b\nx,1,2.5\n",
+                    "f:2:1: found `x` as value, expected a finite number (if it is the label, say data.label_column=1)",
+                ),
+                (b"?,1,2.5\n", "f:1:1: found `?` as value, expected a finite number"),
                 (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
                 (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),
                 (b"1,1e999,3\n", "f:1:3: found `1e999` as value, expected a finite number"),

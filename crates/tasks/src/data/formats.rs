@@ -8,7 +8,7 @@ use multiplane_infer::file::{DataError, quote};
 use super::format::Format;
 use super::rules::ReadRules;
 use super::text::Lines;
-use super::{conll, container, crfsuite, csv, graphs, hmm, letter, libsvm, mrf, multilabel, opaque, trees};
+use super::{conll, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees};
 use crate::dataset::Dataset;
 
 /// All formats, in the order in which they are listed to users.
@@ -21,6 +21,7 @@ pub static FORMATS: &[Format] = &[
     &hmm::FORMAT,
     &multilabel::FORMAT,
     &trees::FORMAT,
+    &jsonl::FORMAT,
     &graphs::FORMAT,
     &mrf::FORMAT,
     &opaque::FORMAT,
@@ -40,7 +41,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
     let format = match format {
         Some(format) => format,
         None if is_stream(path) => {
-            return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it"));
+            return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it (--format)"));
         }
         None => guess(path)?,
     };
@@ -135,7 +136,7 @@ mod tests {
     /// The first line tells the format, whatever the name and whether or not it is compressed.
     #[test]
     fn content_tells() {
-        let cases: [(&str, &[u8], &str); 22] = [
+        let cases: [(&str, &[u8], &str); 26] = [
             ("f", b"B-NP\tw=a\tp=b\n", "crfsuite"),
             ("f", b"\tw=a,b\n", "crfsuite"),
             ("f.tsv", b"1\t2\tx\n", "csv"),
@@ -158,6 +159,10 @@ mod tests {
             ("f", b"\n {\"nodes\": [{\"label\": \"a,b # c\"}]}\n", "tree"),
             ("f.jsonl", b"{\"node\": []}\n", "tree"),
             ("f.conll", b"{ ( B-NP\n", "conll"),
+            ("f", b"{ \"tokens\": [\"a\"]}\n", "jsonl"),
+            ("f", b"\n{\"labels\":[\"#\"]}\n", "jsonl"),
+            ("f.jsonl", b"{\"columns\": [}\n", "jsonl"),
+            ("f.jsonl", b"{\"id\": 1, \"tokens\": []}\n", "jsonl"),
         ];
         for (name, bytes, format) in cases {
             assert_eq!(classified(name, bytes), Ok(format), "{name} {bytes:?}");
@@ -183,7 +188,7 @@ mod tests {
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); crfsuite (label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree)",
+                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); crfsuite (label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree); jsonl (a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence)",
                 ),
             ],
         );

@@ -6,6 +6,7 @@
 use super::format::{FirstLine, FormatEntry};
 use super::libsvm;
 use super::rules::ReadRules;
+use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
 use super::tagged::Tagged;
 use super::text::{Line, Lines, keep_mark, push_number, words_of};
 use crate::dataset::Dataset;
@@ -19,6 +20,10 @@ pub const FORMAT: FormatEntry =
         read(path).map(Dataset::new)
     })
     .by_rules(|path, rules| parse_with(Lines::open(path)?, rules).map(Dataset::new))
+    .streamed(|lines, rules| {
+        let rows = Rows::new(&rules.reading);
+        Box::new(SequenceWindows::new(lines, rules, rows))
+    })
     .named(&["hmm"])
     .known_by(30, is_token);
 
@@ -74,53 +79,95 @@ pub(super) fn parse(lines: Lines) -> Result<Tagged, DataError> {
     parse_with(lines, &ReadRules::default())
 }
 
-fn parse_with(mut lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
-    let mut labelled = true;
-    let mut data = Tagged::default();
-    let mut open: Option<i64> = None;
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    while let Some(line) = lines.next_line()? {
-        let content = line.text.split('#').next().unwrap_or_default();
+fn parse_with(lines: Lines, rules: &ReadRules) -> Result<Tagged, DataError> {
+    parse_sequences(lines, Rows::new(rules), "rows of `TAG qid:N index:value ...`")
+}
+
+/// What is known of a file line by line.
+struct Rows {
+    /// Whether tags may be missing.
+    unlabelled: bool,
+    /// The qid of the sequence in hand, and whether it has tags.
+    open: Option<(i64, bool)>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    fn new(rules: &ReadRules) -> Self {
+        Rows { unlabelled: rules.unlabelled, open: None, indices: Vec::new(), values: Vec::new() }
+    }
+
+    /// Whether a line that begins with this word has a tag.
+    fn is_tagged(&self, word: &str) -> bool {
+        !(self.unlabelled && word.starts_with("qid:"))
+    }
+}
+
+/// A line without its comment.
+fn content<'a>(line: &Line<'a>) -> &'a str {
+    line.text.split('#').next().unwrap_or_default()
+}
+
+impl ReadSequences for Rows {
+    type Of = Tagged;
+
+    fn begin(&self) -> Tagged {
+        Tagged::default()
+    }
+
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+        let content = content(line);
         let mut words = words_of(content);
-        let begins = words.clone();
-        let Some((at, tag)) = words.next() else { continue };
-        let untagged = rules.unlabelled && tag.starts_with("qid:");
-        if untagged {
-            words = begins;
-        } else if tag.contains(':') {
+        let Some((at, tag)) = words.clone().next() else { return Ok(Place::Nowhere) };
+        let tagged = self.is_tagged(tag);
+        if tagged && tag.contains(':') {
             return Err(line.bad(at, tag, "tag", "a tag, then qid:N"));
         }
-        let qid = qid(&line, words.next(), content, open)?;
-        if open.is_some_and(|open| open != qid) {
-            data.end_sequence();
-        }
-        if open == Some(qid) && labelled == untagged {
-            let rule = if untagged { "a tag as the tokens before it have" } else { "no tag as the tokens before it" };
-            return Err(line.bad(at, tag, "tag", rule));
-        }
-        labelled = !untagged;
-        open = Some(qid);
-        indices.clear();
-        values.clear();
-        for (at, word) in words {
+        let word = words.nth(usize::from(tagged));
+        let qid = qid(line, word, content, self.open.map(|(qid, _)| qid))?;
+        let place = match self.open {
+            Some((open, _)) if open != qid => Place::First,
+            Some((_, labelled)) if labelled != tagged => {
+                let rule =
+                    if labelled { "a tag as the tokens before it have" } else { "no tag as the tokens before it" };
+                return Err(line.bad(at, tag, "tag", rule));
+            }
+            _ => Place::Within,
+        };
+        self.open = Some((qid, tagged));
+        Ok(place)
+    }
+
+    fn push(&mut self, line: &Line<'_>, data: &mut Tagged) -> Result<(), DataError> {
+        let mut words = words_of(content(line));
+        let Some((_, tag)) = words.next() else { return Ok(()) };
+        let tagged = self.is_tagged(tag);
+        self.indices.clear();
+        self.values.clear();
+        for (at, word) in words.skip(usize::from(tagged)) {
             if word.starts_with("qid:") {
                 return Err(line.bad(at, word, "feature", "index:value"));
             }
-            if let Some((index, value)) = libsvm::feature(&line, at, word, indices.last().copied())? {
-                indices.push(index);
-                values.push(value);
+            if let Some((index, value)) = libsvm::feature(line, at, word, self.indices.last().copied())? {
+                self.indices.push(index);
+                self.values.push(value);
             }
         }
-        match untagged {
-            true => data.push_untagged(&indices, &values),
-            false => data.push(tag, &indices, &values),
+        match tagged {
+            true => data.push(tag, &self.indices, &self.values),
+            false => data.push_untagged(&self.indices, &self.values),
         }
+        Ok(())
     }
-    if data.tags.is_empty() {
-        return Err(lines.nothing("rows of `TAG qid:N index:value ...`"));
+
+    fn end(&mut self, data: &mut Tagged) {
+        data.end_sequence();
     }
-    data.end_sequence();
-    Ok(data)
+
+    fn tokens(data: &Tagged) -> usize {
+        data.tags.len()
+    }
 }
 
 /// The number of the sequence, which must not be less than that of the row before.

@@ -15,6 +15,8 @@ pub mod format;
 pub mod formats;
 pub mod graphs;
 pub mod hmm;
+mod json_text;
+pub mod jsonl;
 mod label_sets;
 pub mod letter;
 pub mod libsvm;

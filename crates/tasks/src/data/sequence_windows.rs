@@ -1,4 +1,4 @@
-//! Sequences of tokens, one per line, divided by blank lines: a whole file, or a stream in windows. Memory is one window.
+//! Sequences of tokens, line by line: a whole file, or a stream in windows. Memory is one window.
 
 use multiplane_infer::file::DataError;
 
@@ -9,18 +9,33 @@ use crate::dataset::{Data, Dataset};
 /// A window ends after the sequence that reaches so many tokens.
 const MOST_TOKENS: usize = 1 << 18;
 
+/// Where a line stands among the sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It says nothing: a comment, or a blank line that means nothing.
+    Nowhere,
+    /// Between sequences: the one in hand has ended.
+    Between,
+    /// A token of the sequence in hand, or the first of one where none is.
+    Within,
+    /// The first token of another sequence: the one in hand has ended before it.
+    First,
+    /// What ends its sequence: the last token, or all tokens in one line.
+    Last,
+}
+
 /// Reads a format line by line.
 pub(super) trait ReadSequences {
     /// What is made of it.
     type Of: Data;
 
-    /// Begins with no sequence yet; asked after a first line was found to be a token.
+    /// Begins with no sequence yet; asked after the place of a first token was told.
     fn begin(&self) -> Self::Of;
 
-    /// Whether a line is a token, held to what can be told of it alone.
-    fn is_token(&mut self, line: &Line<'_>) -> Result<bool, DataError>;
+    /// Tells the place of a line, which is held to what can be told of it without the data. Asked once of each.
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError>;
 
-    /// Appends a token.
+    /// Appends the line whose place was told last.
     fn push(&mut self, line: &Line<'_>, data: &mut Self::Of) -> Result<(), DataError>;
 
     /// Ends the sequence in hand, unless it has no token.
@@ -28,6 +43,16 @@ pub(super) trait ReadSequences {
 
     /// Returns the number of tokens, those of the sequence in hand included.
     fn tokens(data: &Self::Of) -> usize;
+
+    /// Refuses an end of the lines in the middle of a sequence, where the format can tell.
+    fn finish(&self, _lines: &Lines) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    /// Hands out what was made.
+    fn into_dataset(data: Self::Of) -> Dataset {
+        Dataset::new(data)
+    }
 }
 
 /// Reads all sequences of a file; `expected` says what it must hold.
@@ -38,12 +63,21 @@ pub(super) fn parse_sequences<R: ReadSequences>(
 ) -> Result<R::Of, DataError> {
     let mut data = None;
     while let Some(line) = lines.next_line()? {
-        match (read.is_token(&line)?, &mut data) {
-            (true, data) => read.push(&line, data.get_or_insert_with(|| read.begin()))?,
-            (false, Some(data)) => read.end(data),
-            (false, None) => {}
+        let place = read.place(&line)?;
+        match (place, &mut data) {
+            (Place::Nowhere, _) | (Place::Between, None) => continue,
+            (Place::Between | Place::First, Some(data)) => read.end(data),
+            _ => {}
+        }
+        if place != Place::Between {
+            let data = data.get_or_insert_with(|| read.begin());
+            read.push(&line, data)?;
+            if place == Place::Last {
+                read.end(data);
+            }
         }
     }
+    read.finish(&lines)?;
     let mut data = data.ok_or_else(|| lines.nothing(expected))?;
     read.end(&mut data);
     Ok(data)
@@ -54,6 +88,8 @@ pub(super) struct SequenceWindows<R> {
     lines: Lines,
     rules: StreamRules,
     read: R,
+    /// Whether the line read last begins the next sequence, and has yet to be appended.
+    held: bool,
     /// What is to be told once the sequences before it have been handed out.
     fault: Option<DataError>,
     over: bool,
@@ -64,28 +100,39 @@ impl<R: ReadSequences> SequenceWindows<R> {
         if rules.keep_text {
             lines.keep();
         }
-        SequenceWindows { lines, rules, read, fault: None, over: false }
+        SequenceWindows { lines, rules, read, held: false, fault: None, over: false }
     }
 
     /// Reads the next sequence; `false` at the end of the stream.
     fn push(&mut self, data: &mut Option<R::Of>) -> Result<bool, DataError> {
-        let mut begun = false;
+        let mut begun = std::mem::take(&mut self.held);
+        if begun {
+            let line = self.lines.current()?;
+            self.read.push(&line, data.get_or_insert_with(|| self.read.begin()))?;
+        }
         loop {
             let line = if self.rules.whole_lines { self.lines.next_whole_line()? } else { self.lines.next_line()? };
-            let goes_on = line.is_some();
-            let token = match &line {
-                Some(line) => self.read.is_token(line)?,
-                None => false,
-            };
-            if let (Some(line), true) = (&line, token) {
-                self.read.push(line, data.get_or_insert_with(|| self.read.begin()))?;
-                begun = true;
-                continue;
-            }
-            if begun || !goes_on {
+            let place = line.as_ref().map(|line| self.read.place(line)).transpose()?;
+            let (Some(line), Some(place)) = (line, place) else {
+                self.read.finish(&self.lines)?;
                 data.iter_mut().for_each(|data| self.read.end(data));
-                return Ok(goes_on);
+                return Ok(false);
+            };
+            match place {
+                Place::Nowhere => continue,
+                Place::Between if !begun => continue,
+                Place::Between => {}
+                Place::First if begun => self.held = true,
+                _ => {
+                    self.read.push(&line, data.get_or_insert_with(|| self.read.begin()))?;
+                    begun = true;
+                    if place != Place::Last {
+                        continue;
+                    }
+                }
             }
+            data.iter_mut().for_each(|data| self.read.end(data));
+            return Ok(true);
         }
     }
 }
@@ -115,7 +162,7 @@ impl<R: ReadSequences> Windows for SequenceWindows<R> {
                 }
             }
         }
-        Ok(data.map(Dataset::new))
+        Ok(data.map(R::into_dataset))
     }
 
     fn take_text(&mut self) -> String {

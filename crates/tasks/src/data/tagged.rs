@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use multiplane_infer::file::quote;
 use sha2::{Digest, Sha256};
 
 use super::rows::SparseRows;
@@ -53,6 +54,38 @@ impl Tagged {
     pub fn push(&mut self, tag: &str, indices: &[u32], values: &[f64]) {
         self.rows.push(indices, values);
         self.tags.push(self.names.intern(tag));
+    }
+
+    /// Adds a token of attributes with weights to the sequence under way. One that comes twice counts twice; without
+    /// weight it counts as none, and needs no number.
+    ///
+    /// # Errors
+    ///
+    /// Weights of an attribute that add up to what is no number: nothing is added then.
+    pub fn push_attributes<'a>(
+        &mut self,
+        tag: Option<&str>,
+        attributes: impl Iterator<Item = (&'a str, f64)>,
+    ) -> Result<(), String> {
+        let names = self.attributes.get_or_insert_default();
+        let weighty = attributes.filter(|(_, weight)| *weight != 0.0);
+        let mut row: Vec<(u32, f64)> = weighty.map(|(name, weight)| (names.intern(name), weight)).collect();
+        row.sort_by_key(|(attribute, _)| *attribute);
+        row.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            first.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        if let Some((attribute, weight)) = row.iter().find(|(_, weight)| !weight.is_finite()) {
+            let name = quote(names.get(*attribute));
+            return Err(format!("found weights of attribute {name} that add up to {weight}, expected a finite number"));
+        }
+        let (indices, values): (Vec<u32>, Vec<f64>) = row.into_iter().unzip();
+        match tag {
+            Some(tag) => self.push(tag, &indices, &values),
+            None => self.push_untagged(&indices, &values),
+        }
+        Ok(())
     }
 
     /// Ends the sequence under way; one without tokens is left out.
@@ -120,7 +153,7 @@ impl Data for Tagged {
         Dataset::new(self.subset(examples))
     }
     fn describe(&self) -> &'static str {
-        if self.attributes.is_some() { "tagged attributes (crfsuite)" } else { "tagged rows (hmm)" }
+        if self.attributes.is_some() { "tagged attributes (crfsuite, jsonl)" } else { "tagged rows (hmm, jsonl)" }
     }
     fn hash_into(&self, sha: &mut Sha256) {
         self.hash_into(sha);

@@ -14,6 +14,7 @@ const SETS: &[u8] = b"a,b 1:0.5 3:-2e-3 # tail\n 2:1\r\nb\nb,c,a 7:1\n";
 const NAMED: &[u8] = b"\"a;b\";c;label\n0.5;1;x\n\n 2e1 ; -4;\"x \"\"y\"\"\"\n0;0;x\n";
 const ATTRIBUTES: &[u8] = b"B-NP\tw=a\\:b\tp=\\\\:0.5\t\tw=a\nO\tw=x:-2\r\n\nO\n";
 const TREES: &[u8] = b"{\"nodes\": [{\"features\": {\"a\": 1, \"b\": -0.5}, \"label\": \"x\"}, {\"parent\": 0, \"type\": \"t\"}]}\n{\"edges\": [[1, 0]], \"nodes\": [{\"features\": {}}, {}]}\n";
+const LINES: &[u8] = b"{\"tokens\": [{\"a\": 1.5, \"b\": {\"c\": \"x\", \"d\": [\"y\"]}}, [\"a\"], {}], \"labels\": [\"p\", -3, \"p\"]}\n\n{\"labels\": [\"q\"], \"tokens\": [{\"a\": true}]}\r\n";
 const RUBBISH: [&[u8]; 14] = [
     b":",
     b"-1",
@@ -81,13 +82,13 @@ fn mutated_files_never_panic() {
     let mut accepted = 0;
     for seed in 0..20_000 {
         let mut chance = Lcg(seed as u64);
-        let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM, SETS, TREES, NAMED, ATTRIBUTES][seed % 9].to_vec();
+        let mut bytes = [SVM, LETTERS, TABLE, COLUMNS, HMM, SETS, TREES, NAMED, ATTRIBUTES, LINES][seed % 10].to_vec();
         if chance.below(4) == 0 {
             bytes = text::gzip(&bytes);
         }
         chance.mutate(&mut bytes);
         let _ = lines(&bytes).and_then(classify);
-        match seed % 9 {
+        match seed % 10 {
             1 => {
                 if let Ok(words) = lines(&bytes).and_then(letter::parse) {
                     let mut copy = Vec::new();
@@ -137,6 +138,16 @@ fn mutated_files_never_panic() {
                     let again = lines(&copy).and_then(crfsuite::parse).unwrap();
                     assert_eq!((again.len(), again.tags.len()), (data.len(), data.tags.len()), "seed {seed}");
                     assert_eq!(again.rows.len(), data.rows.len(), "seed {seed}");
+                    accepted += 1;
+                }
+            }
+            9 => {
+                if let Ok(data) = lines(&bytes).and_then(jsonl::parse) {
+                    let data = data.into_dataset();
+                    let mut copy = Vec::new();
+                    jsonl::write(&data, &mut copy).unwrap();
+                    let again = lines(&copy).and_then(jsonl::parse).unwrap();
+                    assert_eq!(again.into_dataset().fingerprint(), data.fingerprint(), "seed {seed}");
                     accepted += 1;
                 }
             }

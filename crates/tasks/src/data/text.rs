@@ -55,11 +55,14 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
 /// Parses each case as the file `f` and compares the error's text, so that a table of bad files is one list.
 #[cfg(test)]
 pub(super) fn assert_errors<T>(parse: fn(Lines) -> Result<T, DataError>, cases: &[(&[u8], &str)]) {
-    for (bytes, expected) in cases {
-        let shown = String::from_utf8_lossy(bytes);
-        match Lines::from_bytes("f", bytes).and_then(parse) {
-            Ok(_) => panic!("{shown:?} was accepted, expected: {expected}"),
-            Err(error) => assert_eq!(error.to_string(), *expected, "for {shown:?}"),
-        }
-    }
+    let wrong = cases.iter().filter_map(|(bytes, expected)| {
+        let found = match Lines::from_bytes("f", bytes).and_then(parse) {
+            Ok(_) => "it was accepted".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        (found != *expected)
+            .then(|| format!("{:?}\n  found    {found}\n  expected {expected}", String::from_utf8_lossy(bytes)))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -65,6 +65,8 @@ pub struct LabelReport {
     unseen_at: Option<u32>,            // its place among the names, once it was met
     counts: BTreeMap<(u32, u32), u64>, // of truth and prediction
     chunks: Option<(ChunkTags, Vec<ChunkScore>)>,
+    /// How each label does where variables are the labels of sets; no label is taken for another then.
+    sets: Option<Vec<LabelScore>>,
 }
 
 impl LabelReport {
@@ -74,7 +76,19 @@ impl LabelReport {
             let types = tags.types().len();
             (tags, vec![ChunkScore::default(); types])
         });
-        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks }
+        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks, sets: None }
+    }
+
+    /// Begins a report on sets of labels of these names: variable k says whether label k is there, 1, or not, 0.
+    /// Truths may be longer: what stands there are labels that training never saw, which `?` at the end counts.
+    pub fn of_sets(names: Vec<String>) -> Self {
+        let sets = Some(vec![LabelScore::default(); names.len()]);
+        LabelReport { names, unseen: None, unseen_at: None, counts: BTreeMap::new(), chunks: None, sets }
+    }
+
+    /// Whether labellings are sets.
+    pub fn is_of_sets(&self) -> bool {
+        self.sets.is_some()
     }
 
     /// Says which number stands for every label that training never saw; where one is met there is a label `?` at the end.
@@ -84,6 +98,9 @@ impl LabelReport {
 
     /// Adds one example, variable by variable. Variables whose truth has no name are left out.
     pub fn add(&mut self, truth: &[u32], answer: &[u32]) {
+        if self.is_of_sets() {
+            return self.add_set(truth, answer);
+        }
         for (&truth, &answer) in truth.iter().zip(answer) {
             let truth = match self.unseen == Some(truth) {
                 true => self.unseen_label(),
@@ -95,6 +112,25 @@ impl LabelReport {
         }
         if let Some((tags, by_type)) = &mut self.chunks {
             tags.add(truth, answer, by_type);
+        }
+    }
+
+    /// Adds a set.
+    fn add_set(&mut self, truth: &[u32], answer: &[u32]) {
+        let known = self.unseen_at.map_or(self.names.len(), |at| at as usize);
+        if truth.iter().skip(known).any(|&label| label != 0) && self.unseen_label() as usize == known {
+            let sets = self.sets.iter_mut();
+            sets.for_each(|scores| scores.resize(known + 1, LabelScore::default()));
+        }
+        let Some(scores) = &mut self.sets else { return };
+        for (label, score) in scores.iter_mut().enumerate().take(known) {
+            let [truth, answer] = [truth, answer].map(|set| u64::from(set.get(label).is_some_and(|&has| has != 0)));
+            score.support += truth;
+            score.predicted += answer;
+            score.correct += truth * answer;
+        }
+        if let Some(score) = scores.get_mut(known) {
+            score.support += truth.iter().skip(known).filter(|&&label| label != 0).count() as u64;
         }
     }
 
@@ -112,9 +148,12 @@ impl LabelReport {
         &self.names
     }
 
-    /// Returns the variables counted.
+    /// Returns the variables counted; of sets the labels that truths have.
     pub fn variables(&self) -> u64 {
-        self.counts.values().sum()
+        match &self.sets {
+            Some(scores) => scores.iter().map(|score| score.support).sum(),
+            None => self.counts.values().sum(),
+        }
     }
 
     /// Returns the share of variables whose labels are right.
@@ -125,6 +164,9 @@ impl LabelReport {
 
     /// Returns how each label does.
     pub fn scores(&self) -> Vec<LabelScore> {
+        if let Some(scores) = &self.sets {
+            return scores.clone();
+        }
         let mut scores = vec![LabelScore::default(); self.names.len()];
         for (&(truth, answer), &count) in &self.counts {
             scores[truth as usize].support += count;
@@ -134,6 +176,19 @@ impl LabelReport {
             }
         }
         scores
+    }
+
+    /// Returns the score of all labels of all sets together; `None` where labellings are no sets, as all three are the
+    /// accuracy then.
+    pub fn micro_mean(&self) -> Option<MeanScore> {
+        let scores = self.sets.as_ref()?;
+        let sum = |count: fn(&LabelScore) -> u64| scores.iter().map(count).sum();
+        let all = LabelScore {
+            support: sum(|score| score.support),
+            predicted: sum(|score| score.predicted),
+            correct: sum(|score| score.correct),
+        };
+        Some(MeanScore { precision: all.precision(), recall: all.recall(), f1: all.f1() })
     }
 
     /// Returns the mean over the labels that truth or prediction have.
@@ -224,6 +279,23 @@ mod tests {
         report.add(&[0, u32::MAX, 1, u32::MAX, 9], &[0, 1, 1, 1, 0]);
         assert_eq!((report.names(), report.accuracy()), (&names("a b ?")[..], 0.5));
         assert_eq!(report.mistakes(), [("?", "b", 2)]);
+    }
+
+    /// Three sets of two labels by hand, one of them with a label that training never saw.
+    #[test]
+    fn sets_by_hand() {
+        let mut report = LabelReport::of_sets(names("a b"));
+        report.add(&[1, 0], &[1, 1]);
+        report.add(&[1, 1, u32::MAX], &[0, 1]);
+        report.add(&[0, 0], &[0, 0]);
+        let score = |support, predicted, correct| LabelScore { support, predicted, correct };
+        assert_eq!((report.names(), report.variables()), (&names("a b ?")[..], 4));
+        assert_eq!(report.scores(), [score(2, 1, 1), score(1, 2, 1), score(1, 0, 0)]);
+        let micro = report.micro_mean().unwrap();
+        assert_eq!((micro.precision, micro.recall), (2.0 / 3.0, 0.5));
+        assert!((micro.f1 - 4.0 / 7.0).abs() < 1e-15);
+        assert!((report.macro_mean().f1 - 4.0 / 9.0).abs() < 1e-15);
+        assert!(report.mistakes().is_empty() && LabelReport::new(names("a")).micro_mean().is_none());
     }
 
     /// The chunks of a sequence as sets of (begin, end, type), found in another way than the script: cut where a tag

@@ -102,6 +102,14 @@ impl Lines {
         Err(DataError::at(self.source.path(), self.count, 1, message))
     }
 
+    /// Returns the line that was handed out last, for whoever had no use for it yet.
+    ///
+    /// # Errors
+    /// None that it was not handed out with.
+    pub fn current(&self) -> Result<Line<'_>, DataError> {
+        self.line()
+    }
+
     fn line(&self) -> Result<Line<'_>, DataError> {
         let (path, number) = (self.source.path(), self.count);
         if self.buffer.len() > LINE_LIMIT {

@@ -8,7 +8,7 @@ use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
-use crate::data::{Columns, Tagged, conll, crfsuite, hmm, letter};
+use crate::data::{Columns, Tagged, conll, crfsuite, hmm, jsonl, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
 use crate::kernel::{Kernel, KernelStore};
@@ -20,7 +20,7 @@ use crate::text::TemplateList;
 /// The task as users name it.
 pub const ENTRY: TaskEntry = TaskEntry::new::<ChainSpec>("chain")
     .summary("sequence labelling with a linear chain")
-    .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT, &crfsuite::FORMAT])
+    .reads(&[&letter::FORMAT, &conll::FORMAT, &hmm::FORMAT, &crfsuite::FORMAT, &jsonl::FORMAT])
     .layout("unary[label][feature], pair[from][to], start, end")
     .oracle("Viterbi")
     .lists_several()
@@ -37,13 +37,14 @@ pub struct ChainSpec {
     /// What the columns of features of letters and tagged rows are divided by, so that none outweighs the others: `max-abs`, `standard` or `none`. It
     /// is part of the model: data that the model is used on is divided in the same way.
     pub scale: ScaleSpec,
-    /// Features of columns of text (conll): `words`, `tags`, `chunking` (both), `forms` (affixes and shapes), `tagging` (all), or
-    /// templates such as `w[-1]|w[0]` (word before and word), `p[1]` (next token's second column), `c2[0]`, `%x[-1,0]`,
-    /// `suffix(w[0],3)`, and with `prefix`, `lower`, `shape`, `is_title`, `is_upper`, `has_digit`, `has_hyphen`; several in a
-    /// list or divided by spaces. Where not given: `chunking`, or `words` for two columns.
+    /// Features of columns of text (conll, jsonl): `words`, `tags`, `chunking` (both), `forms` (affixes and shapes),
+    /// `tagging` (all), or templates such as `w[-1]|w[0]` (word before and word), `p[1]` (next token's second column),
+    /// `c2[0]`, `%x[-1,0]`, `suffix(w[0],3)`, and with `prefix`, `lower`, `shape`, `is_title`, `is_upper`,
+    /// `has_digit`, `has_hyphen`; several in a list or divided by spaces. Where not given: `chunking`, or `words` for
+    /// two columns.
     #[schemars(with = "Option<Vec<String>>")]
     pub template: Option<TemplateList>,
-    /// Features of text, and attributes (crfsuite), that fewer tokens have are left out.
+    /// Features of text, and attributes (crfsuite, jsonl), that fewer tokens have are left out.
     pub min_count: u32,
     /// The inner product of positions' features: `none` for weights of features, or a kernel; weights of neighbours and ends
     /// stay as they are.

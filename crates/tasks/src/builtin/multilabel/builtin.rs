@@ -8,7 +8,7 @@ use super::spec::MultilabelVocabulary;
 use crate::builtin::neighbours::one_changed;
 use crate::builtin::task::BuiltinTask;
 use crate::data::SparseRows;
-use crate::metrics::Measure;
+use crate::metrics::{LabelReport, Measure};
 use crate::problem::tables::{Axis, WeightTable};
 use crate::reference;
 
@@ -48,6 +48,10 @@ impl BuiltinTask for Multilabel {
 
     fn variables<'a>(&self, y: &'a Vec<u32>) -> Option<&'a [u32]> {
         Some(y)
+    }
+
+    fn label_report(&self, vocabulary: &MultilabelVocabulary) -> Option<LabelReport> {
+        Some(LabelReport::of_sets(vocabulary.labels.clone()))
     }
 
     fn label_count(&self, _: &SparseRows, _: usize) -> usize {

@@ -4,7 +4,8 @@
 //! `next_id` is -1. The ids are checked and dropped; the order of the lines is the order of the letters.
 
 use super::format::{FirstLine, FormatEntry};
-use super::rows::{Row, SparseRows};
+use super::rows::Row;
+use super::sequence_windows::{Place, ReadSequences, SequenceWindows, parse_sequences};
 use super::text::{Line, Lines, push_number};
 use super::words::Words;
 use crate::dataset::Dataset;
@@ -19,6 +20,7 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
     "letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels",
     |path| read(path).map(Dataset::new),
 )
+.streamed(|lines, rules| Box::new(SequenceWindows::new(lines, rules, Letters::default())))
 .named(&["letter.data"])
 .known_by(10, is_letter_line);
 
@@ -92,42 +94,72 @@ fn push_pixels(line: &mut String, row: Row<'_>, columns: usize) {
     line.extend(repeat_n("\t0", columns - written));
 }
 
-pub(super) fn parse(mut lines: Lines) -> Result<Words, DataError> {
-    let mut words = Words::without_letters(0);
-    let mut shape = None; // columns per line, and the line that set them
-    let mut open: Option<Open> = None;
-    let (mut indices, mut values) = (Vec::new(), Vec::new());
-    while let Some(line) = lines.next_line()? {
-        let text = line.text.trim_end_matches(['\t', ' ']);
-        if text.is_empty() {
-            continue;
-        }
-        let columns = check_columns(&line, text, &mut shape)?;
-        if words.letters.is_empty() {
-            words.pixels = SparseRows::new(columns - HEAD);
-        }
-        let head = Head::parse(&line, text)?;
-        let word = head.follow(&line, open)?;
-        indices.clear();
-        values.clear();
-        read_pixels(&line, &text[head.bytes..], head.bytes, &mut indices, &mut values)?;
-        words.pixels.push(&indices, &values);
-        words.letters.push(head.letter);
-        open = match head.last {
-            true => {
-                words.end_word(head.fold);
-                None
-            }
-            false => Some(word),
-        };
+pub(super) fn parse(lines: Lines) -> Result<Words, DataError> {
+    parse_sequences(lines, Letters::default(), "lines of letters, separated by tabs")
+}
+
+/// What is known of a file line by line.
+#[derive(Default)]
+struct Letters {
+    /// Columns per line, and the line that set them.
+    shape: Option<(usize, u64)>,
+    /// The word in hand, where it goes on.
+    open: Option<Open>,
+    /// The letter in hand.
+    head: Option<Head>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+/// A line without what its end may have.
+fn content<'a>(line: &Line<'a>) -> &'a str {
+    line.text.trim_end_matches(['\t', ' '])
+}
+
+impl ReadSequences for Letters {
+    type Of = Words;
+
+    fn begin(&self) -> Words {
+        Words::without_letters(self.shape.map_or(0, |(columns, _)| columns - HEAD))
     }
-    match open {
-        Some(Open { line, column, .. }) => {
-            let message = "found the end of the file in mid-word, expected next_id -1 at the last letter of a word";
-            Err(DataError::at(lines.path(), line, column, message))
+
+    fn place(&mut self, line: &Line<'_>) -> Result<Place, DataError> {
+        let text = content(line);
+        if text.is_empty() {
+            return Ok(Place::Nowhere);
         }
-        None if words.is_empty() => Err(lines.nothing("lines of letters, separated by tabs")),
-        None => Ok(words),
+        check_columns(line, text, &mut self.shape)?;
+        let head = Head::parse(line, text)?;
+        let word = head.follow(line, self.open)?;
+        let (place, open) = if head.last { (Place::Last, None) } else { (Place::Within, Some(word)) };
+        (self.open, self.head) = (open, Some(head));
+        Ok(place)
+    }
+
+    fn push(&mut self, line: &Line<'_>, words: &mut Words) -> Result<(), DataError> {
+        let Some(head) = &self.head else { return Ok(()) };
+        self.indices.clear();
+        self.values.clear();
+        read_pixels(line, &content(line)[head.bytes..], head.bytes, &mut self.indices, &mut self.values)?;
+        words.pixels.push(&self.indices, &self.values);
+        words.letters.push(head.letter);
+        Ok(())
+    }
+
+    fn end(&mut self, words: &mut Words) {
+        if let Some(head) = self.head.take() {
+            words.end_word(head.fold);
+        }
+    }
+
+    fn tokens(words: &Words) -> usize {
+        words.letters.len()
+    }
+
+    fn finish(&self, lines: &Lines) -> Result<(), DataError> {
+        let Some(Open { line, column, .. }) = self.open else { return Ok(()) };
+        let message = "found the end of the file in mid-word, expected next_id -1 at the last letter of a word";
+        Err(DataError::at(lines.path(), line, column, message))
     }
 }
 
@@ -148,6 +180,7 @@ fn check_columns(line: &Line<'_>, text: &str, shape: &mut Option<(usize, u64)>) 
 }
 
 /// What the next line must know of a word that goes on.
+#[derive(Clone, Copy)]
 struct Open {
     word_id: i64,
     fold: u32,

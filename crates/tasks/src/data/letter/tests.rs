@@ -2,6 +2,7 @@
 
 use super::super::text::assert_errors;
 use super::*;
+use crate::data::SparseRows;
 
 const GOOD: &str = "7\ta\t9\t-5\t1\t3\t0\t1\t\n\n9\tz\t-1\t-5\t2\t3\t.5\t0\r\n1\tb\t-1\t2\t1\t0\t0\t-2";
 

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use multiplane_infer::file::DataError;
 
-use super::fault::{TreeFault, TreePlace, elements};
+use super::fault::{TreeFault, TreePlace};
 use super::json::TreeLine;
 use super::kind::{TreeParts, Trees};
 use crate::data::format::{FirstLine, FormatEntry};
+use crate::data::json_text::{complaint, elements};
 use crate::data::text::{Line, Lines};
 use crate::dataset::Dataset;
 
@@ -75,38 +76,6 @@ fn place(line: &Line<'_>, fault: &TreeFault) -> usize {
         TreePlace::Edge(edge) => ("edges", edge),
     };
     elements(line.text, key).get(number).copied().unwrap_or_default()
-}
-
-/// An error of the parser at its place in the line, in the words of the other formats.
-fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
-    let text = error.to_string();
-    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    let at = error.column().saturating_sub(1).min(line.text.len());
-    let found = |text: &str| text.split_once(": ").map_or(text.to_owned(), |(_, rest)| format!("found {rest}"));
-    let text = &text.replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
-    let message = match text.as_str() {
-        _ if error.is_eof() => format!("found the end of the line within JSON, expected all of an object: {text}"),
-        _ if error.is_syntax() => match word_at(line.text, at) {
-            "" => format!("found no JSON: {text}"),
-            word => format!("found no JSON at `{word}`: {text}"),
-        },
-        _ if text.starts_with("invalid length") => text.replacen("invalid", "found", 1),
-        _ if text.starts_with("invalid ") => found(text),
-        _ if text.starts_with("missing field") => text.replacen("missing field", "found no key", 1) + ", expected it",
-        _ if text.starts_with("unknown field") => text.replacen("unknown field", "found the key", 1),
-        _ if text.starts_with("duplicate field") => text.replacen("duplicate field", "found the key", 1) + " twice",
-        _ => format!("found {text}"),
-    };
-    line.error(at, message)
-}
-
-/// The number or name that stands at a byte of a text; empty where none does.
-fn word_at(text: &str, at: usize) -> &str {
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    let bytes = text.as_bytes();
-    let start = at - bytes[..at].iter().rev().take_while(|byte| is_part(byte)).count();
-    let end = at + bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-    text.get(start..end).unwrap_or_default()
 }
 
 #[cfg(test)]

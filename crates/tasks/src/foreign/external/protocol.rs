@@ -231,6 +231,9 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
+/// Where a program may write what is no answer.
+const ELSEWHERE: &str = "write messages to standard error";
+
 /// A line as JSON. NaN and infinities, which JSON does not have but some languages write, become texts: they are
 /// found where a number is expected, and refused there by name.
 fn parse(line: &[u8]) -> Result<Value, String> {
@@ -239,7 +242,11 @@ fn parse(line: &[u8]) -> Result<Value, String> {
         Some(mended) => serde_json::from_str(&mended),
         None => Err(error),
     });
-    parsed.map_err(|error| format!("found {}, expected a line of JSON: {error}", quote(line)))
+    parsed.map_err(|error| {
+        // What begins like no message is one of the program's own, such as what it prints to see where it stands.
+        let advice = if text.trim_start().starts_with(['{', '[']) { error.to_string() } else { ELSEWHERE.to_owned() };
+        format!("found {}, expected a line of JSON: {advice}", quote(line))
+    })
 }
 
 /// The text with NaN and infinities in quotes; `None` where there are none.
@@ -315,7 +322,8 @@ mod tests {
     #[test]
     fn bad_answers_are_refused() {
         let refused = |line: &str| answers(line.as_bytes(), 3, None, 2).map(|_| ()).unwrap_err();
-        assert!(refused("hello").contains("found `hello`, expected a line of JSON"));
+        assert!(refused("hello").contains("found `hello`, expected a line of JSON: write messages to standard error"));
+        assert!(refused("{\"dim\": }").contains("expected a line of JSON: expected value"));
         assert!(refused("{\"id\": 4}").contains("id 4 came, expected id 3"));
         assert!(refused("[]").contains("expected an object with \"id\": 3"));
         assert!(refused("{\"id\": 3}").contains("expected \"answers\""));

@@ -1,0 +1,99 @@
+//! Lines that are JSON: where the elements of their lists stand, and what is wrong with them in the words of the other
+//! formats.
+
+use multiplane_infer::file::DataError;
+
+use super::text::Line;
+
+/// An error of the parser at its place in the line, in the words of the other formats.
+pub(super) fn complaint(line: &Line<'_>, error: &serde_json::Error) -> DataError {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    let at = error.column().saturating_sub(1).min(line.text.len());
+    let found = |text: &str| text.split_once(": ").map_or(text.to_owned(), |(_, rest)| format!("found {rest}"));
+    let text = &text.replace("expected i64", "expected a whole number").replace("expected f64", "expected a number");
+    let message = match text.as_str() {
+        _ if error.is_eof() => format!("found the end of the line within JSON, expected all of an object: {text}"),
+        _ if error.is_syntax() => match word_at(line.text, at) {
+            "" => format!("found no JSON: {text}"),
+            word => format!("found no JSON at `{word}`: {text}"),
+        },
+        _ if text.starts_with("invalid length") => text.replacen("invalid", "found", 1),
+        _ if text.starts_with("invalid ") => found(text),
+        _ if text.starts_with("missing field") => text.replacen("missing field", "found no key", 1) + ", expected it",
+        _ if text.starts_with("unknown field") => text.replacen("unknown field", "found the key", 1),
+        _ if text.starts_with("duplicate field") => text.replacen("duplicate field", "found the key", 1) + " twice",
+        _ => format!("found {text}"),
+    };
+    line.error(at, message)
+}
+
+/// The number or name that stands at a byte of a text; empty where none does.
+fn word_at(text: &str, at: usize) -> &str {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let bytes = text.as_bytes();
+    let start = at - bytes[..at].iter().rev().take_while(|byte| is_part(byte)).count();
+    let end = at + bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Returns where the elements of the list `key` of a JSON object begin, in bytes; none where there is no such list.
+pub(super) fn elements(object: &str, key: &str) -> Vec<usize> {
+    let bytes = object.as_bytes();
+    let (mut starts, mut name) = (Vec::new(), "");
+    let (mut depth, mut inside, mut begins, mut at) = (0, false, false, 0);
+    while let Some(&byte) = bytes.get(at) {
+        if begins && !byte.is_ascii_whitespace() && byte != b']' {
+            starts.push(at);
+            begins = false;
+        }
+        match byte {
+            b'"' => {
+                let end = end_of_string(bytes, at);
+                name = if depth == 1 { object.get(at + 1..end).unwrap_or_default() } else { name };
+                at = end;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                inside |= depth == 2 && byte == b'[' && name == key;
+                begins = inside && depth == 2;
+            }
+            b'}' | b']' => {
+                depth -= 1;
+                if inside && depth == 1 {
+                    break;
+                }
+            }
+            b',' => begins = inside && depth == 2,
+            _ => {}
+        }
+        at += 1;
+    }
+    starts
+}
+
+/// Returns where the string that begins at a quote ends: at its other quote, or with the text.
+fn end_of_string(bytes: &[u8], quote: usize) -> usize {
+    let mut at = quote + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements are found among nested lists, strings with brackets and quotes, and blanks.
+    #[test]
+    fn elements_of_lists() {
+        let text =
+            r#" {"a": [[1], {"nodes": [2]}], "e,[\"": 3, "nodes" : [ {"x": "],\"{"} ,{"y":[4,5]}, 7], "edges": []}"#;
+        let found: Vec<&str> = elements(text, "nodes").into_iter().map(|at| &text[at..at + 4]).collect();
+        assert_eq!(found, [r#"{"x""#, r#"{"y""#, "7], "]);
+        assert!(
+            elements(text, "edges").is_empty() && elements(text, "none").is_empty() && elements("{\"", "").is_empty()
+        );
+    }
+}
