@@ -26,7 +26,6 @@ _TASKS: dict[str, list[type[BuiltIn]]] = {}
 class BuiltIn(Estimator):
     """An estimator whose data the core holds, and whose models need no task beside them."""
 
-    _estimator_type = "classifier"
     _tabular: ClassVar[bool] = False
     """Whether an example is a row of one array."""
     _named = False
@@ -167,12 +166,15 @@ class BuiltIn(Estimator):
         return found
 
     def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks: of rows these are classifiers. What labels the parts of examples is none in its sense: it would
+        look for classes among whole labellings to draw folds of each, and refuses lists of lists.
+        """
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
-            estimator_type="classifier",
+            estimator_type="classifier" if self._tabular else None,
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
+            classifier_tags=ClassifierTags() if self._tabular else None,
             input_tags=InputTags(two_d_array=self._tabular, sparse=self._tabular),
             non_deterministic=self._is_timed(),
         )
