@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Never, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class _RowClassifier(Kernels):
     _tabular = True
     _takes_matrices = True
     _multi_class: ClassVar[bool]
+    __metadata_request__fit = _validation.REQUESTS
 
     # -- data --
 
@@ -75,7 +76,7 @@ class _RowClassifier(Kernels):
                 f"{len(self.classes_)} classes"
             )
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+    def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
         """Trains on rows ``X`` (``[n, features]``, dense or SciPy sparse) and class labels ``y`` (``[n]``).
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much
@@ -83,6 +84,7 @@ class _RowClassifier(Kernels):
         of the weights. It is no name of the signature, as scikit-learn then holds estimators to seven equal digits between weights
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
+        _validation.refuse_positional(others, type(self).__name__)
         sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
