@@ -22,10 +22,17 @@ from multiplane._look import Looked
 from multiplane._params import plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
-from multiplane._solvers import Solver, class_name
+from multiplane._solvers import DEFINITIONS, Solver, class_name
 from multiplane._task_docs import documented
 
 logger = logging.getLogger("multiplane")
+
+
+_WITH_DUAL = {entry["name"] for entry in DEFINITIONS["solvers"] if entry["has_dual"]}
+"""Solvers that a gap can stop."""
+
+_USUAL = _WITH_DUAL - {"lasvm"}
+"""Those that end at a gap of 1 % or after 1000 passes where nothing is given; it learns online."""
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -154,6 +161,9 @@ class Estimator(Looked):
             if value is not None:
                 tree.setdefault("stop", {})[name] = plain(value, name)
         for name in ("seed", "clock"):
+            if getattr(self, name) is None:
+                rule = "a whole number, 0 by default: equal seeds repeat a fit" if name == "seed" else "'wall' or 'work'"
+                raise ValueError(f"{name} = None: must be {rule}")
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
         for core, value in self._task_values().items():
@@ -166,6 +176,11 @@ class Estimator(Looked):
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
+            if str(dotted).split(".")[0] == "data":
+                raise ValueError(
+                    f"params[{dotted!r}]: no effect in Python, where data are the arguments of fit; what reads files takes "
+                    "their parameters, as load_letters(path, folds=...) and load_csv(path, label_column=...) do"
+                )
             value = plain(value, dotted)
             refuse_twice(given or {}, str(dotted), value)
             set_path(tree, str(dotted), value)
@@ -207,7 +222,7 @@ class Estimator(Looked):
         try:
             yield
         except ValueError as error:
-            text = self._worded(str(error))
+            text = self._worded(str(error)) if type(error) is ValueError else str(error)
             if text == str(error):
                 raise
             raise ValueError(text) from None
@@ -215,11 +230,12 @@ class Estimator(Looked):
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Where fitting fails before its results are in place, the estimator is what it was; but the next fit starts
-        anew, as nothing tells any longer what the state of the last one belongs to.
+        anew, as nothing tells any longer what the state of the last one belongs to. Errors are in the user's words.
         """
         before = dict(self.__dict__)
         try:
-            yield
+            with self._in_users_words():
+                yield
         except BaseException:
             if self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__.clear()
@@ -237,7 +253,6 @@ class Estimator(Looked):
         user's code raises comes before the first of them is. ``broken_promise`` says what shows that a certified model
         is not, if something does.
         """
-        watcher = Watcher(self.progress)
         tree = self._tree()
         if hasattr(type(self), "partial_fit"):
             tree.pop("stream", None)  # its parameters are of no use here
@@ -245,6 +260,7 @@ class Estimator(Looked):
         problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem
         start = getattr(self, "_fit", None) if self.warm_start and same else None
+        watcher = self._watcher(tree, is_warm=start is not None)
         try:
             fit = _core.train(
                 json.dumps(tree),
@@ -280,7 +296,18 @@ class Estimator(Looked):
         if fit.interrupted is not None:
             self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
-        self._report(fit.standstill)
+        self._report(None if fit.standstill is None else self._worded(fit.standstill))
+
+    def _watcher(self, tree: dict[str, Any], is_warm: bool) -> Watcher:
+        """What shows how far a fit is. Counts of a warm start go on from the fit before, and budgets do not."""
+        name, stop = str(tree["solver"]["name"]), tree.get("stop") or {}
+        given = stop.keys() & {"gap", "passes", "calls", "seconds"}
+        if given <= {"gap"} and name in _USUAL:
+            stop = {"gap": "1%", **stop, "passes": 1000}
+        if is_warm or name not in _WITH_DUAL:
+            kept = ("gap",) if is_warm else ("passes", "calls", "seconds")
+            stop = {key: stop.get(key) for key in kept}
+        return Watcher(self.progress, name, stop, tree["clock"])
 
     def _take(self, model: _core.Model, summary: dict[str, Any]) -> None:
         """Sets the fitted attributes."""
@@ -361,7 +388,7 @@ class Estimator(Looked):
 
     def _path(self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made."""
-        watcher = Watcher(self.progress)
+        watcher = Watcher(self.progress, "path")
         tree = self._tree()
         tree["lambda"] = "1/n"  # a path has all of them
         section = tree.setdefault("path", {})

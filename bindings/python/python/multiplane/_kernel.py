@@ -93,6 +93,7 @@ class Kernels(Several):
 
     def _worded(self, text: str) -> str:
         """What the core says, in terms of what the user gave."""
+        text = super()._worded(text)
         return text.replace("`precomputed`", self._called("precomputed")) if callable(self.kernel) else text
 
     @classmethod

@@ -89,11 +89,10 @@ class _RowClassifier(Kernels):
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
-                with self._in_users_words():
-                    data = _validation.weighted(self._data(X, y), sample_weight)
-                    self._labels_seen = y
-                    same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-                    self._train(data, self._test_data(X_test, y_test), same)
+                data = _validation.weighted(self._data(X, y), sample_weight)
+                self._labels_seen = y
+                same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+                self._train(data, self._test_data(X_test, y_test), same)
             finally:
                 self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)
