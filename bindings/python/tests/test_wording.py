@@ -80,7 +80,7 @@ def test_one_sentence_in_the_place_of_a_list(kind):
     x = TOKENS[kind]
     model = ChainSSVM(lam=0.1, gap="5%").fit(x, TAGS)
     for ask in (model.predict, model.margins, model.decision_function):
-        with pytest.raises(ValueError, match=r"X\[0\] is one .*; for one (sentence|sequence) pass \[(sentence|sequence)\]$"):
+        with pytest.raises(ValueError, match=r"X\[0\] is .*; for one (sentence|sequence) pass \[(sentence|sequence)\]$"):
             ask(x[0])
     with pytest.raises(ValueError, match=r"x is one token, .*: expected one sequence of them, as in explain\(X\[0\]\)"):
         model.explain(x[1][0])

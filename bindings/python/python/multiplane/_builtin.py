@@ -79,7 +79,7 @@ class BuiltIn(Estimator):
         names = {core: keyword for keyword, core in task_names(type(self)).items() if core.split(".")[0] not in given}
         text = re.sub(r"^(\S+) = null: must be true or false$", r"\1 = None: must be True or False", text)
         text = re.sub(r"^(\S+) = null:", r"\1 = None:", text)
-        text = re.sub(r"\btask\.([a-z_]+)\b", lambda found: names.get(found[1], found[0]), text)
+        text = re.sub(r"(?<![\"'])\btask\.([a-z_]+)\b", lambda found: names.get(found[1], found[0]), text)
         return re.sub(r"\b\d+(?= \(up to )|(?<=\(feature )\d+(?=;)", lambda found: self._column_called(int(found[0]) - 1), text)
 
     def _column_called(self, column: int) -> str:

@@ -194,6 +194,7 @@ class _RowClassifier(Kernels):
         if self._named:
             model = model.with_labels([str(label) for label in self.classes_])
         super()._take(model, summary)
+        self._take_intercept(json.loads(model.info()))
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
@@ -205,6 +206,11 @@ class _RowClassifier(Kernels):
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         super()._take(model, info)
+        self._take_intercept(info)
+
+    def _take_intercept(self, info: dict[str, Any]) -> None:
+        """As scikit-learn's linear classifiers have it: a number for each row of ``coef_``, 0.0 where there is none."""
+        self.intercept_ = self.coef_[:, -1].copy() if info["spec"]["task"].get("bias", False) else 0.0
 
     # -- results --
 
@@ -256,7 +262,7 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``. With a kernel it is
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
     bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
@@ -327,7 +333,7 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``. With a kernel it is
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
     without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 

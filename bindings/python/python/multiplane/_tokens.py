@@ -48,14 +48,18 @@ def refuse_tokens(x: list[Any], kind: str, width: int | None) -> None:
     if any(isinstance(one, (int, float, np.number)) for one in x[:1]):
         raise ValueError("X is a list of numbers: expected a list of sequences, each of them rows of numbers")
     if is_token(x[0], kind, width):
+        if kind == "attributes" and isinstance(x[0], (list, tuple)):  # a sentence of words looks the same
+            trained = "the model was trained on attributes (crfsuite), found columns of text (conll)"
+            raise ValueError(f"X[0] is {shown(x[0])}: {trained}; for one sentence pass [sentence]")
         part, whole = ("row", "sequence") if kind == "rows" else ("token", "sentence")
         raise ValueError(f"X[0] is one {part}, {shown(x[0])}: expected a list of {part}s; for one {whole} pass [{whole}]")
     if kind != "columns" or width is None:
         return
     for i, sentence in enumerate(x):
         for at, token in enumerate(_tokens(sentence)):
-            found = 1 if isinstance(token, str) else len(token) if hasattr(token, "__len__") else width
-            if found != width and not isinstance(token, (dict, *_SETS)):
+            cells = [token] if isinstance(token, str) else token if isinstance(token, (list, tuple)) else None
+            found = width if cells is None else len(cells)
+            if found != width and cells is not None and all(isinstance(cell, str) for cell in cells):
                 raise ValueError(f"X[{i}][{at}] is {shown(token)}, of {_columns(found)}: the model was trained on {_columns(width)}")
 
 
