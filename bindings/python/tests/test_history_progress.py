@@ -51,6 +51,8 @@ def test_history_plots(x):
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert set(lines) == {"primal", "primal, estimated", "dual"}
     assert {name for name, line in lines.items() if line.get_linestyle() == "--"} == {"primal, estimated"}
+    assert {name for name, line in lines.items() if line.get_drawstyle() == "steps-post"} == {"primal", "dual"}
+    assert [band.get_label() for band in axes.collections] == ["gap", "gap, estimated"]
     assert model.history_.plot(axes, x=x) is axes
     assert model.history_.at("oracle_calls")[-1] == sum(
         model.summary_[calls] for calls in ("oracle_calls", "evaluation_calls")
