@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use multiplane::data::trees::Trees;
-use multiplane::data::{Classified, Columns, LabelSets, SparseRows, Strings, Tagged, Words};
+use multiplane::data::{Classified, Columns, LabelSets, ReadRules, SparseRows, Strings, Tagged, Words, read_with};
 use multiplane::dataset::Dataset as Parsed;
+use multiplane::{DataSpec, Error};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
+use serde_json::{Map, Value};
 
 use crate::arrays::{Matrix, check_length, check_lengths, numbers};
 use crate::attributes::{self, Sequence};
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, raised, unread, value_error};
 
 /// Examples in the form in which the built-in tasks take them.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -25,13 +27,23 @@ pub(crate) type Parts<'py> =
 
 #[pymethods]
 impl Dataset {
-    /// Reads a file as the command line does.
+    /// Reads a file as the command line does; `rules` are parameters of `data` as JSON text, of which those of readers count.
     #[staticmethod]
-    #[pyo3(signature = (path, format=None, folds=None))]
-    fn read(py: Python<'_>, path: PathBuf, format: Option<&str>, folds: Option<Vec<u32>>) -> PyResult<Dataset> {
+    #[pyo3(signature = (path, format=None, folds=None, rules=None))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        folds: Option<Vec<u32>>,
+        rules: Option<&str>,
+    ) -> PyResult<Dataset> {
         let format = format.map(multiplane::format_by_name).transpose().map_err(raised)?;
-        let read = || multiplane::read_data(&path, format, folds.as_deref()).map_err(raised);
-        guarded(|| py.detach(read)).map(|data| Dataset { data })
+        let rules = rules.map(rules_of).transpose()?;
+        let read = || match &rules {
+            Some(rules) => read_with(&path, format, rules).map_err(Error::from),
+            None => multiplane::read_data(&path, format, folds.as_deref()),
+        };
+        guarded(|| py.detach(read).map_err(|error| unread(&path, error))).map(|data| Dataset { data })
     }
 
     /// Rows `x` (dense or sparse, `[n, features]`) with integer labels `[n]`; `names` are those of the columns, where they
@@ -217,6 +229,13 @@ impl Dataset {
         Ok(data.sorted_names().into_iter().map(|label| data.names.get(label).to_owned()).collect())
     }
 
+    /// The names of the columns of rows, where the file had such.
+    fn column_names(&self) -> Option<Vec<String>> {
+        let features = self.data.get::<Classified>().and_then(|data| data.features.as_deref());
+        let attributes = self.data.get::<Tagged>().and_then(|data| data.attributes.as_ref());
+        Some(features.or(attributes)?.iter().map(str::to_owned).collect())
+    }
+
     /// sha256 of the content.
     fn fingerprint(&self) -> String {
         self.data.fingerprint()
@@ -230,6 +249,12 @@ impl Dataset {
     fn __len__(&self) -> usize {
         self.data.len()
     }
+}
+
+/// What readers are told by parameters of `data`.
+fn rules_of(text: &str) -> PyResult<ReadRules> {
+    let table: Map<String, Value> = serde_json::from_str(text).map_err(|error| value_error(error.to_string()))?;
+    Ok(DataSpec::from_table(&table).map_err(raised)?.rules())
 }
 
 /// Rows as [`Parts`].

@@ -1,8 +1,10 @@
-//! Errors on their way to Python: bad input is a ValueError, a file that cannot be written an OSError, a failure or a panic a
-//! RuntimeError.
+//! Errors on their way to Python: bad input is a ValueError, a file that cannot be read or written an OSError, a failure or a panic
+//! a RuntimeError.
 
 use std::any::Any;
+use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use multiplane::Error;
 use pyo3::PyErr;
@@ -15,12 +17,34 @@ pub(crate) fn raised(error: Error) -> PyErr {
         Error::Input(reason) => PyValueError::new_err(reason),
         Error::Parameter(fault) => PyValueError::new_err(fault.to_string()),
         Error::Failed(reason) => PyRuntimeError::new_err(reason),
-        // With its number Python makes it a FileNotFoundError, a PermissionError, ...
-        Error::Unwritten(reason, error) => match error.raw_os_error() {
-            Some(number) => PyOSError::new_err((number, reason)),
-            None => PyOSError::new_err(reason),
-        },
+        Error::Unwritten(reason, error) => os_error(&error, reason),
     }
+}
+
+/// An OSError; with its number Python makes it a FileNotFoundError, a PermissionError, ...
+fn os_error(error: &io::Error, reason: String) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, reason)),
+        None => PyOSError::new_err(reason),
+    }
+}
+
+/// The Python exception for an error of the library that reading this file has led to: where the system does not let it be
+/// read, an OSError, as that of Python's `open`.
+pub(crate) fn unread(path: &Path, error: Error) -> PyErr {
+    match (error, refusal(path)) {
+        (Error::Input(reason), Some(system)) => os_error(&system, reason),
+        (error, _) => raised(error),
+    }
+}
+
+/// What the system says against reading a file. Pipes and the like are not asked: they would wait.
+fn refusal(path: &Path) -> Option<io::Error> {
+    let asked = std::fs::metadata(path).and_then(|facts| match facts.is_file() || facts.is_dir() {
+        true => std::fs::File::open(path)?.read(&mut [0]).map(|_| ()),
+        false => Ok(()),
+    });
+    asked.err().filter(|error| error.raw_os_error().is_some())
 }
 
 /// A ValueError.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::dataset::Dataset;
-use crate::errors::{guarded, raised, value_error};
+use crate::errors::{guarded, raised, unread, value_error};
 
 /// Weights of one lambda.
 #[pyclass(frozen, module = "multiplane._core")]
@@ -256,7 +256,7 @@ impl PathModel {
 /// Reads the file of a model or of a path; one of the two is None.
 #[pyfunction]
 pub(crate) fn load(path: PathBuf) -> PyResult<(Option<Model>, Option<PathModel>)> {
-    guarded(|| match ModelFile::load(&path).map_err(raised)? {
+    guarded(|| match ModelFile::load(&path).map_err(|error| unread(&path, error))? {
         ModelFile::Model(inner) => Ok((Some(Model { inner }), None)),
         ModelFile::Path(inner) => Ok((None, Some(PathModel { inner }))),
     })

@@ -186,10 +186,8 @@ impl Job {
 
 /// How parameters are set here.
 fn set(name: &str, value: &str) -> String {
-    if name == "lambda" {
-        return format!("lam=\"{value}\"");
-    }
-    format!("params={{\"{name}\": \"{value}\"}}")
+    let keyword = if name == "lambda" { "lam" } else { name.strip_prefix("task.").unwrap_or(name) };
+    format!("{keyword}=\"{value}\"")
 }
 
 /// Trains. `spec` is the tree of a run as JSON text, `source` a Dataset or a UserTask. `watcher` is called with the

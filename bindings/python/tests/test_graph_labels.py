@@ -173,7 +173,7 @@ def test_weights_that_a_loss_ignores():
     """One warning in ``fit``; weights that are all 0 are refused where the loss goes by them."""
     x, y = grids()
     weights = [np.ones(9)] * len(x)
-    with pytest.warns(UserWarning, match="node_weights have no effect on training with task.loss=hamming") as told:
+    with pytest.warns(UserWarning, match="node_weights have no effect on training with loss=hamming") as told:
         GraphSSVM(lam=0.1).fit(x, y, node_weights=weights)
     assert len(told) == 1
     by_weight = GraphSSVM(lam=0.1, params={"task.loss": "node-weighted"})

@@ -15,7 +15,8 @@ import pytest
 from conftest import blobs
 
 from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, _progress, load
-from multiplane._progress import bounds
+from multiplane._forecast import Decline, Forecast
+from multiplane._progress import known, number
 from problems import Multiclass
 
 matplotlib.use("Agg")
@@ -50,6 +51,8 @@ def test_history_plots(x):
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert set(lines) == {"primal", "primal, estimated", "dual"}
     assert {name for name, line in lines.items() if line.get_linestyle() == "--"} == {"primal, estimated"}
+    assert {name for name, line in lines.items() if line.get_drawstyle() == "steps-post"} == {"primal", "dual"}
+    assert [band.get_label() for band in axes.collections] == ["gap", "gap, estimated"]
     assert model.history_.plot(axes, x=x) is axes
     assert model.history_.at("oracle_calls")[-1] == sum(
         model.summary_[calls] for calls in ("oracle_calls", "evaluation_calls")
@@ -89,6 +92,7 @@ def test_records_before_the_first_evaluation(monkeypatch, caplog):
 
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_progress, "LOGGED", 0.0)
     model = StructuredSVM(Multiclass(), solver="bcfw", passes=6, progress=True)
     with caplog.at_level(logging.DEBUG, logger="multiplane"):
         model.fit(list(X), Y.tolist())
@@ -102,16 +106,13 @@ def test_records_before_the_first_evaluation(monkeypatch, caplog):
 
 
 def test_gaps_with_and_without_a_mark():
-    """The progress line has a tilde at gaps that nothing proves, and none at a proven one."""
+    """The progress line has a tilde at gaps that nothing proves, and none at a proven one; an estimate that is smaller counts."""
     record = {"primal": None, "dual": 0.4, "gap": None, "certified": False, "gap_estimate": 0.1}
-    assert bounds(record) == ("gap ~0.1 (20.00 %)",)
-    assert bounds({**record, "gap_estimate": None}) == ()
-    assert bounds({**record, "primal": 0.5, "gap": 0.1, "certified": True}) == ("gap 0.1 (20.00 %)", "primal 0.5")
-    known = {**record, "primal": 1.0, "gap": 0.6, "certified": True}
-    assert bounds(known) == ("gap ~0.1 (20.00 %)", "primal 1")
-    assert bounds({**known, "gap_estimate": 0.7}) == ("gap 0.6 (60.00 %)", "primal 1")
-    assert bounds({**known, "certified": False, "gap_estimate": None}) == ("gap ~0.6 (60.00 %)", "primal 1")
-    assert bounds({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) == ("primal 0.7",)
+    assert known(record) == (0.1, True) and known({**record, "gap_estimate": None}) is None
+    proven = {**record, "primal": 1.0, "gap": 0.6, "certified": True}
+    assert known(proven) == (0.1, True) and known({**proven, "gap_estimate": 0.7}) == (0.6, False)
+    assert known({**proven, "certified": False, "gap_estimate": None}) == (0.6, True)
+    assert known({**record, "primal": 0.7, "dual": None, "gap_estimate": None}) is None
 
 
 class Terminal(io.StringIO):
@@ -134,11 +135,21 @@ def watched(monkeypatch, stream, **params):
 
 
 def test_progress_is_shown_where_somebody_watches(monkeypatch, at_once):
-    """On terminals by default; elsewhere when asked for; the line is cleared at the end."""
+    """On terminals by default, where the line is cleared at the end."""
     assert watched(monkeypatch, io.StringIO()) == "" and watched(monkeypatch, Terminal(), progress=False) == ""
-    for text in (watched(monkeypatch, Terminal()), watched(monkeypatch, io.StringIO(), progress=True)):
-        assert "gap" in text and "primal" in text and "pass" in text and text.endswith("\r")
-        assert "\n" not in text and text.split("\r")[-2].strip() == ""
+    text = watched(monkeypatch, Terminal())
+    assert all(part in text for part in ("\rauto  gap ~", " -> 0.0", "  at most ", " to go  ", " passes  "))
+    assert "\n" not in text and text.endswith("\r") and text.split("\r")[-2].strip() == ""
+
+
+def test_files_and_pipes_have_lines_or_nothing(monkeypatch):
+    """What cannot be taken back is not drawn over: whole lines where they are asked for and a fit takes long, else nothing."""
+    assert watched(monkeypatch, io.StringIO(), progress=True) == ""
+    monkeypatch.setattr(_progress, "LOGGED", 0.0)
+    text = watched(monkeypatch, io.StringIO(), progress=True)
+    lines = text.splitlines()
+    assert text.endswith("\n") and "\r" not in text and all(line.strip() and line.rstrip() == line for line in lines)
+    assert any("  gap ~" in line for line in lines)
 
 
 def test_short_fits_show_nothing(monkeypatch):
@@ -150,15 +161,45 @@ def test_short_fits_show_nothing(monkeypatch):
 
 @pytest.mark.parametrize("columns", [0, 10, 25, 50, 80, 120])
 def test_lines_fit_terminals(monkeypatch, at_once, columns):
-    """No line is as wide as the terminal, and the most important part comes first; a width of 0 is 80."""
+    """No line is as wide as the terminal, an echo of Ctrl-C with it; the gap is last to go; a width of 0 is 80."""
     size = os.terminal_size((columns, 24))
     monkeypatch.setattr(_progress.os, "get_terminal_size", lambda fileno: size)
     stream = Terminal()
     monkeypatch.setattr(stream, "fileno", lambda: 2)
-    lines = watched(monkeypatch, stream).split("\r")
-    assert all(len(line) < (columns or 80) for line in lines)
-    assert any(line.startswith("gap ") for line in lines)
-    assert any("calls" in line for line in lines) == (columns not in (10, 25))
+    lines = [line.replace("\b", "") for line in watched(monkeypatch, stream).split("\r")]
+    assert all(len(line) < (columns or 80) and len(line.rstrip()) + 2 < (columns or 80) for line in lines)
+    assert any("gap " in line for line in lines)
+    assert any("calls" in line for line in lines) == (columns not in (10, 25, 50))
+
+
+def test_an_echo_is_wiped(monkeypatch, at_once):
+    """What Ctrl-C makes the terminal write stands behind the text, and goes away with it."""
+    monkeypatch.setattr(_progress, "_columns", lambda stream: 50)
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    line = _progress.Line()
+    line.show("x" * 60)
+    line.show("y" * 20)
+    line.close()
+    assert stream.getvalue() == "\r" + "x" * 47 + "\r" + "y" * 20 + " " * 29 + "\b" * 29 + "\r" + " " * 22 + "\r"
+
+
+def test_forecasts_are_those_of_the_command_line():
+    """A gap that falls by a tenth in two seconds is forecast, budgets are, and the nearest end counts."""
+    falling = Forecast({"gap": 0.01})
+    for eighth in range(1, 33):
+        falling.push(eighth / 8, 10 ** (0.75 - eighth / 16), 1.0)
+    assert falling.remaining(2.0, 20, 4.0) == "about 2 s to go"
+    for law, wanted, at in (((lambda t: 1 / t), 0.02, 50), ((lambda t: 1 / t**2), 4e-4, 50), ((lambda t: math.exp(-t)), 1e-4, 9.21)):
+        decline = Decline()
+        for quarter in range(1, 33):
+            decline.push(quarter / 4, law(quarter / 4))
+        assert decline.remaining(8.0, wanted) + 8 == pytest.approx(at, rel=1e-3)
+        assert decline.remaining(8.0, wanted**12) is None, "too far"
+    assert Forecast({"seconds": 10.0}).remaining(2.0, 20, 4.0) == "about 6 s to go"
+    assert Forecast({"gap": "1%", "passes": 4}).remaining(2.0, 20, 4.0) == "at most 4 s to go"
+    assert Forecast().remaining(2.0, 20, 4.0) == "" and Forecast({"gap": "x"}).target(1.0) == 0
+    assert [number(value) for value in (0.012345, 250, 1534, 2e6, 1e-7, 0)] == ["0.0123", "250", "1.53k", "2M", "1e-7", "0"]
 
 
 def test_lines_come_at_most_five_times_a_second(monkeypatch):

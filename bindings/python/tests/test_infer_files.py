@@ -49,7 +49,7 @@ def test_faults_of_files_have_their_place(tmp_path):
     path.write_text("p max 2 1\nn 1 s\nn 2 t\na 1 2 -4\n")
     with pytest.raises(ValueError, match=r"negative\.max:4:7: found `-4` as capacity, expected a finite number"):
         infer(path)
-    with pytest.raises(ValueError, match="missing.uai"):
+    with pytest.raises(FileNotFoundError, match="missing.uai"):
         infer(tmp_path / "missing.uai")
 
 

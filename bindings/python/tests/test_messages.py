@@ -126,7 +126,7 @@ def test_data_learned_by_heart():
     assert "train_loss" not in {key for key, value in MulticlassSSVM(lam=1 / 60).fit(x, y).summary_.items() if value is not None}
 
 
-def test_reading_is_as_it_was(tmp_path):
-    """A file that is not there is a wrong value, as wrong files are."""
-    with pytest.raises(ValueError, match="No such file"):
+def test_reading_what_is_not_there(tmp_path):
+    """A file that is not there is the system's to refuse, as `open` does."""
+    with pytest.raises(FileNotFoundError, match="No such file"):
         multiplane.load(tmp_path / "nothing")

@@ -59,7 +59,7 @@ def test_binary_and_unscaled():
 def test_the_warning_says_what_helps():
     """Rows in raw units get one warning with the parameter that helps; scaled, and rows of one scale, get none."""
     x, y = raw()
-    with pytest.warns(UserWarning, match=r"feature 3.*params=\{\"task.scale\": \"max-abs\"\}"):
+    with pytest.warns(UserWarning, match=r"feature x2;.* scale=\"max-abs\"$"):
         mp.MulticlassSSVM(clock="work", passes=2).fit(x, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

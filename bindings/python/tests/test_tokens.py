@@ -107,7 +107,7 @@ def test_forms_are_not_mixed_up():
         model.predict([["the", "cat"]])
     with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite\), found tagged rows"):
         model.predict([[[1.0, 2.0]]])
-    with pytest.raises(ValueError, match="task.template is for columns of text"):
+    with pytest.raises(ValueError, match="^template is for columns of text"):
         ChainSSVM(template="words").fit(DICTS, LABELS)
 
 

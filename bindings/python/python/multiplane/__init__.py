@@ -23,6 +23,7 @@ from multiplane._core import __version__
 from multiplane._explain import Explanation
 from multiplane._files import (
     load_conll,
+    load_crfsuite,
     load_csv,
     load_hmm,
     load_letters,
@@ -77,6 +78,7 @@ __all__ = [
     "infer",
     "load",
     "load_conll",
+    "load_crfsuite",
     "load_csv",
     "load_hmm",
     "load_letters",

@@ -22,10 +22,17 @@ from multiplane._look import Looked
 from multiplane._params import plain, set_path
 from multiplane._path import PathResult
 from multiplane._progress import Watcher
-from multiplane._solvers import Solver, class_name
+from multiplane._solvers import DEFINITIONS, Solver, class_name
 from multiplane._task_docs import documented
 
 logger = logging.getLogger("multiplane")
+
+
+_WITH_DUAL = {entry["name"] for entry in DEFINITIONS["solvers"] if entry["has_dual"]}
+"""Solvers that a gap can stop."""
+
+_USUAL = _WITH_DUAL - {"lasvm"}
+"""Those that end at a gap of 1 % or after 1000 passes where nothing is given; it learns online."""
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -166,6 +173,9 @@ class Estimator(Looked):
             if value is not None:
                 tree.setdefault("stop", {})[name] = plain(value, name)
         for name in ("seed", "clock"):
+            if getattr(self, name) is None:
+                rule = "a whole number, 0 by default: equal seeds repeat a fit" if name == "seed" else "'wall' or 'work'"
+                raise ValueError(f"{name} = None: must be {rule}")
             tree[name] = plain(getattr(self, name), name)
         tree["threads"] = plain(self._workers(), "threads")
         if self._held_out() is not None:
@@ -184,6 +194,11 @@ class Estimator(Looked):
         if not isinstance(self.params, (dict, type(None))):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
+            if str(dotted).split(".")[0] == "data":
+                raise ValueError(
+                    f"params[{dotted!r}]: no effect in Python, where data are the arguments of fit; what reads files takes "
+                    "their parameters, as load_letters(path, folds=...) and load_csv(path, label_column=...) do"
+                )
             value = plain(value, dotted)
             refuse_twice(given or {}, str(dotted), value)
             set_path(tree, str(dotted), value)
@@ -225,7 +240,7 @@ class Estimator(Looked):
         try:
             yield
         except ValueError as error:
-            text = self._worded(str(error))
+            text = self._worded(str(error)) if type(error) is ValueError else str(error)
             if text == str(error):
                 raise
             raise ValueError(text) from None
@@ -233,11 +248,12 @@ class Estimator(Looked):
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Where fitting fails before its results are in place, the estimator is what it was; but the next fit starts
-        anew, as nothing tells any longer what the state of the last one belongs to.
+        anew, as nothing tells any longer what the state of the last one belongs to. Errors are in the user's words.
         """
         before = dict(self.__dict__)
         try:
-            yield
+            with self._in_users_words():
+                yield
         except BaseException:
             if self.__dict__.get("_fit") is before.get("_fit"):
                 self.__dict__.clear()
@@ -255,7 +271,6 @@ class Estimator(Looked):
         user's code raises comes before the first of them is. ``broken_promise`` says what shows that a certified model
         is not, if something does.
         """
-        watcher = Watcher(self.progress)
         tree = self._tree()
         self._check_held_out(tree, test)
         if hasattr(type(self), "partial_fit"):
@@ -264,6 +279,7 @@ class Estimator(Looked):
         problem = {key: value for key, value in tree.items() if key not in free}
         same = same_data and getattr(self, "_problem", None) == problem
         start = getattr(self, "_fit", None) if self.warm_start and same else None
+        watcher = self._watcher(tree, is_warm=start is not None)
         try:
             fit = _core.train(
                 json.dumps(tree),
@@ -299,7 +315,18 @@ class Estimator(Looked):
         if fit.interrupted is not None:
             self._tell_of_interrupt(fit.interrupted)
             raise fit.interrupted
-        self._report(fit.standstill)
+        self._report(None if fit.standstill is None else self._worded(fit.standstill))
+
+    def _watcher(self, tree: dict[str, Any], is_warm: bool) -> Watcher:
+        """What shows how far a fit is. Counts of a warm start go on from the fit before, and budgets do not."""
+        name, stop = str(tree["solver"]["name"]), tree.get("stop") or {}
+        given = stop.keys() & {"gap", "passes", "calls", "seconds"}
+        if given <= {"gap"} and name in _USUAL:
+            stop = {"gap": "1%", **stop, "passes": 1000}
+        if is_warm or name not in _WITH_DUAL:
+            kept = ("gap",) if is_warm else ("passes", "calls", "seconds")
+            stop = {key: stop.get(key) for key in kept}
+        return Watcher(self.progress, name, stop, tree["clock"])
 
     def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:
         """Refuses patience with nothing to watch, and test data from two places."""
@@ -389,7 +416,7 @@ class Estimator(Looked):
 
     def _path(self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
         """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made."""
-        watcher = Watcher(self.progress)
+        watcher = Watcher(self.progress, "path")
         tree = self._tree()
         for name, section, why in (
             ("patience", "stop", "each of its models is trained to its gap; look at the losses on X_test and y_test"),

@@ -19,6 +19,9 @@ from multiplane._path import PathResult, further
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
 
+_USUAL = {"gap": "1%", "passes": 1000}
+"""The stops of runs that are given none, as their files have them."""
+
 _TASKS: dict[str, list[type[BuiltIn]]] = {}
 """The package's estimators by the names of their tasks."""
 
@@ -26,7 +29,6 @@ _TASKS: dict[str, list[type[BuiltIn]]] = {}
 class BuiltIn(Estimator):
     """An estimator whose data the core holds, and whose models need no task beside them."""
 
-    _estimator_type = "classifier"
     _tabular: ClassVar[bool] = False
     """Whether an example is a row of one array."""
     _named = False
@@ -70,6 +72,23 @@ class BuiltIn(Estimator):
         if name == "loss" and self._task in LABELLED:
             return _costs.loss(value, labels)
         return super()._task_value(name, value)
+
+    def _worded(self, text: str) -> str:
+        """What the core says, with keywords in the place of the parameters that they give, and columns as they are called here."""
+        given = {str(name).split(".")[1] for name in self.params or {} if str(name).startswith("task.")}
+        names = {core: keyword for keyword, core in task_names(type(self)).items() if core.split(".")[0] not in given}
+        text = re.sub(r"^(\S+) = null: must be true or false$", r"\1 = None: must be True or False", text)
+        text = re.sub(r"^(\S+) = null:", r"\1 = None:", text)
+        text = re.sub(r"(?<![\"'])\btask\.([a-z_]+)\b", lambda found: names.get(found[1], found[0]), text)
+        return re.sub(r"\b\d+(?= \(up to )|(?<=\(feature )\d+(?=;)", lambda found: self._column_called(int(found[0]) - 1), text)
+
+    def _column_called(self, column: int) -> str:
+        """The name of a feature: that of the DataFrame's column, else ``x0``, ``x1``, ..., as :meth:`top_features` has them."""
+        used = self._model.used_columns() if "_model" in self.__dict__ else None
+        if used is not None:  # features are numbered without those that no example had
+            column = int(np.frombuffer(used, dtype=np.uint32)[column])
+        own = getattr(self, "feature_names_in_", ())
+        return str(own[column]) if column < len(own) else f"x{column}"
 
     # -- data --
 
@@ -167,12 +186,15 @@ class BuiltIn(Estimator):
         return found
 
     def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks: of rows these are classifiers. What labels the parts of examples is none in its sense: it would
+        look for classes among whole labellings to draw folds of each, and refuses lists of lists.
+        """
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
-            estimator_type="classifier",
+            estimator_type="classifier" if self._tabular else None,
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
+            classifier_tags=ClassifierTags() if self._tabular else None,
             input_tags=InputTags(two_d_array=self._tabular, sparse=self._tabular),
             non_deterministic=self._is_timed(),
         )
@@ -234,6 +256,9 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
         }
 
     stop = {name: spec["stop"][name] for name in STOPS if spec["stop"].get(name)}
+    stop = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in stop.items()}
+    if stop == _USUAL:
+        stop = {}
     params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
     regularizer = spec.get("regularizer") or {}
     if regularizer.get("freeze"):

@@ -12,7 +12,7 @@ from multiplane import _core
 from multiplane._explain import Explanation, positions
 from multiplane._kernel import Kernel, Kernels
 from multiplane._labeller import PartLabeller, listed, refuse_text
-from multiplane._tokens import attributes, columns, kind_of, refuse_several
+from multiplane._tokens import attributes, columns, is_token, kind_of, refuse_several, refuse_tokens, shown
 from multiplane._validation import canonical
 
 
@@ -122,7 +122,17 @@ class ChainSSVM(Kernels, PartLabeller):
         if not model.is_named():
             self.n_features_in_ = model.columns(bool(info["spec"]["task"].get("bias", False)))
 
+    def _kind(self) -> tuple[str, int | None]:
+        """What the model was trained on, as :func:`multiplane._tokens.kind_of` has it, and how many columns of text."""
+        if hasattr(self, "n_features_in_"):
+            return "rows", None
+        columns = json.loads(self._model.info()).get("columns")
+        return ("attributes", None) if columns is None else ("columns", int(columns) - 1)  # the label's is one of them
+
     def _refuse_others(self, x: list[Any]) -> None:
+        for i, sequence in enumerate(x):
+            refuse_text(sequence, f"X[{i}]", "tokens")
+        refuse_tokens(x, *self._kind())
         expected = getattr(self, "n_features_in_", None)
         if expected is not None and kind_of(x, has_template=False) == "rows":
             found = x[0].shape[-1] if hasattr(x[0], "shape") and x[0].shape else np.shape(x[0])[-1]
@@ -175,6 +185,8 @@ class ChainSSVM(Kernels, PartLabeller):
         """
         self._check_fitted()
         refuse_text(x, "x", "tokens")
+        if is_token(x, *self._kind()):
+            raise ValueError(f"x is one token, {shown(x)}: expected one sequence of them, as in explain(X[0])")
         refuse_several(x)
         data, _ = self._to_ask([x])
         assert data is not None

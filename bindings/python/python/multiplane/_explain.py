@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+WIDTH = 100
+"""Columns of a printed explanation where no terminal says how many it has."""
+
+ROOM, INDENT = 50, 6
+"""Columns that features need at least to stand below each other, and where they begin on narrower terminals."""
 
 
 class Position(NamedTuple):
@@ -46,14 +54,33 @@ class Explanation(NamedTuple):
     positions: list[Position]
 
     def __str__(self) -> str:
+        """A table as wide as the terminal, or 100 columns: features go on below each other where they do not fit."""
         lines = [f"score {self.score:.4g}, {self.margin:.4g} above the second best labelling"]
         lines.append(f"{'':>4} {'label':<12} {'emission':>9} {'transition':>10} {'margin':>8}  strongest features")
+        width = shutil.get_terminal_size((WIDTH, 24)).columns
         for t, at in enumerate(self.positions):
-            terms = ", ".join(f"{name} {value:.3g}" for name, value in at.features)
-            other = "" if self.second is None or self.second[t] == at.label else f"  (second best: {self.second[t]})"
+            terms = [f"{name} {value:.3g}" for name, value in at.features]
+            parts = [f"{term}," for term in terms[:-1]] + terms[-1:]
+            if self.second is not None and self.second[t] != at.label:
+                parts.append(f" (second best: {self.second[t]})")
             step = at.transition + at.end
-            lines.append(f"{t:>4} {at.label!s:<12} {at.emission:>9.4g} {step:>10.4g} {at.margin:>8.4g}  {terms}{other}")
+            head = f"{t:>4} {at.label!s:<12} {at.emission:>9.4g} {step:>10.4g} {at.margin:>8.4g}  "
+            lines.extend(_wrapped(head, parts, width))
         return "\n".join(lines)
+
+
+def _wrapped(head: str, parts: list[str], width: int) -> list[str]:
+    """Parts behind a head, on lines of so many columns, those after the first one below it, or where that leaves little room below
+    its beginning. A part is never divided.
+    """
+    indent = " " * (len(head) if width - len(head) >= ROOM else INDENT)
+    lines, line, fresh = [], head, len(head)
+    for part in parts:
+        if len(line) + (len(line) > fresh) + len(part) > width and len(line) > len(indent):
+            lines.append(line)
+            line, fresh, part = indent, len(indent), part.lstrip()
+        line += part if len(line) == fresh else f" {part}"
+    return [text.rstrip() for text in [*lines, line]]
 
 
 def positions(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +45,70 @@ def load_libsvm(
     Returns:
         ``X`` (``[n, features]``) and ``y`` (``[n]``, int64 or text). Raises ValueError with file, line and column for bad lines.
     """
-    return _rows(path, "libsvm", sparse, features)
+    return _rows(_core.Dataset.read(path, "libsvm"), sparse, features)
 
 
-def load_csv(path: str | os.PathLike[str], *, sparse: bool | None = None) -> tuple[Any, NDArray[Any]]:
-    """Reads rows of numbers separated by commas, the last of each being its label; as :func:`load_libsvm`."""
-    return _rows(path, "csv", sparse)
+@overload
+def load_csv(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | int | None = None,
+    separator: str | None = None,
+    names: Literal[False] = False,
+    sparse: bool | None = None,
+) -> tuple[Any, NDArray[Any]]: ...
+
+
+@overload
+def load_csv(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | int | None = None,
+    separator: str | None = None,
+    names: Literal[True],
+    sparse: bool | None = None,
+) -> tuple[Any, NDArray[Any], list[str] | None]: ...
+
+
+def load_csv(
+    path: str | os.PathLike[str],
+    *,
+    label_column: str | int | None = None,
+    separator: str | None = None,
+    names: bool = False,
+    sparse: bool | None = None,
+) -> Any:
+    """Reads a table of numbers with a label in each row (plain or gzip), as the command line does: a first line without numbers
+    names the columns, fields may stand in quotation marks, labels are whole numbers or names.
+
+    Args:
+        path: The file.
+        label_column: The column of the labels: its name in the header, or its number, from 1, or from -1 for the last one
+            backwards; the last one where not given (``data.label_column`` of the command line).
+        separator: What divides columns, one character or ``"tab"``; of tab, semicolon and comma what the first line has where
+            not given (``data.separator``).
+        names: Whether the names of the features' columns are wanted, too.
+        sparse: Whether ``X`` is a SciPy CSR matrix; as in :func:`load_libsvm`.
+
+    Returns:
+        ``X`` (``[n, features]``) and ``y`` (``[n]``, int64 or text); with ``names`` a list of names after them, None where the file
+        names no columns, or two alike. Estimators know columns by name where they are those of a DataFrame:
+        ``pandas.DataFrame(X, columns=names)``. Raises OSError where the file cannot be read, ValueError with file, line and
+        column for bad lines.
+    """
+    if label_column is not None and (isinstance(label_column, bool) or not isinstance(label_column, (str, int, np.integer))):
+        raise ValueError(f"label_column = {label_column!r}: expected the name of a column, or its number from 1 (from -1 backwards)")
+    if separator is not None and not isinstance(separator, str):
+        raise ValueError(f"separator = {separator!r}: expected one character, or 'tab'")
+    rules = {"label_column": None if label_column is None else str(label_column), "separator": separator}
+    given = {name: value for name, value in rules.items() if value is not None}
+    try:
+        dataset = _core.Dataset.read(path, "csv", rules=json.dumps(given) if given else None)
+    except ValueError as error:
+        text = str(error).replace("data.label_column", "label_column").replace("data.separator", "separator")
+        raise ValueError(text) from None
+    found = _rows(dataset, sparse)
+    return (*found, dataset.column_names()) if names else found
 
 
 def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
@@ -63,11 +122,8 @@ def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:
     return before[offsets], indices[kept], values[kept], features, ends, labels
 
 
-def _rows(
-    path: str | os.PathLike[str], format: str, sparse: bool | None, features: int | None = None
-) -> tuple[Any, NDArray[Any]]:
-    read = _csr(_core.Dataset.read(path, format))
-    offsets, indices, values, columns, _, labels = _fitted(read, features)
+def _rows(dataset: _core.Dataset, sparse: bool | None, features: int | None = None) -> tuple[Any, NDArray[Any]]:
+    offsets, indices, values, columns, _, labels = _fitted(_csr(dataset), features)
     try:
         y: NDArray[Any] = np.array([int(label) for label in labels], dtype=np.int64)
     except ValueError:
@@ -182,6 +238,20 @@ def load_conll(path: str | os.PathLike[str]) -> tuple[list[list[tuple[str, ...]]
     sentences = _core.Dataset.read(path, "conll").tokens()
     x = [[tuple(token[:-1]) for token in sentence] for sentence in sentences]
     return x, [[token[-1] for token in sentence] for sentence in sentences]
+
+
+def load_crfsuite(path: str | os.PathLike[str]) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+    """Reads CRFsuite's text, ``label TAB attribute TAB attribute:weight ...`` with empty lines between sequences (plain or gzip).
+
+    Returns:
+        ``X``, a list of sequences whose tokens are dicts of attributes with their weights, as :class:`ChainSSVM` takes them, and ``y``,
+        a list of lists of labels. Raises OSError where the file cannot be read, ValueError with file, line and column for bad lines.
+    """
+    dataset = _core.Dataset.read(path, "crfsuite")
+    offsets, indices, values, _, ends, labels = _csr(dataset)
+    tokens = _named(offsets, indices, values, dataset.column_names() or [])
+    spans = list(zip([0, *ends], ends, strict=False))
+    return [tokens[first:last] for first, last in spans], [labels[first:last] for first, last in spans]
 
 
 def load_trees(path: str | os.PathLike[str]) -> tuple[list[tuple[Any, Any, list[str | None]]], list[list[str | None]]]:

@@ -49,8 +49,9 @@ class History(list[dict[str, Any]]):
         return [count / n for count in calls]
 
     def plot(self, ax: Any = None, x: str = "pass") -> Any:
-        """Draws the proven primal and dual values and the gap between them, and dashed where the primal value of the
-        present weights is thought to be; needs matplotlib. That estimate is usually too low in the first passes: on letters
+        """Draws the proven primal and dual values as steps, as they hold until better ones are proven, with the gap between them in a
+        light shade; and dashed where the primal value of the present weights is thought to be, with the gap that is left then in a
+        darker one; needs matplotlib. That estimate is usually too low in the first passes: on letters
         (OCR) after 10 passes 0.157 above the dual value, where 0.266 was proven.
 
         Args:
@@ -66,23 +67,25 @@ class History(list[dict[str, Any]]):
         primal = [(when, record["primal"]) for when, record in rows if record["primal"] is not None]
         dual = [(when, record["dual"]) for when, record in rows if record["dual"] is not None]
         thought = [
-            (when, record["dual"] + record["gap_estimate"])
+            (when, record["dual"] + record["gap_estimate"], record["dual"])
             for when, record in rows
             if record["dual"] is not None and record.get("gap_estimate") is not None
         ]
         both = [(when, record["primal"], record["dual"]) for when, record in rows if record["gap"] is not None]
-        _line(ax, primal, label="primal", color="#1f77b4")
-        _line(ax, thought, label="primal, estimated", color="#1f77b4", linestyle="--", linewidth=1)
-        _line(ax, dual, label="dual", color="#ff7f0e")
+        _line(ax, primal, label="primal", color="#1f77b4", drawstyle="steps-post")
+        _line(ax, [point[:2] for point in thought], label="primal, estimated", color="#1f77b4", linestyle="--", linewidth=1)
+        _line(ax, dual, label="dual", color="#ff7f0e", drawstyle="steps-post")
         if both:
-            ax.fill_between(*zip(*both, strict=True), alpha=0.15, label="gap")
+            ax.fill_between(*zip(*both, strict=True), alpha=0.12, step="post", linewidth=0, label="gap")
+        if thought:
+            ax.fill_between(*zip(*thought, strict=True), alpha=0.25, linewidth=0, label="gap, estimated")
         ax.set_xlabel(AXES[x])
         ax.set_ylabel("objective")
         ax.legend()
         return ax
 
 
-def _line(ax: Any, points: list[tuple[float, float]], **style: Any) -> None:
+def _line(ax: Any, points: list[Any], **style: Any) -> None:
     """Draws a line, where there are points."""
     if points:
         ax.plot(*zip(*points, strict=True), **style)

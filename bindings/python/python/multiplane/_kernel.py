@@ -14,6 +14,7 @@ from multiplane._given import changed
 from multiplane._params import plain
 from multiplane._several import Several
 from multiplane._support import numbers_of, support_of
+from multiplane._words import ATTRIBUTES
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
@@ -93,6 +94,7 @@ class Kernels(Several):
 
     def _worded(self, text: str) -> str:
         """What the core says, in terms of what the user gave."""
+        text = super()._worded(text)
         return text.replace("`precomputed`", self._called("precomputed")) if callable(self.kernel) else text
 
     @classmethod
@@ -184,7 +186,7 @@ class Kernels(Several):
 
         def __getattr__(self, name: str) -> Any:
             """Says why a result is not there."""
-            why = None if name.startswith("_") else self._reason(name)
+            why = None if name.startswith("_") else self._reason(name) or ATTRIBUTES.get(name)
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(f"{text}: {why}" if why else text, name=name, obj=self)
 

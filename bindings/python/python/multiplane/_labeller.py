@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import Any, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,13 +82,14 @@ class PartLabeller(Several):
         return None if x is None else self._dataset(x, self._labels(y, "y_test"))
 
     def fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
+        self, X: Any, y: Any, *others: Never, sample_weight: Any = None, X_test: Any = None, y_test: Any = None
     ) -> Self:
         """Trains on sequences ``X`` and their labels ``y``. Returns self. Raises ValueError for unusable input.
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight`` (``[n]``, at least 0) says how much each
         sequence counts: a weight of 2 is one that is there twice.
         """
+        _validation.refuse_positional(others, type(self).__name__)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)
             self._train(data, self._test_data(X_test, y_test), self._was_fitted_on(data))

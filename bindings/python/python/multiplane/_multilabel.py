@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import Any, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ class MultiLabelSSVM(Several):
 
     _task = "multilabel"
     _tabular = True
+    __metadata_request__fit = _validation.REQUESTS
     _pair: NDArray[Any] | None = None
     """The two classes of a 1D y."""
 
@@ -124,13 +125,14 @@ class MultiLabelSSVM(Several):
             return {"name": "edges", "edges": plain(value, name)}
         return super()._task_value(name, value)
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+    def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
         """Trains on rows ``X`` (``[n, features]``) and their labels ``y`` (``[n, labels]``, 0 and 1; or ``[n]``, of two classes).
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much each
         row counts: a weight of 2 is one that is there twice. It is no name of the signature, for the reason that
         :meth:`MulticlassSSVM.fit` gives. Returns self. Raises ValueError for unusable input.
         """
+        _validation.refuse_positional(others, type(self).__name__)
         sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
         with self._all_or_nothing():
             data = _validation.weighted(self._data(X, y), sample_weight)

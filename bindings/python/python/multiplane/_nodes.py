@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,7 @@ class NodeLabeller(Several):
         self,
         X: Any,
         y: Any = None,
-        *,
+        *others: Never,
         node_weights: Any = None,
         sample_weight: Any = None,
         X_test: Any = None,
@@ -147,6 +147,7 @@ class NodeLabeller(Several):
         ``sample_weight`` (``[n]``, at least 0) says how much each example counts: a weight of 2 is one that is there twice.
         With test data its mean loss is in every entry of ``history_``.
         """
+        _validation.refuse_positional(others, type(self).__name__)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             data = _validation.weighted(self._dataset(X, y, node_weights, learn=True), sample_weight)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from multiplane._forecast import Forecast
+
 logger = logging.getLogger("multiplane")
 
 #: Seconds before anything is shown where somebody watches: what ends sooner needs no line.
@@ -17,6 +19,15 @@ QUIET = 1.0
 
 #: Seconds between two updates.
 REDRAWN = 0.2
+
+#: Seconds between two lines where lines stay.
+LOGGED = 10.0
+
+#: What a terminal writes by itself when Ctrl-C is typed, ``^C``: room is left for it, and it is wiped with the line.
+ECHO = 2
+
+#: Cells of the bar.
+CELLS = 20
 
 
 def _notebook() -> Callable[..., Any] | None:
@@ -37,44 +48,68 @@ def _columns(stream: TextIO) -> int:
         return 80
 
 
+def fitted(parts: list[tuple[int, str]], columns: int) -> str:
+    """Parts that fit into so many columns, in their order, two spaces between: those of the highest rank go first, and the most
+    important one is cut where not even it fits.
+    """
+    kept = [part for part in parts if part[1]]
+    while True:
+        line = "  ".join(text for _, text in kept)
+        if len(line) <= columns or len(kept) < 2:
+            return line[: max(columns, 0)]
+        highest = max(rank for rank, _ in kept)
+        kept.pop(max(k for k, (rank, _) in enumerate(kept) if rank == highest))
+
+
 class Line:
     """A line that is replaced by the next one and goes away at the end: on a terminal never wider than it, in a notebook
-    one output that is updated. At most five times a second, and not in the first one unless it was asked for
-    (``shown=True``). ``shown=None`` shows it where somebody watches: on terminals and in notebooks.
+    one output that is updated. At most five times a second, and not in the first one. ``shown=None`` shows it where somebody
+    watches: on terminals and in notebooks. Where it is asked for elsewhere (``shown=True``), in a file or a pipe, nothing can be
+    taken back: whole lines come there, one every ten seconds.
     """
 
     def __init__(self, shown: bool | None = None) -> None:
         self._stream: TextIO | None = sys.stderr
         self._display = _notebook() if shown is not False else None
         self._handle: Any = None
-        terminal = self._stream is not None and self._stream.isatty()
-        self.shown = (terminal or self._display is not None) if shown is None else shown
+        self._terminal = self._stream is not None and self._stream.isatty()
+        watched = self._terminal or self._display is not None
+        self.shown = watched if shown is None else shown
         self.start = time.monotonic()
-        watched = terminal or self._display is not None
-        self._next = self.start + QUIET if watched else self.start
+        self._pause = REDRAWN if watched else LOGGED
+        self._next = self.start + (QUIET if watched else LOGGED)
         self._width = 0
 
     def show(self, *parts: str) -> None:
         """Shows parts, the most important first, in place of what was shown; those that do not fit are left out."""
+        self.show_ranked(lambda: list(enumerate(parts)))
+
+    def show_ranked(self, parts: Callable[[], list[tuple[int, str]]]) -> None:
+        """As :meth:`show`, of parts in any order with a rank for each, 0 being the most important; asked for where it is time to."""
         now = time.monotonic()
         if not self.shown or now < self._next:
             return
-        self._next = now + REDRAWN
+        self._next = now + self._pause
         if self._display is not None:
-            self._in_notebook("  ".join(parts))
+            self._in_notebook("  ".join(text for _, text in parts() if text))
+        elif self._terminal and self._stream is not None:
+            self._draw(fitted(parts(), _columns(self._stream) - 1 - ECHO))
         elif self._stream is not None:
-            room = _columns(self._stream) - 1
-            text = parts[0][:room]
-            for part in parts[1:]:
-                if len(text) + 2 + len(part) <= room:
-                    text += "  " + part
-            self._write(text, room)
+            self._stream.write("  ".join(text for _, text in parts() if text) + "\n")
+            self._stream.flush()
 
-    def _write(self, text: str, room: int) -> None:
+    def _draw(self, text: str) -> None:
+        """Draws the line. The cursor goes back to where the text ends, so that an echo stands there and not at the end of the row."""
         assert self._stream is not None
-        self._stream.write("\r" + text.ljust(min(self._width, room)))
+        rest = max(self._wiped() - len(text), 0)
+        self._stream.write("\r" + text + " " * rest + "\b" * rest)
         self._stream.flush()
         self._width = len(text)
+
+    def _wiped(self) -> int:
+        """How many columns a line may have left, an echo of Ctrl-C after it."""
+        assert self._stream is not None
+        return min(self._width + ECHO, _columns(self._stream) - 1) if self._width else 0
 
     def _in_notebook(self, text: str) -> None:
         content = {"text/plain": text}
@@ -89,48 +124,84 @@ class Line:
             self._in_notebook("")
             self._handle = None
         if self._width and self._stream is not None:
-            self._write("", _columns(self._stream) - 1)
-            self._stream.write("\r")
+            self._stream.write("\r" + " " * self._wiped() + "\r")
             self._stream.flush()
+            self._width = 0
 
 
-def bounds(record: dict[str, Any]) -> tuple[str, ...]:
-    """What a record says of gap and primal value, the smaller of what is proven and what is estimated. A gap with a
-    tilde is an estimate; without one it is proven.
-    """
-    primal, dual, gap = record["primal"], record["dual"], record["gap"]
-    estimate = record.get("gap_estimate")
-    if gap is None or (estimate is not None and estimate < gap):
-        gap, mark = estimate, "~"
-    else:
-        mark = "" if record["certified"] else "~"
-    value = () if primal is None else (f"primal {primal:.6g}",)
-    if gap is None:
-        return value
-    share = f" ({100 * gap / (dual + gap):.2f} %)" if dual is not None and dual + gap > 0 else ""
-    return (f"gap {mark}{gap:.3g}{share}", *value)
+def known(record: dict[str, Any]) -> tuple[float, bool] | None:
+    """The gap that a record tells of, the smaller of what is proven and what is estimated, and whether it is an estimate."""
+    gap, estimate = record["gap"], record.get("gap_estimate")
+    if record["dual"] is None:
+        return None
+    if estimate is not None and (gap is None or estimate < gap):
+        return float(estimate), True
+    return None if gap is None else (float(gap), not record["certified"])
+
+
+def number(value: float) -> str:
+    """A number for readers, as the command line has it: three digits, 0.01, 250, 1.5k, 2M, 1e-7."""
+    value = float(f"{value:.2e}")
+    size = abs(value)
+    if size != 0 and not 1e-4 <= size < 1e9:
+        mantissa, power = f"{value:.2e}".split("e")
+        return f"{float(mantissa):g}e{int(power)}"
+    if size >= 1e6:
+        return f"{float(f'{value / 1e6:.2e}'):g}M"
+    return f"{float(f'{value / 1e3:.2e}'):g}k" if size >= 1e3 else f"{value:g}"
 
 
 class Watcher:
-    """Is told of records and of progress between them; shows the line and logs records at level DEBUG."""
+    """Is told of records and of progress between them; shows the line of the command line and logs records at level DEBUG.
 
-    def __init__(self, progress: bool | None) -> None:
+    ``label`` is what the line begins with, ``stop`` the section of the specification that says when the fit ends.
+    """
+
+    def __init__(
+        self, progress: bool | None, label: str = "", stop: dict[str, Any] | None = None, clock: str = "wall"
+    ) -> None:
         self.line = Line(progress)
-        self.best: tuple[str, ...] = ()
+        self.label = label
+        self.forecast = Forecast(stop, "s" if clock == "wall" else "work seconds")
+        self.gap = "gap -"
 
     def needed(self) -> bool:
         """Whether anybody would see anything."""
         return self.line.shown or logger.isEnabledFor(logging.DEBUG)
 
     def __call__(self, first: Any, calls: int | None = None, seconds: float | None = None) -> None:
-        if calls is None:
+        if calls is None or seconds is None:
             record = json.loads(first)
             logger.debug("record: %s", record)
-            self.best = bounds(record)
             first, calls = record["pass"], record["oracle_calls"] + record.get("evaluation_calls", 0)
-        passed = time.monotonic() - self.line.start
-        gap, *rest = self.best or ("training",)
-        self.line.show(gap, f"pass {first:.1f}", f"{passed:.0f} s", *rest, f"calls {calls}")
+            seconds = record["seconds"] + record.get("evaluation_seconds", 0.0)
+            self._hear(record, seconds)
+        spent = (first, calls, seconds)
+        self.line.show_ranked(lambda: self._parts(*spent))
+
+    def _hear(self, record: dict[str, Any], seconds: float) -> None:
+        found = known(record)
+        if found is None:
+            return
+        gap, is_estimate = found
+        primal = record["dual"] + gap
+        self.forecast.push(seconds, gap, primal)
+        wanted = self.forecast.target(primal)
+        self.gap = f"gap {'~' if is_estimate else ''}{number(gap)}" + (f" -> {number(wanted)}" if wanted > 0 else "")
+
+    def _parts(self, passes: float, calls: int, seconds: float) -> list[tuple[int, str]]:
+        share, unit = self.forecast.share(passes, calls, seconds), self.forecast.unit
+        done = int(share * CELLS)
+        bar = "=" * done + (">" if done < CELLS else "")
+        return [
+            (4, self.label),
+            (6, f"[{bar:<{CELLS}}]"),
+            (0, self.gap),
+            (1, self.forecast.remaining(passes, calls, seconds)),
+            (3, f"{passes:.1f} passes"),
+            (5, f"{calls} calls"),
+            (2, f"{seconds:.1f} {unit}"),
+        ]
 
     def close(self) -> None:
         """Takes the line away."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Never, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ class _RowClassifier(Kernels):
     _tabular = True
     _takes_matrices = True
     _multi_class: ClassVar[bool]
+    __metadata_request__fit = _validation.REQUESTS
 
     # -- data --
 
@@ -76,7 +77,7 @@ class _RowClassifier(Kernels):
                 f"{len(self.classes_)} classes"
             )
 
-    def fit(self, X: Any, y: Any, *, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
+    def fit(self, X: Any, y: Any, *others: Never, X_test: Any = None, y_test: Any = None, **weights: Any) -> Self:
         """Trains on rows ``X`` (``[n, features]``, dense or SciPy sparse) and class labels ``y`` (``[n]``).
 
         With test data its mean loss is in every entry of ``history_``. ``sample_weight=`` (``[n]``, at least 0) says how much
@@ -84,15 +85,15 @@ class _RowClassifier(Kernels):
         of the weights. It is no name of the signature, as scikit-learn then holds estimators to seven equal digits between weights
         and copies, and a gap of 1 % leaves two. Returns self. Raises ValueError for unusable input.
         """
+        _validation.refuse_positional(others, type(self).__name__)
         sample_weight = _validation.sample_weight_of(weights, type(self).__name__)
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
-                with self._in_users_words():
-                    data = _validation.weighted(self._data(X, y), sample_weight)
-                    self._labels_seen = y
-                    same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
-                    self._train(data, self._test_data(X_test, y_test), same)
+                data = _validation.weighted(self._data(X, y), sample_weight)
+                self._labels_seen = y
+                same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
+                self._train(data, self._test_data(X_test, y_test), same)
             finally:
                 self.__dict__.pop("_labels_seen", None)
             self.__dict__.pop("_learning", None)
@@ -194,6 +195,7 @@ class _RowClassifier(Kernels):
         if self._named:
             model = model.with_labels([str(label) for label in self.classes_])
         super()._take(model, summary)
+        self._take_intercept(json.loads(model.info()))
 
     def _from_model(self, model: _core.Model) -> None:
         """Takes over a model that was trained elsewhere."""
@@ -205,6 +207,11 @@ class _RowClassifier(Kernels):
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         super()._take(model, info)
+        self._take_intercept(info)
+
+    def _take_intercept(self, info: dict[str, Any]) -> None:
+        """As scikit-learn's linear classifiers have it: a number for each row of ``coef_``, 0.0 where there is none."""
+        self.intercept_ = self.coef_[:, -1].copy() if info["spec"]["task"].get("bias", False) else 0.0
 
     # -- results --
 
@@ -256,7 +263,7 @@ class _RowClassifier(Kernels):
 class BinarySSVM(_RowClassifier):
     """Two classes: a linear support vector machine with a certified gap.
 
-    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``. With a kernel it is
+    ``coef_`` has shape ``(1, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(1, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same without the
     bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 
@@ -329,7 +336,7 @@ class BinarySSVM(_RowClassifier):
 class MulticlassSSVM(_RowClassifier):
     """Several classes (Crammer-Singer): the class with the highest score wins.
 
-    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``. With a kernel it is
+    ``coef_`` has shape ``(classes, features)``, a bias feature included where ``bias=True``, which is ``intercept_``, too (else 0.0). With a kernel it is
     ``(classes, support)``: a coefficient for each training row that carries weight, then the bias. ``dual_coef_`` is the same
     without the bias, ``support_`` has the numbers of these rows, ``n_support_`` how many each class has.
 

@@ -33,9 +33,11 @@ class Solver:
         return dict(self.params)
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters; returns self."""
-        type(self)(**params)  # refuses unknown names
-        self.params.update(params)
+        """Sets parameters; returns self. What is below one is named with it: ``planes__max_idle=5`` leaves its others as they are."""
+        type(self)(**{key.partition("__")[0]: value for key, value in params.items()})  # refuses unknown names
+        for key, value in params.items():
+            name, *below = key.split("__")
+            self.params[name] = _inserted(self.params.get(name), below, value)
         return self
 
     def __repr__(self) -> str:
@@ -46,6 +48,15 @@ class Solver:
 
     def __hash__(self) -> int:
         return hash(json.dumps(self._tree(), sort_keys=True, default=str))
+
+
+def _inserted(known: Any, below: list[str], value: Any) -> Any:
+    """A parameter with one of its own parameters set, which ``below`` leads to; a choice by its bare name keeps that."""
+    if not below:
+        return value
+    table = dict(known) if isinstance(known, dict) else {} if known is None else {"name": known}
+    table[below[0]] = _inserted(table.get(below[0]), below[1:], value)
+    return table
 
 
 def class_name(name: str) -> str:

@@ -26,6 +26,47 @@ def kind_of(x: list[Any], has_template: bool) -> str:
     return "rows"
 
 
+def is_token(x: Any, kind: str, width: int | None) -> bool:
+    """Whether this is a token, and no sequence, of what a model of this kind was trained on; of columns there are ``width``."""
+    texts = isinstance(x, (list, tuple)) and len(x) > 0 and all(isinstance(cell, str) for cell in x)
+    if kind == "attributes":
+        return texts or isinstance(x, (dict, *_SETS))
+    if kind == "columns":
+        return texts and width is not None and len(x) == width > 1
+    flat = isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim == 1)
+    return flat and len(x) > 0 and isinstance(x[0], (int, float, np.number))
+
+
+def shown(x: Any) -> str:
+    """What a message repeats of a token."""
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def refuse_tokens(x: list[Any], kind: str, width: int | None) -> None:
+    """Refuses one sequence where a list of them is expected, and tokens of another width than the model's."""
+    if any(isinstance(one, (int, float, np.number)) for one in x[:1]):
+        raise ValueError("X is a list of numbers: expected a list of sequences, each of them rows of numbers")
+    if is_token(x[0], kind, width):
+        if kind == "attributes" and isinstance(x[0], (list, tuple)):  # a sentence of words looks the same
+            trained = "the model was trained on attributes (crfsuite), found columns of text (conll)"
+            raise ValueError(f"X[0] is {shown(x[0])}: {trained}; for one sentence pass [sentence]")
+        part, whole = ("row", "sequence") if kind == "rows" else ("token", "sentence")
+        raise ValueError(f"X[0] is one {part}, {shown(x[0])}: expected a list of {part}s; for one {whole} pass [{whole}]")
+    if kind != "columns" or width is None:
+        return
+    for i, sentence in enumerate(x):
+        for at, token in enumerate(_tokens(sentence)):
+            cells = [token] if isinstance(token, str) else token if isinstance(token, (list, tuple)) else None
+            found = width if cells is None else len(cells)
+            if found != width and cells is not None and all(isinstance(cell, str) for cell in cells):
+                raise ValueError(f"X[{i}][{at}] is {shown(token)}, of {_columns(found)}: the model was trained on {_columns(width)}")
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
 def refuse_several(x: Any) -> None:
     """Refuses what is no sequence of one token or more: nothing, and lists of sequences."""
     if not hasattr(x, "__len__"):

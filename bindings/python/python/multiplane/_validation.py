@@ -10,6 +10,9 @@ import numpy as np
 
 from multiplane._words import advice_for_fit
 
+REQUESTS = {"sample_weight": None}
+"""What scikit-learn's routing of metadata shall know of fits whose signatures do not have it."""
+
 
 def rows(x: Any, estimator: Any, reset: bool) -> Any:
     """A 2D array or CSR matrix of float64; sets or checks ``n_features_in_`` and ``feature_names_in_``."""
@@ -188,6 +191,12 @@ def tell_of_column(y: Any) -> None:
             _conversion_warning(),
             stacklevel=4,
         )
+
+
+def refuse_positional(others: tuple[Any, ...], name: str) -> None:
+    """Refuses what a fit is given by position after X and y."""
+    if others:
+        raise TypeError(f"{name}.fit() takes X and y by position, found {len(others)} more: weights of examples are sample_weight=...")
 
 
 def sample_weight_of(given: dict[str, Any], name: str) -> Any:

@@ -61,6 +61,16 @@ WORDS: dict[str, tuple[str, str]] = {
     "cache_size": ("kernel_rows", 'kernel_rows={{"cache_mb": {value}}}'),
     "shrinking": ("solver", "nothing: solvers leave out what is done by themselves"),
     "min_freq": ("min_count", "min_count={value}"),
+    "feature_minfreq": ("min_count", "min_count={value}"),
+    "max_iterations": ("passes", "passes={value}: oracle calls per example"),
+    "delta": ("gap", 'gap={value}, an absolute duality gap, or percent of the primal as in gap="1%"'),
+    "period": ("gap", 'gap={value}, an absolute duality gap, or percent of the primal as in gap="1%"'),
+    "model_filename": (_NONE, "nothing: save(path) writes the model after fit, and multiplane.load(path) reads it"),
+    "keep_tempfiles": (_NONE, "nothing: there are no files; save(path) writes the model after fit"),
+    "shuffle": ("seed", "nothing: the order of examples is the solver's, drawn by seed"),
+    "num_memories": ("solver", "nothing: multiplane.solvers has the parameters of solvers"),
+    "linesearch": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
+    "max_linesearch": ("solver", "nothing: steps are those of the solver (multiplane.solvers)"),
     "all_possible_states": (_NONE, "nothing: every label has a weight for every feature"),
     "all_possible_transitions": (_NONE, "nothing: all transitions have weights"),
     "inference_cache": ("solver", 'solver=multiplane.solvers.MPBCFW(planes={{"max_idle": 50}})'),
@@ -71,6 +81,26 @@ WORDS: dict[str, tuple[str, str]] = {
     "templates": ("template", "template={value}"),
 }
 """For each word the keyword that it is about, if there is one, and what to write; ``{value}`` is what was given."""
+
+
+_PROBABILITIES = (
+    "there are no probabilities: margins(X) says how sure each label is, and decision_function(X) has its score; of rows "
+    "sklearn.calibration.CalibratedClassifierCV makes probabilities"
+)
+
+ATTRIBUTES: dict[str, str] = {
+    "transition_features_": "pair_ has the weights of steps, [from, to] in the order of classes_; top_weights() names the strongest",
+    "state_features_": "unary_ has the weights of features, [label, feature]; top_features() names the strongest of each label",
+    "attributes_": "get_feature_names_out() has the names of features",
+    "num_attributes_": "len(get_feature_names_out()) is the number of features",
+    "training_log_": "history_ has a record of every iteration",
+    "predict_single": "write predict([x])[0]",
+    "predict_marginals": _PROBABILITIES,
+    "predict_marginals_single": _PROBABILITIES,
+    "predict_proba": _PROBABILITIES,
+    "predict_log_proba": _PROBABILITIES,
+}
+"""Attributes and methods of scikit-learn and its kin that there are not here, and what there is."""
 
 
 def advice(name: str, known: Collection[str], value: Any = None) -> str:

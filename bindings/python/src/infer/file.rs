@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use super::answer::{Found, found};
 use super::energies::Energies;
-use crate::errors::{guarded, raised};
+use crate::errors::{guarded, unread};
 
 /// The engine of flow networks, which solves no energies.
 const MAX_FLOW: &str = "max-flow";
@@ -30,7 +30,7 @@ type Cut = (usize, usize, Option<i64>, Found);
 /// Reads a file: a model, or else the cut of the flow network in it.
 #[pyfunction]
 pub(crate) fn read_problem(py: Python<'_>, path: PathBuf) -> PyResult<(Option<Energies>, Option<Cut>)> {
-    let instance = guarded(|| py.detach(|| format::read(&path)).map_err(|error| raised(Error::from(error))))?;
+    let instance = guarded(|| py.detach(|| format::read(&path)).map_err(|error| unread(&path, Error::from(error))))?;
     match instance {
         Instance::Mrf(mrf) => Ok((Some(Energies::of(mrf)), None)),
         Instance::Flow(Flow::Whole(network)) => {
