@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
     about = "Train, certify and use structural support vector machines",
     after_help = "Start with `multiplane demo`. `multiplane describe` lists solvers, tasks, run parameters, losses, formats and\n\
                   engines.\n\
-                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (model and checkpoint saved)."
+                  Exit codes: 0 done, 1 ran but failed, 2 bad input or usage, 130 interrupted (what there was is saved)."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

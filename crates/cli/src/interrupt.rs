@@ -44,3 +44,8 @@ fn fail_at_the_limit() {}
 pub(crate) fn flag() -> Arc<AtomicBool> {
     ASKED.get_or_init(Arc::default).clone()
 }
+
+/// Whether a signal has asked the run to end.
+pub(crate) fn is_asked() -> bool {
+    ASKED.get().is_some_and(|asked| asked.load(Ordering::Relaxed))
+}

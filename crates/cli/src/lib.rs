@@ -21,6 +21,7 @@ mod report;
 mod status_line;
 mod terminal;
 mod tree;
+mod usage;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -51,7 +52,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     }));
     let cli = match args::parse(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return terminal::refuse_usage(&error, &arguments),
+        Err(error) => return usage::refuse(&error, &arguments),
     };
     interrupt::install();
     let code = match std::panic::catch_unwind(|| dispatch(cli)) {

@@ -1,11 +1,9 @@
 //! Writing to the terminal: a closed pipe or a full disk behind it ends a command, it does not panic.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use multiplane::clock::ClockKind;
 use multiplane::observe::RunCost;
 use multiplane::{Error, KernelCost};
@@ -76,44 +74,10 @@ pub(crate) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escaped(line));
 }
 
-/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would command a
-/// terminal, nothing is coloured: the message quotes it.
-pub(crate) fn refuse_usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
-    let mut arguments = arguments.iter().map(|text| text.to_string_lossy());
-    if let Some(other) = meant(error) {
-        complain(&format!("error: {other}"));
-    } else if error.use_stderr() && arguments.any(|text| escaped(&text) != text) {
-        complain(error.render().to_string().trim_end());
-    } else {
-        match error.print() {
-            Err(fault) if !error.use_stderr() && fault.kind() != io::ErrorKind::BrokenPipe => {
-                complain(&format!("error: standard output could not be written: {fault}"));
-                return 1;
-            }
-            _ => {} // where even standard error fails there is nobody to tell
-        }
-    }
-    error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
-}
-
 /// A number of things of this name.
 pub(crate) fn counted(number: u64, name: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {name}{ending}")
-}
-
-/// What to say of an option that other programs have.
-fn meant(error: &clap::Error) -> Option<&'static str> {
-    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
-    match argument.as_str() {
-        _ if error.kind() != ErrorKind::UnknownArgument => None,
-        "-C" | "--C" => Some("there is no option -C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
-        "-v" | "--verbose" => Some(
-            "there is no option -v or --verbose: progress is shown on a terminal, --record FILE writes all there is to \
-             know, --quiet says nothing",
-        ),
-        _ => None,
-    }
 }
 
 /// What seconds are called: under the work clock they are counted, not measured.

@@ -44,10 +44,13 @@ fn faults_in_rows() {
         ("1 1:1\n-1 2147483648:1\n", ":2:4: found index `2147483648`, expected at most 268435456"),
         ("1 1:1\n-1 18446744073709551616:1\n", ":2:4: found index `18446744073709551616`, expected at most"),
         ("1 1:1\n-1 5\n", ":2:4: found `5` as feature, expected index:value"),
-        ("0.5,1\nnan,1\n", ":2:1: found `nan` as value, expected a finite number"),
-        ("0.5,1\n0.5,0.5,1\n", ":2:10: found 3 columns, expected 2 as on line 1"),
-        ("0.5,1\n0.5,b\n", ":2:5: found `b` as label, expected an integer"),
-        ("call me Ishmael\n", ":1:1: found `call me Ishmael`, expected a line of a known format"),
+        ("0.5,0,0,0,1\nnan,0,0,0,1\n", ":2:1: found `nan` as value, expected a finite number"),
+        ("0.5,0,0,0,1\n0.5,0,0,0,2,1\n", ":2:14: found 6 columns, expected 5 as on line 1"),
+        ("0.5,0,0,0,1\n0.5,0,0,0,b\n", ":2:11: found `b` as label, expected an integer"),
+        (
+            "call me Ishmael\n",
+            ":1:1: found `call me Ishmael`, which is none of the formats of task binary (libsvm, csv): name it with --format",
+        ),
     ] {
         scratch.write("bad", content);
         assert_faulty(&scratch, "bad", message);
@@ -170,7 +173,7 @@ fn unknown_names_come_with_a_suggestion() {
         ("--set stop.pass=1", "`pass`: did you mean `passes`?"),
         ("--clock sun", "unknown clock `sun`: expected one of `wall`, `work`"),
         ("--clock wrok", "unknown clock `wrok`: did you mean `work`?"),
-        ("--pases 3", "unexpected argument '--pases' found"),
+        ("--pases 3", "there is no option --pases: did you mean --passes?"),
     ] {
         assert_refused(&scratch, &format!("{train} {arguments}"), message);
     }

@@ -89,6 +89,26 @@ fn an_interrupted_run_says_so() {
     assert_eq!(scratch.text("model"), "an old model");
 }
 
+/// While lambda is chosen there is nothing to save: one line says so, nothing is printed, and the old model stays.
+#[test]
+fn an_interrupted_choice_of_lambda_says_so() {
+    for (signal, json) in [("INT", ""), ("TERM", " --json")] {
+        let scratch = words(60);
+        // Whoever has opened the pipe listens to signals; the choice would last for minutes.
+        assert!(Command::new("mkfifo").arg(scratch.path("pipe")).status().unwrap().success());
+        let train = "train --task chain --format letter --lambda cv --set oracle.delay_us=1e5 --data pipe --out model";
+        let running = Running::start(&mut scratch.command(&format!("{train}{json}")));
+        std::fs::write(scratch.path("pipe"), scratch.bytes("letter.data")).unwrap();
+        running.signal(signal);
+        let ran = running.finish();
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{}", ran.stderr);
+        let [told] = ran.complaints("")[..] else { panic!("{}", ran.stderr) };
+        assert!(told.starts_with("interrupted while lambda was being chosen (fold 1 of 5"), "{told}");
+        assert!(told.ends_with("): nothing was saved"), "{told}");
+        assert_eq!(scratch.text("model"), "an old model");
+    }
+}
+
 /// The second signal, of either kind, leaves at once, in the middle of an oracle call that would last for minutes:
 /// exit code 130, no report, and the old model as it was.
 #[test]

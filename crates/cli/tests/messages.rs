@@ -241,8 +241,8 @@ fn near_misses_are_recognised() {
         (format!("{train} --set bias=true"), "unknown parameter `bias`: did you mean `task.bias`?"),
         (format!("{train} --set folds=1"), "unknown parameter `folds`: did you mean `data.folds`?"),
         (format!("{train} --set lamda=1"), "did you mean `lambda`?"),
-        (format!("{train} -C 0.1"), "there is no option -C: give --lambda c:X for C = X"),
-        (format!("{train} -v"), "there is no option -v or --verbose: progress is shown on a terminal"),
+        (format!("{train} -C 0.1"), "there is no option -C: give --lambda c:0.1 for C = 0.1"),
+        (format!("{train} -v"), "there is no option -v: progress is shown on a terminal"),
         ("train run.toml".into(), "run.toml:5:1: unknown parameter of data: `foldz`: did you mean `folds`?"),
         (
             "train top.toml --data letter.data".into(),

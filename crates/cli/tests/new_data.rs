@@ -7,6 +7,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 use common::{Scratch, samples};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 /// The first `n` sentences with their last column, and without it.
@@ -376,4 +378,58 @@ fn unseen_labels_among_tags_are_reported() {
     scratch.write("u.csv", "1,0,O\n0,1,B-NP\n1,1,I-VP\n");
     scratch.succeed("train --task multiclass --data t.csv --passes 5 --out m");
     scratch.succeed("evaluate --model m --data u.csv --report");
+}
+
+/// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of libsvm
+/// may leave out what is zero.
+#[test]
+fn tables_are_as_wide_as_the_model() {
+    let scratch = Scratch::new()
+        .with("a.csv", "5,3,1,0,x\n6,2,4,1,y\n5,3,1,1,x\n6,3,5,2,y\n")
+        .with("a.svm", "-1 1:1 256:1\n1 2:1\n")
+        .with("four.csv", "5,3,1,0\n")
+        .with("five.csv", "5,3,1,0,x\n")
+        .with("few.svm", "1:1\n");
+    scratch.succeed("train --task multiclass --data a.csv --quiet --out model");
+    scratch.succeed("train --task multiclass --data a.svm --quiet --out wide");
+    for name in ["four.csv", "five.csv"] {
+        assert_eq!(scratch.succeed(&format!("predict --model model --data {name}")).stdout, "x\n");
+    }
+    scratch.succeed("predict --model wide --data few.svm");
+    for text in ["5,3,1\n", "5,3\n", "5,3,1,0,9,x\n"] {
+        scratch.write("new.csv", text);
+        let width = text.matches(',').count() + 1;
+        let rule = "expected 4, the features of the model, or 5 with a label, separated by commas";
+        for command in ["predict", "evaluate"] {
+            let found = refused(&scratch, &format!("{command} --model model --data new.csv"));
+            assert_eq!(found, format!("error: new.csv:1:{}: found {width} columns, {rule}\n", text.len()));
+        }
+        let mut command = scratch.command("predict --model model --data -");
+        let done = command.stdin(File::open(scratch.path("new.csv")).unwrap()).output().unwrap();
+        let error = String::from_utf8(done.stderr).unwrap();
+        assert_eq!((done.status.code(), done.stdout.len()), (Some(2), 0));
+        assert_eq!(error, format!("error: stdin:1:{}: found {width} columns, {rule}\n", text.len()));
+    }
+    let found = refused(&scratch, "predict --model wide --data five.csv");
+    assert!(found.contains("found 5 columns, expected 256, the features of the model, or 257 with a label"), "{found}");
+}
+
+/// What is compressed is known by the line that it holds, not by the bytes that hold it.
+#[test]
+fn compressed_streams_are_known_by_their_first_line() {
+    let scratch = Scratch::new()
+        .with("a.svm", "cat 1:1 2:1\ndog 2:1 3:1\ncat 1:1\n")
+        .with("a.csv", "1,0,x\n0,1,y\n1,1,x\n")
+        .with("new.csv", "1,0\n0,1\n")
+        .with("new.svm", "# rows\n\n2:1 3:1\n1:1\n");
+    sentences(&scratch);
+    scratch.succeed("train --task binary --data a.svm --quiet --out rows.st");
+    scratch.succeed("train --task multiclass --data a.csv --quiet --out table.st");
+    for (model, name) in [("rows.st", "new.svm"), ("table.st", "new.csv"), ("model", "bare.conll")] {
+        let plain = scratch.succeed(&format!("predict --model {model} --data {name}")).stdout;
+        let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(&scratch.bytes(name)).unwrap();
+        scratch.write("packed", packed.finish().unwrap());
+        assert_eq!(piped(&scratch, &format!("predict --model {model} --data -"), "packed").0, plain, "{name}");
+    }
 }

@@ -40,6 +40,22 @@ fn hints_come_with_the_command_that_helps() {
     }
 }
 
+/// Columns with names are told by them.
+#[test]
+fn hints_name_the_columns() {
+    let scratch = raw();
+    let row = |line: &str| {
+        let mut fields: Vec<&str> = line.split([' ', ':']).collect();
+        let label = fields.remove(0);
+        format!("{},{},{},{label}\n", fields[1], fields[3], fields[5])
+    };
+    let rows: String = scratch.text("raw.svm").lines().map(row).collect();
+    scratch.write("raw.csv", format!("near,far,petal width,kind\n{rows}"));
+    let ran = scratch.succeed("train --task multiclass --data raw.csv --passes 2 --json --out m");
+    let hints = ran.complaints("hint: ");
+    assert!(hints[0].contains("(feature `petal width`; in the median"), "{}", ran.stderr);
+}
+
 /// Columns that vary little beside their size stay large under `standard`: the hint then names `max-abs`, which mends it,
 /// and not scaling as such, which there is.
 #[test]

@@ -66,4 +66,4 @@ pub use stream::{
     Feed, Learner, Snapshots, StreamEnd, StreamOptions, StreamReason, StreamRecord, StreamSummary, TakeRecord, Window,
     follow_stream,
 };
-pub use suggest::unknown as unknown_name;
+pub use suggest::{nearest as nearest_name, unknown as unknown_name};

@@ -16,6 +16,13 @@ pub fn unknown<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a s
     }
 }
 
+/// Returns the known name that `name` is a slip of the finger away from, or two where it is long.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let most = if name.len() < 6 { 1 } else { 2 };
+    let distances = known.into_iter().map(|known| (strsim::damerau_levenshtein(name, known), known));
+    distances.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
 /// At most three names that are close to `name`, the closest first.
 fn closest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let name = name.to_lowercase();
@@ -38,5 +45,14 @@ mod tests {
         let known = ["bcfw", "mp-bcfw", "ssg"];
         assert_eq!(unknown("solver", "mp-bcwf", known), "unknown solver `mp-bcwf`: did you mean `mp-bcfw`?");
         assert_eq!(unknown("solver", "adam", known), "unknown solver `adam`: expected one of `bcfw`, `mp-bcfw`, `ssg`");
+    }
+
+    /// Near is a letter or two, not a likeness.
+    #[test]
+    fn nearest_is_near() {
+        let known = ["passes", "gap", "seed", "seconds"];
+        for (name, near) in [("pases", Some("passes")), ("gpa", Some("gap")), ("speed", Some("seed")), ("pass", None)] {
+            assert_eq!(nearest(name, known), near, "{name}");
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! `lambda = cv`: what is chosen, from what, and what it takes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use multiplane::dataset::Dataset;
 use multiplane::solvers::SOLVERS;
 use multiplane::synth::{single_letters, synthetic_scenes, synthetic_words};
@@ -97,6 +100,37 @@ fn folds_are_those_asked_for() {
     assert!(refused(json!({"task": "chain", "lambda": "cv"}), &words(1)).contains("cannot be divided"));
     let session = Session::on(spec(json!({"task": "chain", "lambda": "cv"})), words(3), None);
     assert!(session.err().unwrap().to_string().contains("lambda = cv: not here: examples"));
+}
+
+/// An interrupt ends the choice and says how far it had come: before the first point, and after it.
+#[test]
+fn an_interrupt_says_how_far_it_had_come() {
+    let run = |at_once: bool| {
+        let flag = Arc::new(AtomicBool::new(at_once));
+        let mut first = None;
+        let chosen = choose_lambda(
+            &spec(json!({"task": "chain", "lambda": "cv"})),
+            &words(20),
+            Some(flag.clone()),
+            &mut |told| {
+                first.get_or_insert_with(|| told.to_owned());
+                flag.store(true, Ordering::Relaxed);
+            },
+        );
+        (chosen.unwrap_err().to_string(), first)
+    };
+    let nothing = "interrupted while lambda was being chosen (fold 1 of 5): nothing was saved";
+    assert_eq!(run(true), (nothing.into(), None));
+    let (error, told) = run(false);
+    let point = told.unwrap();
+    let (loss, lambda) = point.strip_prefix("choosing lambda: fold 1 of 5, loss ").unwrap().split_once(" at ").unwrap();
+    let found = error.strip_prefix("interrupted while lambda was being chosen (fold 1 of 5, best so far ").unwrap();
+    let (best, rest) = found.split_once(" at lambda ").unwrap();
+    let (at, end) = rest.split_once(')').unwrap();
+    assert_eq!(end, ": nothing was saved");
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    assert_eq!(number(best), number(loss));
+    assert!((number(at) / number(lambda) - 1.0).abs() < 0.01, "{at}, {lambda}");
 }
 
 /// `scale` is the mean of the squared lengths over n.

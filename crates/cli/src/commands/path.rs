@@ -57,7 +57,10 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
         Outer::Grid(grid) => session.grid(grid, hooks),
     };
     let (mut model, mut summary) = match trained {
-        Err(_) if interrupted() => return Ok(Done::Interrupted), // before there was a first point to save
+        Err(_) if interrupt::is_asked() => {
+            complain("interrupted before the path had a first point: nothing was saved");
+            return Ok(Done::Interrupted);
+        }
         trained => trained.map_err(|error| session.with_mishaps(error))?,
     };
     if let (Some(told), false) = (session.mishaps(), shared.quiet) {
@@ -73,7 +76,7 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
                 summary.cross_validation = Some(validation);
             }
             // What was trained is not lost.
-            Err(_) if interrupted() => summary.stop_reason = PathEnd::Interrupt,
+            Err(_) if interrupt::is_asked() => summary.stop_reason = PathEnd::Interrupt,
             Err(error) => {
                 finish(args, &job, &model, summary)?;
                 return Err(Error::failed(format!("the path is complete, but its cross-validation failed: {error}")));
@@ -81,10 +84,6 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
         }
     }
     finish(args, &job, &model, summary)
-}
-
-fn interrupted() -> bool {
-    interrupt::flag().load(std::sync::atomic::Ordering::Relaxed)
 }
 
 /// The job that the arguments, or a checkpoint, describe.

@@ -37,7 +37,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         ));
     }
     job.check_files(args)?;
-    let session = Session::open_choosing(job.spec.clone(), &mut progress_of_choice(args.quiet))?;
+    let session = match open(args, &job) {
+        Err(error) if interrupt::is_asked() => {
+            complain(&error.to_string()); // nothing is there yet that could be saved
+            return Ok(Done::Interrupted);
+        }
+        opened => opened?,
+    };
     if !args.quiet {
         session.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         [session.scale_hint(set), session.kernel_hint(set)]
@@ -80,6 +86,13 @@ pub(crate) fn run(args: &TrainArgs) -> Result<Done, Error> {
         None if summary.stop_reason == StopReason::Interrupt => Ok(Done::Interrupted),
         None => Ok(Done::Finished),
     }
+}
+
+/// Opens the session; lambda is chosen before, where it is to be, and a signal ends that, too.
+fn open(args: &TrainArgs, job: &Job) -> Result<Session, Error> {
+    let is_choice = matches!(job.spec.lambda, Lambda::CrossValidated(_));
+    let interrupt = is_choice.then(interrupt::flag);
+    Session::open_choosing(job.spec.clone(), interrupt, &mut progress_of_choice(args.quiet))
 }
 
 /// Shows how the choice of lambda goes on, where somebody watches.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
@@ -92,6 +93,30 @@ impl Source {
     /// Returns whether its content is compressed.
     pub fn is_gzip(&self) -> bool {
         self.gzip
+    }
+
+    /// Returns lines to come, decompressed, up to the first that is neither blank nor a comment (`#`), or `most` bytes of
+    /// them; they are read again afterwards.
+    ///
+    /// # Errors
+    /// What the system says, and compressed data that are damaged.
+    pub fn peek(&mut self, most: usize) -> Result<Vec<u8>, DataError> {
+        let mut head = Vec::new();
+        loop {
+            let start = head.len();
+            let left = (most - start.min(most)) as u64;
+            let read = (&mut self.reader).take(left).read_until(b'\n', &mut head);
+            let read = read.map_err(|error| self.unreadable(&error, 0))?;
+            let content = head[start..].split(|&byte| byte == b'#').next().unwrap_or_default();
+            if read == 0 || !content.iter().all(u8::is_ascii_whitespace) {
+                break;
+            }
+        }
+        let nothing: Box<dyn Read> = Box::new(io::empty());
+        let rest = mem::replace(&mut self.reader, BufReader::new(nothing));
+        let whole: Box<dyn Read> = Box::new(Cursor::new(head.clone()).chain(rest));
+        self.reader = BufReader::with_capacity(BUFFER, whole);
+        Ok(head)
     }
 
     /// Returns the bytes that have arrived and were not consumed.

@@ -94,7 +94,8 @@ fn choose(
     let (mut lambdas, mut all, mut first_fold, mut held_out) = (Vec::new(), Vec::<Vec<f64>>::new(), Vec::new(), 0);
     for (k, &fold) in names.iter().enumerate() {
         let Some(session) = leave_out(&choosing.spec, fold)? else { continue };
-        let mut told = |at: &str| told(&format!("choosing lambda: fold {} of {}, {at}", k + 1, names.len()));
+        let fold = choosing.begin_fold(k + 1, names.len()).to_owned();
+        let mut told = |at: &str| told(&format!("choosing lambda: {fold}, {at}"));
         let Descent { mut losses, is_cut } = choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
             lambdas.truncate(losses.len());
@@ -160,14 +161,18 @@ fn drawn(spec: &RunSpec, n: usize, folds: Folds) -> Result<(Vec<u32>, usize), Er
 
 impl Session {
     /// As [`open`](Session::open); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears what
-    /// it has come to.
+    /// it has come to. Setting `interrupt` ends the choice.
     ///
     /// # Errors
     ///
     /// As there, and those of [`choose_lambda`].
-    pub fn open_choosing(spec: RunSpec, told: &mut dyn FnMut(&str)) -> Result<Session, Error> {
+    pub fn open_choosing(
+        spec: RunSpec,
+        interrupt: Option<Arc<AtomicBool>>,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<Session, Error> {
         let (data, test, stopwatch) = read_run_data(&spec)?;
-        Ok(Session::on_choosing(spec, data, test, None, told)?.since(stopwatch))
+        Ok(Session::on_choosing(spec, data, test, interrupt, told)?.since(stopwatch))
     }
 
     /// As [`on`](Session::on); where lambda is to be chosen by cross-validation it is chosen before, and `told` hears what it has

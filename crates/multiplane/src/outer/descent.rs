@@ -60,12 +60,23 @@ pub(super) struct Choosing {
     /// Calls of the folds that are over, and their seconds by the clock of the runs.
     pub(super) calls: u64,
     past: f64,
+    /// The fold in hand, as people are told of it, and of its points the best loss with its lambda.
+    fold: String,
+    best: Option<(f64, f64)>,
 }
 
 impl Choosing {
     pub(super) fn new(spec: &RunSpec, interrupt: Option<Arc<AtomicBool>>) -> Self {
         let most = spec.stop.seconds.map(|seconds| 0.5 * seconds);
-        Choosing { spec: for_folds(spec), interrupt, stopwatch: Stopwatch::start(), most, calls: 0, past: 0.0 }
+        let (spec, stopwatch) = (for_folds(spec), Stopwatch::start());
+        Choosing { spec, interrupt, stopwatch, most, calls: 0, past: 0.0, fold: String::new(), best: None }
+    }
+
+    /// Goes over to a fold; returns what people are told of it.
+    pub(super) fn begin_fold(&mut self, number: usize, of: usize) -> &str {
+        self.best = None;
+        self.fold = format!("fold {number} of {of}");
+        &self.fold
     }
 
     /// Seconds so far, `now` of them the run's in hand.
@@ -101,8 +112,11 @@ impl Choosing {
                 break;
             };
             let Some(loss) = session.held_out_loss(&outcome.w)? else { break };
-            told(&format!("loss {loss:.4} at {lambda:.3e}"));
             losses.push(loss);
+            if self.best.is_none_or(|(best, _)| loss < best) {
+                self.best = Some((loss, lambda));
+            }
+            told(&format!("loss {loss:.4} at {lambda:.3e}"));
             let primal = outcome.certificate.primal;
             let is_flat = outcome.primal_at_zero.is_some_and(|zero| primal.is_finite() && primal > FLAT * zero);
             if loss < losses[best] {
@@ -132,20 +146,30 @@ impl Choosing {
 
     fn check_interrupt(&self) -> Result<(), Error> {
         match self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Err(Error::failed("interrupted while lambda was chosen: nothing was trained")),
+            true => Err(Error::failed(self.interrupted())),
             false => Ok(()),
         }
+    }
+
+    /// How far the choice had come when it was interrupted.
+    fn interrupted(&self) -> String {
+        let best = self.best.map_or(String::new(), |(loss, lambda)| {
+            format!(", best so far {} at lambda {lambda:.2e}", (1e4 * loss).round() / 1e4)
+        });
+        format!("interrupted while lambda was being chosen ({}{best}): nothing was saved", self.fold)
     }
 
     /// Trains at the lambda at which the run stands; `None` where the time is spent.
     fn train(&self, run: &mut Run<BoxedOracle>) -> Result<Option<Outcome>, Error> {
         let begun = run.passes();
+        self.check_interrupt()?;
         loop {
-            self.check_interrupt()?;
             if self.most.is_some_and(|most| self.seconds(run.cost().all_seconds()) >= most) {
                 return Ok(None);
             }
-            match run.advance()? {
+            let ended = run.advance()?;
+            self.check_interrupt()?; // before predictions are made with what it has come to
+            match ended {
                 Some(reason) => return Ok(Some(run.outcome_so_far(reason))),
                 None if run.passes() - begun >= PASSES => return Ok(Some(run.outcome_so_far(StopReason::Passes))),
                 None => {}

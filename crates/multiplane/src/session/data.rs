@@ -8,7 +8,7 @@ use multiplane_tasks::dataset::Dataset;
 use multiplane_tasks::entry::TaskEntry;
 
 use crate::error::Error;
-use crate::file::{Model, Provenance};
+use crate::file::{Model, Provenance, is_special};
 use crate::spec::{DataSpec, RunSpec, find_task};
 
 /// Reads a data set and selects its folds.
@@ -60,7 +60,13 @@ pub fn read_task_data(
         _ => None,
     };
     match (path, task.without_data) {
-        (Some(path), _) => read_by(path, format.or(only), folds, rules),
+        (Some(path), _) => {
+            let format = match format.or(only) {
+                None if !is_special(path) => Some(data::guess_for(path, Some((task.name, task.formats)))?),
+                given => given,
+            };
+            read_by(path, format, folds, rules)
+        }
         (None, Some(_)) if rules.weights.is_some() => {
             Err(Error::input("data.weights: only the program knows its examples: they take no weights"))
         }

@@ -1,6 +1,8 @@
 //! What a user is told of the scale of features: before a run that it would make slow, after one that it made impossible.
 
 use multiplane_core::run::{GapTarget, StopReason};
+use multiplane_infer::file::quote;
+use multiplane_tasks::builtin::gaps::used_columns;
 use multiplane_tasks::problem::FeatureSizes;
 
 use super::open::Session;
@@ -55,10 +57,38 @@ impl Session {
         Some(format!(
             "features are as large as {} (feature {}; in the median {}), {effect}; {}",
             short(sizes.largest[widest]),
-            widest + 1,
+            self.feature_name(widest),
             short(sizes.median()),
             self.scale_advice(set)?
         ))
+    }
+
+    /// What a feature is called: by the column's name where it has one, else by its number in the file.
+    fn feature_name(&self, feature: usize) -> String {
+        let vocabulary = self.problem().vocabulary();
+        let names = vocabulary.dictionary.as_ref().filter(|names| feature < names.len());
+        match (used_columns(vocabulary), names) {
+            (Some((_, used)), _) => used.get(feature).map_or(feature + 1, |&column| column as usize + 1).to_string(),
+            (None, Some(names)) => quote(names.get(feature as u32)), // a dictionary is counted in 32 bits
+            (None, None) => (feature + 1).to_string(),
+        }
+    }
+
+    /// Names the features that are much larger than most.
+    fn wide(&self, sizes: &FeatureSizes) -> String {
+        let wide: Vec<usize> = sizes.greatest().into_iter().take_while(|&k| is_wide(sizes, k)).collect();
+        let named: Vec<String> = wide
+            .iter()
+            .take(NAMED)
+            .map(|&k| format!("{} (up to {})", self.feature_name(k), short(sizes.largest[k])))
+            .collect();
+        let more = if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
+        let median = short(sizes.median());
+        match wide.len() {
+            0 => String::new(),
+            1 => format!("; feature {} spans too much, the median feature goes up to {median}", named[0]),
+            _ => format!("; features {}{more} span too much, the median feature goes up to {median}", named.join(", ")),
+        }
     }
 
     /// Returns the sizes of features whose scale makes runs slow, and which the task could scale.
@@ -75,7 +105,7 @@ impl Session {
             true => format!("rounding may be as much as {} where bounds were evaluated", short(rounding)),
             false => "rounding has no bound".into(),
         };
-        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| wide(&sizes));
+        let wide = self.problem().feature_sizes().map_or(String::new(), |sizes| self.wide(&sizes));
         let advice = self
             .weight_advice()
             .or_else(|| self.scale_advice(set))
@@ -240,20 +270,6 @@ fn is_unproven(slack: &SlackCost) -> bool {
 /// Whether a feature is much larger than most.
 fn is_wide(sizes: &FeatureSizes, feature: usize) -> bool {
     sizes.largest[feature] > WIDE * sizes.median()
-}
-
-/// Names the features that are much larger than most.
-fn wide(sizes: &FeatureSizes) -> String {
-    let wide: Vec<usize> = sizes.greatest().into_iter().take_while(|&k| is_wide(sizes, k)).collect();
-    let named: Vec<String> =
-        wide.iter().take(NAMED).map(|&k| format!("{} (up to {})", k + 1, short(sizes.largest[k]))).collect();
-    let more = if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
-    let median = short(sizes.median());
-    match wide.len() {
-        0 => String::new(),
-        1 => format!("; feature {} spans too much, the median feature goes up to {median}", named[0]),
-        _ => format!("; features {}{more} span too much, the median feature goes up to {median}", named.join(", ")),
-    }
 }
 
 /// Three digits are enough to see an order of magnitude.

@@ -1,7 +1,7 @@
 //! Data that arrives while a model is used on it: standard input or a pipe, read in windows, so that memory does not grow.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
 use multiplane_infer::file::{DataError, Lines, Source};
@@ -44,19 +44,14 @@ impl Incoming {
     ) -> Result<Incoming, Error> {
         let is_input = path == Path::new("-");
         let name = if is_input { Path::new(STANDARD_INPUT) } else { path };
-        let unreadable = |error: io::Error| Error::from(DataError::file(name, error.to_string()));
         let from: Box<dyn Read> = match is_input {
             true => Box::new(io::stdin()),
-            false => Box::new(File::open(path).map_err(unreadable)?),
+            false => Box::new(File::open(path).map_err(|error| DataError::file(name, error.to_string()))?),
         };
-        let mut from = BufReader::new(from);
-        let mut head = Vec::new();
+        let mut source = Source::stream(name, from)?;
         let guessed = match format {
             Some(_) => None,
-            None => {
-                read_head(&mut from, &mut head).map_err(unreadable)?;
-                guess_line(name, &head)
-            }
+            None => guess_line(name, &source.peek(MOST_HEAD)?),
         };
         let task = &model.info.provenance.task;
         let format = match format {
@@ -78,9 +73,8 @@ impl Incoming {
             let able = if able.is_empty() { "none of this task".to_owned() } else { able };
             return Err(Error::input(format!("format {} cannot be read as a stream; these can: {able}", format.name)));
         };
-        let lines = Source::stream(name, Cursor::new(head).chain(from)).map(Lines::of)?;
         let rules = StreamRules { prompt: true, keep_text, reading, ..StreamRules::default() };
-        Ok(Incoming { windows: windows(lines, rules), format })
+        Ok(Incoming { windows: windows(Lines::of(source), rules), format })
     }
 
     /// Returns the format.
@@ -100,19 +94,5 @@ impl Incoming {
     /// Returns the lines read since it was last asked, with their ends.
     pub fn take_text(&mut self) -> String {
         self.windows.take_text()
-    }
-}
-
-/// Reads lines up to the first that is neither blank nor a comment; of what is compressed nothing that could be told by.
-fn read_head(from: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<()> {
-    loop {
-        let start = head.len();
-        let left = (MOST_HEAD - start.min(MOST_HEAD)) as u64;
-        let read = from.take(left).read_until(b'\n', head)?;
-        let line = &head[start..];
-        let content = line.split(|&byte| byte == b'#').next().unwrap_or_default();
-        if read == 0 || !content.iter().all(u8::is_ascii_whitespace) {
-            return Ok(());
-        }
     }
 }

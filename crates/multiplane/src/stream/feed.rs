@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use multiplane_infer::file::{Lines, Source};
-use multiplane_tasks::data::{DataError, Format, StreamRules, Windows, guess};
+use multiplane_tasks::data::{DataError, Format, StreamRules, Windows, guess_for};
 use multiplane_tasks::dataset::Dataset;
 
 use crate::error::Error;
@@ -130,7 +130,10 @@ fn format_of(spec: &RunSpec, file: Option<&Path>) -> Result<Format, Error> {
         return Ok(format);
     }
     match (file, streamed(spec)?.first()) {
-        (Some(path), _) => Ok(guess(path)?),
+        (Some(path), _) => {
+            let task = spec.task_entry()?;
+            Ok(guess_for(path, Some((task.name, task.formats)))?)
+        }
         (None, Some(first)) => Ok(*first),
         _ => Err(Error::input("the format of a stream cannot be guessed: give it (--format)")),
     }

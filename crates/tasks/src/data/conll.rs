@@ -26,12 +26,20 @@ pub const FORMAT: FormatEntry = FormatEntry::new(
 })
 .appended(Appended::Tokens)
 .named(&["conll", "iob"])
-.known_by(20, ends_in_chunk_tag);
+.known_by(20, ends_in_chunk_tag)
+.likely(is_word_and_tag);
 
 /// Several words of which the last is `O`, or `B-` or `I-` and a type.
 fn ends_in_chunk_tag(line: &FirstLine<'_>) -> bool {
     let is_tag = |word: &str| word == "O" || word.len() > 2 && (word.starts_with("B-") || word.starts_with("I-"));
     line.text.split_ascii_whitespace().skip(1).last().is_some_and(is_tag)
+}
+
+/// Two words divided by blanks (a tab may divide a label from an attribute) of which the last is no number.
+fn is_word_and_tag(line: &FirstLine<'_>) -> bool {
+    let mut words = line.text.split_ascii_whitespace().skip(1);
+    let is_tag = words.next().is_some_and(|tag| tag.parse::<f64>().is_err());
+    is_tag && words.next().is_none() && !line.text.contains('\t')
 }
 
 /// Reads a file, plain or gzip.

@@ -10,7 +10,7 @@ use super::row_windows::{Label, ReadRow, RowWindows};
 use super::rows::SparseRows;
 use super::rules::ReadRules;
 use super::strings::Strings;
-use super::table_head::{Field, Head, called, fields, is_header, separator_of};
+use super::table_head::{Field, Head, called, fields, is_header, is_missing, separator_of};
 use super::text::{Line, Lines, push_number};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -214,15 +214,10 @@ fn row(
             }
             continue;
         }
-        let value = line.finite(field.at, &field.text, "value").map_err(|fault| {
-            match rules.label_column.is_none() && is_label_before_numbers(fields, field, head) {
-                true => line.bad(
-                    field.at,
-                    &field.text,
-                    "value",
-                    &format!("a finite number (if it is the label, say data.label_column={})", column + 1),
-                ),
-                false => fault,
+        let value = line.finite(field.at, &field.text, "value").map_err(|error| {
+            match is_label(column, fields, head, rules) {
+                true => line.error(field.at, error.message().to_owned() + &as_label(column, head)),
+                false => error,
             }
         })?;
         if value != 0.0 {
@@ -232,12 +227,17 @@ fn row(
     Ok(label)
 }
 
-/// Whether a text looks like the label of a row that is taken to end in its label: what stands there is no whole
-/// number.
-fn is_label_before_numbers(fields: &[Field<'_>], field: &Field<'_>, head: &Head) -> bool {
-    let last = head.label.and_then(|label| fields.get(label)).map(|last| last.text.parse::<f64>());
-    let is_real = last.is_some_and(|last| last.is_ok_and(|last| last.is_finite() && last.fract() != 0.0));
-    is_real && is_header(std::slice::from_ref(field))
+/// Whether a column of which a field is no number looks like the label, where nobody says which is: the last one has a number.
+fn is_label(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> bool {
+    let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
+    let is_name = !is_missing(&fields[column].text) && !is_number(&fields[column]);
+    is_name && rules.label_column.is_none() && head.label.is_some_and(|label| is_number(&fields[label]))
+}
+
+/// How a column is said to be the label.
+fn as_label(column: usize, head: &Head) -> String {
+    let named = head.name_of(column).map_or(String::new(), |name| format!(" (or ={name})"));
+    format!("; if this column is the label: --set data.label_column={}{named}", column + 1)
 }
 
 #[cfg(test)]
@@ -312,14 +312,37 @@ mod tests {
         assert_eq!(refused("a,c\n1,2\n"), "f:1:4: found no column `b`, which the model was trained on");
         assert_eq!(
             refused("a,c,d,e\n1,2,3,4\n"),
-            "f:1:3: found `c` as column, expected a column that the model was trained on (`a`, `b`)"
+            "f:1:3: found `c` as column, expected a column that the model was trained on (`a`, `b`) or the label \
+             (data.label_column): take others out"
         );
         assert_eq!(refused("a,b,b,k\n1,2,3,4\n"), "f:1:5: found `b` as column, expected each column of the model once");
+        let width = |found: &str| {
+            format!("found {found}, expected 2, the features of the model, or 3 with a label, separated by commas")
+        };
+        assert_eq!(refused("1\n"), format!("f:1:2: {}", width("1 column")));
+        assert_eq!(refused("\n1,2,3,4\n"), format!("f:2:8: {}", width("4 columns")));
+        let numbered = ReadRules { names: None, ..known.clone() };
+        assert_eq!(ruled("p,q,r,s\n", numbered.clone()).unwrap_err(), format!("f:1:8: {}", width("4 columns")));
+        let first = ReadRules { label_column: column("1").label_column, ..numbered };
+        assert_eq!(ruled("7,1,2\n", first.clone()).unwrap().labels, [7]);
+        assert_eq!(ruled("7,1,2,3\n", first).unwrap_err(), format!("f:1:8: {}", width("4 columns")));
         assert_eq!(
             ruled("a,b\n", column("c")).unwrap_err(),
             "f:1:1: found no column `c` (data.label_column), expected `a`, `b`, or a number from 1 to 2 (from -1 counted \
              from the last)"
         );
+        assert_eq!(
+            ruled("a,Kind\n", column("kind")).unwrap_err(),
+            "f:1:1: found no column `kind` (data.label_column): did you mean `Kind`?"
+        );
+        // Of test data, which have labels, the names tell the label, too, whatever its number was in training.
+        let test = ReadRules { unlabelled: false, features: None, ..known.clone() };
+        let numbered = ReadRules { label_column: column("1").label_column, ..test.clone() };
+        for rules in [&test, &numbered] {
+            assert_eq!(ruled("b,kind,a\n4,7,3\n", rules.clone()).unwrap().labels, [7]);
+        }
+        let missing = "f:1:4: found no column of labels, expected one beside the columns of the features";
+        assert_eq!(ruled("a,b\n1,2\n", test).unwrap_err(), missing);
         for name in ["0", "3", "-3", "-9223372036854775808"] {
             assert!(ruled("1,2\n", column(name)).unwrap_err().contains("found no column"), "{name}");
         }
@@ -362,17 +385,29 @@ mod tests {
                 (b"1|2|3\n4|5|6\n", "f:1:6: found 1 column, expected at least two columns, separated by commas"),
                 (b"1,2,3\n\n1,2\n", "f:3:4: found 2 columns, expected 3 as on line 1, separated by commas"),
                 (b"1;2;3\n1;2;3;4\n", "f:2:8: found 4 columns, expected 3 as on line 1, separated by semicolons"),
-                (b"1,2,3\na,2,3\n", "f:2:1: found `a` as value, expected a finite number"),
+                (
+                    b"1,2,3\na,2,3\n",
+                    "f:2:1: found `a` as value, expected a finite number; if this column is the label: --set data.label_column=1",
+                ),
+                (
+                    b"kind,b,c\nx y,5,6\n",
+                    "f:2:1: found `x y` as value, expected a finite number; if this column is the label: --set \
+                     data.label_column=1 (or =kind)",
+                ),
                 (b"a,b,c\nd,e,f\n", "f:2:1: found `d` as value, expected a finite number"),
                 (b"a,1,c,label\n4,5,6,7\n", "f:1:1: found `a` as value, expected a finite number"),
-                (b"x1,2,3\n4,5,6\n", "f:1:1: found `x1` as value, expected a finite number"),
-                (b"O.5,3\n", "f:1:1: found `O.5` as value, expected a finite number"),
-                (b"1, x,3\n", "f:1:4: found `x` as value, expected a finite number"),
                 (
-                    b"kind,a,b\nx,1,2.5\n",
-                    "f:2:1: found `x` as value, expected a finite number (if it is the label, say data.label_column=1)",
+                    b"x1,2,3\n4,5,6\n",
+                    "f:1:1: found `x1` as value, expected a finite number; if this column is the label: --set data.label_column=1",
                 ),
-                (b"?,1,2.5\n", "f:1:1: found `?` as value, expected a finite number"),
+                (
+                    b"O.5,3\n",
+                    "f:1:1: found `O.5` as value, expected a finite number; if this column is the label: --set data.label_column=1",
+                ),
+                (
+                    b"1, x,3\n",
+                    "f:1:4: found `x` as value, expected a finite number; if this column is the label: --set data.label_column=2",
+                ),
                 (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
                 (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),
                 (b"1,1e999,3\n", "f:1:3: found `1e999` as value, expected a finite number"),

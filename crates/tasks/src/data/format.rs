@@ -78,6 +78,8 @@ pub struct FormatEntry {
     names: &'static [&'static str],
     /// How a first line of the format is known, with the rank of that rule.
     rule: Option<(u8, Rule)>,
+    /// How a first line may look that only a task tells to be of the format.
+    likely: Option<Rule>,
     /// The tensor by which a container of the format is known.
     tensor: Option<&'static str>,
 }
@@ -105,6 +107,7 @@ impl FormatEntry {
             windows: None,
             names: &[],
             rule: None,
+            likely: None,
             tensor: None,
         }
     }
@@ -141,6 +144,12 @@ impl FormatEntry {
         self
     }
 
+    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could be of.
+    pub const fn likely(mut self, rule: Rule) -> Self {
+        self.likely = Some(rule);
+        self
+    }
+
     /// Says that files of the format are safetensors containers with a tensor of this name.
     pub const fn holding(mut self, tensor: &'static str) -> Self {
         self.tensor = Some(tensor);
@@ -165,6 +174,16 @@ impl FormatEntry {
     /// Whether a file that begins with this line looks like one of the format.
     pub(super) fn knows(&self, text: &str, path: &Path) -> bool {
         self.rule.is_some_and(|(_, rule)| rule(&FirstLine { text, is_named: self.is_name(path) }))
+    }
+
+    /// Whether there are lines that only a task tells to be of the format.
+    pub(super) fn is_told_by_tasks(&self) -> bool {
+        self.likely.is_some()
+    }
+
+    /// Whether a file that begins with this line may be one of the format.
+    pub(super) fn may_be(&self, text: &str, path: &Path) -> bool {
+        self.likely.is_some_and(|rule| rule(&FirstLine { text, is_named: self.is_name(path) }))
     }
 
     /// Whether files of the format are named so; a `.gz` at the end does not count.

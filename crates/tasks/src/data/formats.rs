@@ -7,7 +7,7 @@ use multiplane_infer::file::{DataError, quote};
 
 use super::format::Format;
 use super::rules::ReadRules;
-use super::text::Lines;
+use super::text::{Line, Lines};
 use super::{conll, container, crfsuite, csv, graphs, hmm, jsonl, letter, libsvm, mrf, multilabel, opaque, trees};
 use crate::dataset::Dataset;
 
@@ -41,7 +41,10 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Dataset, DataError> {
     let format = match format {
         Some(format) => format,
         None if is_stream(path) => {
-            return Err(DataError::file(path, "the format of a pipe or device cannot be guessed: give it (--format)"));
+            return Err(DataError::file(
+                path,
+                "the format of a pipe or device cannot be guessed: name it with --format",
+            ));
         }
         None => guess(path)?,
     };
@@ -74,13 +77,16 @@ pub fn read_with(path: &Path, format: Option<Format>, rules: &ReadRules) -> Resu
 /// Tells the format of a stream by how it begins: lines of which the last one may be the first that is neither blank nor a
 /// comment. `None` where that says nothing.
 pub fn guess_line(name: &Path, head: &[u8]) -> Option<Format> {
-    classify(Lines::from_bytes(name, head).ok()?).ok()
+    classify(Lines::from_bytes(name, head).ok()?, None).ok()
 }
 
 /// Whether `path` can be read only once.
 fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
+
+/// A task, and the formats that it reads.
+pub type Readable<'a> = (&'a str, &'a [Format]);
 
 /// Returns the format of a file, plain or gzip.
 ///
@@ -89,6 +95,15 @@ fn is_stream(path: &Path) -> bool {
 /// The file cannot be read or is empty, or its first line that is neither blank nor a comment looks like none of the
 /// formats and the name does not tell either.
 pub fn guess(path: &Path) -> Result<Format, DataError> {
+    guess_for(path, None)
+}
+
+/// As [`guess`], for a task. What says nothing to everybody may say something to it.
+///
+/// # Errors
+///
+/// As there.
+pub fn guess_for(path: &Path, task: Option<Readable<'_>>) -> Result<Format, DataError> {
     if let Some(names) = container::tensor_names(path) {
         let holds = |format: &&Format| format.tensor().is_some_and(|tensor| names.iter().any(|name| name == tensor));
         if let Some(format) = FORMATS.iter().find(holds) {
@@ -101,10 +116,10 @@ pub fn guess(path: &Path) -> Result<Format, DataError> {
         });
     }
     container::refuse_compressed(path)?;
-    classify(Lines::open(path)?)
+    classify(Lines::open(path)?, task)
 }
 
-pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
+pub(super) fn classify(mut lines: Lines, task: Option<Readable<'_>>) -> Result<Format, DataError> {
     let path = lines.path().to_owned();
     let by_name = FORMATS.iter().find(|format| format.is_name(&path)).copied();
     let mut readable: Vec<Format> = FORMATS.iter().filter(|format| format.rank().is_some()).copied().collect();
@@ -113,15 +128,25 @@ pub(super) fn classify(mut lines: Lines) -> Result<Format, DataError> {
         if content.trim().is_empty() {
             continue;
         }
-        let known: Vec<_> = readable.iter().map(|format| format!("{} ({})", format.name, format.description)).collect();
         readable.sort_by_key(|format| format.rank());
-        let by_line = readable.into_iter().find(|format| format.knows(content, &path));
-        return by_line.or(by_name).ok_or_else(|| {
-            let found = quote(line.text);
-            line.error(0, format!("found {found}, expected a line of a known format: {}", known.join("; ")))
-        });
+        if let Some(format) = readable.iter().find(|format| format.knows(content, &path)) {
+            return Ok(*format);
+        }
+        let by_task =
+            task.and_then(|(_, formats)| formats.iter().find(|format| format.may_be(content, &path)).copied());
+        return by_name.or(by_task).ok_or_else(|| unlike(&line, task));
     }
     Err(lines.nothing("a data file"))
+}
+
+/// Says that a line is none of the formats, which those are, and how one is named.
+fn unlike(line: &Line<'_>, task: Option<Readable<'_>>) -> DataError {
+    let (of, formats) = task.map_or((String::new(), FORMATS), |(task, formats)| (format!(" of task {task}"), formats));
+    let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
+    let named = formats.iter().find(|format| format.is_told_by_tasks()).or(formats.first());
+    let example = named.map_or(String::new(), |format| format!(", e.g. --format {}", format.name));
+    let (found, names) = (quote(line.text), names.join(", "));
+    line.error(0, format!("found {found}, which is none of the formats{of} ({names}): name it with --format{example}"))
 }
 
 #[cfg(test)]
@@ -130,7 +155,7 @@ mod tests {
     use super::*;
 
     fn classified(name: &str, bytes: &[u8]) -> Result<&'static str, DataError> {
-        Lines::from_bytes(name, bytes).and_then(classify).map(|format| format.name)
+        Lines::from_bytes(name, bytes).and_then(|lines| classify(lines, None)).map(|format| format.name)
     }
 
     /// The first line tells the format, whatever the name and whether or not it is compressed.
@@ -182,16 +207,38 @@ mod tests {
     #[test]
     fn unknown_files_are_refused() {
         assert_errors(
-            classify,
+            |lines| classify(lines, None),
             &[
                 (b"", "f: found an empty file, expected a data file"),
                 (b"\n#\n", "f: found only blank lines or comments, expected a data file"),
                 (
                     b"\nIt was a dark night\n",
-                    "f:2:1: found `It was a dark night`, expected a line of a known format: libsvm (rows `label index:value ...`, indices from 1 (LIBSVM, SVM-light)); letter (letter.data: tab-separated id, letter, next_id, word_id, position, fold, pixels); csv (numbers separated by commas, tabs or semicolons, the label in the last column or data.label_column); conll (columns of text, one token per line, the label in the last; a blank line ends a sentence); crfsuite (label, TAB, attributes `name` or `name:weight` divided by tabs; a blank line ends a sequence (CRFsuite)); hmm (rows `TAG qid:N index:value ...`, a sequence per qid (SVM-hmm)); multilabel (rows `label,label index:value ...`, any number of labels each (LIBSVM's multi-label sets)); tree (jsonl: a line `{\"nodes\": [{\"features\", \"label\", \"parent\", \"type\"}, ...]}` a tree); jsonl (a line `{\"tokens\": [{\"name\": value, ...} or \"word\", ...], \"labels\": [...]}` a sequence)",
+                    "f:2:1: found `It was a dark night`, which is none of the formats (libsvm, letter, csv, conll, \
+                     crfsuite, hmm, multilabel, tree, jsonl, graph, mrf, opaque): name it with --format, e.g. --format conll",
                 ),
             ],
         );
+    }
+
+    /// A task may read but one format that a line can be of; what is of none is told by those that it reads.
+    #[test]
+    fn tasks_tell_what_lines_do_not() {
+        let chain: Readable<'_> = ("chain", &[&letter::FORMAT, &conll::FORMAT, &crfsuite::FORMAT, &hmm::FORMAT]);
+        let found = |bytes: &[u8]| {
+            let format = Lines::from_bytes("f", bytes).and_then(|lines| classify(lines, Some(chain)));
+            format.map(|format| format.name).map_err(|error| error.to_string())
+        };
+        for line in ["dog NN\nruns VB\n\n", "# words\n\n: :\n", "12:30 CD\n"] {
+            assert_eq!(found(line.as_bytes()), Ok("conll"), "{line}");
+            assert!(classified("f", line.as_bytes()).is_err(), "{line}");
+        }
+        assert_eq!(found(b"1 1:0.5\n"), Ok("libsvm"), "another task's is told by the task");
+        for line in ["dog\tNN", "dog 3", "the dog NN"] {
+            let text = quote(line);
+            let rule = "none of the formats of task chain (letter, conll, crfsuite, hmm): name it with --format, e.g. \
+                        --format conll";
+            assert_eq!(found(line.as_bytes()), Err(format!("f:1:1: found {text}, which is {rule}")));
+        }
     }
 
     /// Names and formats correspond, and no two formats have one rank.

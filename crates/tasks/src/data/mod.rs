@@ -43,7 +43,7 @@ mod tests;
 pub use classified::Classified;
 pub use columns::Columns;
 pub use format::{Appended, FirstLine, Format, FormatEntry, ReadWindows, StreamRules, Windows};
-pub use formats::{FORMATS, find, guess, guess_line, read, read_with};
+pub use formats::{FORMATS, find, guess, guess_for, guess_line, read, read_with};
 pub use label_sets::LabelSets;
 pub use multiplane_infer::file::DataError;
 pub use opaque::Opaque;

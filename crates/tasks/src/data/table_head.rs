@@ -114,9 +114,13 @@ fn quoted<'a>(line: &Line<'a>, at: usize) -> Result<(Cow<'a, str>, usize), DataE
 /// What stands in the place of a number that is missing.
 const MISSING: [&str; 6] = ["", "?", "na", "n/a", "null", "none"];
 
+/// Whether a field stands for a number that is missing.
+pub(super) fn is_missing(text: &str) -> bool {
+    MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing))
+}
+
 /// Whether a line names the columns: no field is a number, or stands for a missing one.
 pub(super) fn is_header(fields: &[Field<'_>]) -> bool {
-    let is_missing = |text: &str| MISSING.iter().any(|missing| text.eq_ignore_ascii_case(missing));
     fields.iter().all(|field| field.text.parse::<f64>().is_err() && !is_missing(&field.text))
 }
 
@@ -132,6 +136,9 @@ impl Head {
         let width = fields.len();
         let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
         let label = label_column(line, names.as_deref(), width, rules)?;
+        if names.is_none() || rules.names.is_none() {
+            check_features(line, width, label, separator, rules)?; // names tell better what is missing
+        }
         if width < 1 + usize::from(label.is_some()) {
             let message = format!("found 1 column, expected at least two columns, separated by {}", called(separator));
             return Err(line.error(line.text.len(), message));
@@ -154,6 +161,41 @@ impl Head {
     }
 }
 
+impl Head {
+    /// The name of the feature that a column holds, where it has one.
+    pub(super) fn name_of(&self, column: usize) -> Option<&str> {
+        let before = self.label.is_some_and(|label| label < column);
+        let feature = match &self.order {
+            Some(order) => order[column],
+            None => (column - usize::from(before)) as u32, // fits: a line has at most 2^24 fields
+        };
+        self.names.as_ref().filter(|names| (feature as usize) < names.len()).map(|names| names.get(feature))
+    }
+}
+
+/// Refuses a table that is not as wide as the rows that a model was trained on: a table has all columns, so what is missing
+/// or too many would shift the others.
+fn check_features(
+    line: &Line<'_>,
+    width: usize,
+    label: Option<usize>,
+    separator: char,
+    rules: &ReadRules,
+) -> Result<(), DataError> {
+    match rules.features {
+        Some(known) if width - usize::from(label.is_some()) != known => {
+            let columns = if width == 1 { "column" } else { "columns" };
+            let message = format!(
+                "found {width} {columns}, expected {known}, the features of the model, or {} with a label, separated by {}",
+                known + 1,
+                called(separator)
+            );
+            Err(line.error(line.text.len(), message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The column of the label, from 0; `None` where there is none.
 fn label_column(
     line: &Line<'_>,
@@ -161,24 +203,28 @@ fn label_column(
     width: usize,
     rules: &ReadRules,
 ) -> Result<Option<usize>, DataError> {
-    // As many columns as the model has features: the label is not there.
-    let lacks = rules.unlabelled && rules.features == Some(width);
-    let Some(asked) = &rules.label_column else {
-        if let (Some(names), Some(known)) = (names, &rules.names) {
-            let mut strangers = (0..width).filter(|&column| known.find(names[column]).is_none());
-            if let (Some(only), None) = (strangers.next(), strangers.next()) {
-                return Ok(Some(only));
-            }
-        }
-        return Ok(if lacks { None } else { Some(width - 1) });
-    };
-    let asked = asked.0.as_str();
-    if let Some(column) = names.and_then(|names| names.iter().position(|name| *name == asked)) {
+    let asked = rules.label_column.as_ref().map(|column| column.0.as_str());
+    let named = |name: &str| names.and_then(|names| names.iter().position(|own| *own == name));
+    if let Some(column) = asked.and_then(named) {
         return Ok(Some(column));
     }
-    if lacks {
+    // Where columns go by their names, the label is the one that is no feature, wherever it stands.
+    if let (Some(names), Some(known)) = (names, &rules.names) {
+        let mut strangers = (0..width).filter(|&column| known.find(names[column]).is_none());
+        match (strangers.next(), strangers.next()) {
+            (Some(only), None) => return Ok(Some(only)),
+            (None, _) if asked.is_none() && !rules.unlabelled && width == known.len() => {
+                let rule = "expected one beside the columns of the features";
+                return Err(line.error(line.text.len(), format!("found no column of labels, {rule}")));
+            }
+            _ => {}
+        }
+    }
+    // As many columns as the model has features: the label is not there.
+    if rules.unlabelled && rules.features == Some(width) {
         return Ok(None);
     }
+    let Some(asked) = asked else { return Ok(Some(width - 1)) };
     let column = match asked.parse::<i64>() {
         Ok(number) if number > 0 => usize::try_from(number - 1).ok(),
         Ok(number) if number < 0 => {
@@ -189,6 +235,12 @@ fn label_column(
     match column.filter(|&column| column < width) {
         Some(column) => Ok(Some(column)),
         None => {
+            let meant = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked)));
+            if let Some(meant) = meant {
+                let message =
+                    format!("found no column {} (data.label_column): did you mean {}?", quote(asked), quote(meant));
+                return Err(line.error(0, message));
+            }
             let named = names.map_or(String::new(), |names| {
                 let some: Vec<String> = names.iter().take(20).map(|name| quote(name)).collect();
                 format!("{}{}, or ", some.join(", "), if names.len() > 20 { ", ..." } else { "" })
@@ -213,7 +265,10 @@ fn order(line: &Line<'_>, fields: &[Field<'_>], label: Option<usize>, known: &St
             None => {
                 let some: Vec<String> = known.iter().take(20).map(quote).collect();
                 let more = if known.len() > 20 { ", ..." } else { "" };
-                let rule = format!("a column that the model was trained on ({}{more})", some.join(", "));
+                let some = some.join(", ");
+                let rule = format!(
+                    "a column that the model was trained on ({some}{more}) or the label (data.label_column): take others out"
+                );
                 return Err(line.bad(field.at, &field.text, "column", &rule));
             }
         }

@@ -87,7 +87,7 @@ fn mutated_files_never_panic() {
             bytes = text::gzip(&bytes);
         }
         chance.mutate(&mut bytes);
-        let _ = lines(&bytes).and_then(classify);
+        let _ = lines(&bytes).and_then(|lines| classify(lines, None));
         match seed % 10 {
             1 => {
                 if let Ok(words) = lines(&bytes).and_then(letter::parse) {

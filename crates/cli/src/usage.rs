@@ -1,0 +1,283 @@
+//! Answers to command lines that are none: an option that does not exist is told in one line with what there is instead,
+//! be it what other programs call it, a parameter that `--set` reaches, or an option that is spelt nearly so.
+
+use std::ffi::OsString;
+use std::io;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use multiplane::params::{Param, ParamKind, from_schema};
+use multiplane::tasks::TASKS;
+use multiplane::{DEFAULT_SOLVER, find_solver, find_task, nearest_name, run_parameters};
+use serde_json::Value;
+
+use crate::args;
+use crate::terminal::{complain, escaped};
+
+/// What other programs call an option, and what it is here.
+struct Foreign {
+    names: &'static [&'static str],
+    option: &'static str,
+    /// What to write after it, where nothing stood there.
+    value: &'static str,
+    /// Whether it is for commands that train alone, where others have an option of that name too.
+    of_training: bool,
+}
+
+impl Foreign {
+    const fn new(names: &'static [&'static str], option: &'static str, value: &'static str) -> Self {
+        Foreign { names, option, value, of_training: false }
+    }
+
+    const fn of_training(self) -> Self {
+        Foreign { of_training: true, ..self }
+    }
+}
+
+const FOREIGN: [Foreign; 11] = [
+    Foreign::new(&["max-iter", "n-iter", "iterations", "epochs", "max-epochs"], "passes", "X"),
+    Foreign::new(&["tol", "tolerance"], "gap", "1%"),
+    Foreign::new(&["alpha", "reg", "regularization"], "lambda", "X").of_training(),
+    Foreign::new(&["test-size"], "holdout", "20%"),
+    Foreign::new(&["n-jobs", "jobs", "j"], "threads", "N"),
+    Foreign::new(&["random-state"], "seed", "K"),
+    Foreign::new(&["o", "output"], "out", "FILE"),
+    Foreign::new(&["q", "silent"], "quiet", ""),
+    Foreign::new(&["s"], "solver", "NAME"),
+    Foreign::new(&["m"], "model", "MODEL"),
+    Foreign::new(&["f"], "format", "NAME"),
+];
+
+/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would command a
+/// terminal, nothing is coloured: the message quotes it.
+pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
+    let arguments: Vec<_> = arguments.iter().map(|text| text.to_string_lossy()).collect();
+    let typed: Vec<&str> = arguments.iter().map(|text| &**text).collect();
+    if let Some(other) = unknown(error, &typed) {
+        complain(&format!("error: {other}"));
+    } else if error.use_stderr() && typed.iter().any(|text| escaped(text) != *text) {
+        complain(error.render().to_string().trim_end());
+    } else {
+        match error.print() {
+            Err(fault) if !error.use_stderr() && fault.kind() != io::ErrorKind::BrokenPipe => {
+                complain(&format!("error: standard output could not be written: {fault}"));
+                return 1;
+            }
+            _ => {} // where even standard error fails there is nobody to tell
+        }
+    }
+    error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
+}
+
+/// A command, with the options that it has.
+struct Known {
+    /// As it is typed, the program's name before it.
+    call: String,
+    /// Long names of its options.
+    options: Vec<String>,
+}
+
+impl Known {
+    /// The command that is typed.
+    fn of(typed: &[&str]) -> Known {
+        let (mut command, mut call) = (args::command(), "multiplane".to_owned());
+        for word in typed.iter().skip(1) {
+            let Some(inner) = command.find_subcommand(word).cloned() else { break };
+            command = inner;
+            call += &format!(" {word}");
+        }
+        let options = command.get_arguments().filter(|argument| !argument.is_hide_set());
+        Known { call, options: options.filter_map(|argument| argument.get_long().map(str::to_owned)).collect() }
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|own| own == option)
+    }
+
+    fn trains(&self) -> bool {
+        self.has("solver")
+    }
+}
+
+/// What to say of an argument that the command does not have.
+fn unknown(error: &clap::Error, typed: &[&str]) -> Option<String> {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let known = Known::of(typed);
+    let help = format!("`{} --help` lists what there is", known.call);
+    let Some(name) = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')) else {
+        return Some(format!("unexpected argument `{argument}`: {help}"));
+    };
+    let (name, inline) = name.split_once('=').unwrap_or((name, ""));
+    let option = &argument[..argument.len() - argument.split_once('=').map_or(0, |(_, value)| value.len() + 1)];
+    let value = if inline.is_empty() { after(typed, argument) } else { Some(inline) };
+    let instead = special(&known, name, value)
+        .or_else(|| foreign(&known, name, value))
+        .or_else(|| by_set(&known, name, value, typed))
+        .or_else(|| {
+            let near = nearest_name(name, known.options.iter().map(String::as_str))?;
+            Some(format!("did you mean --{near}? {help}"))
+        });
+    Some(format!("there is no option {option}: {}", instead.unwrap_or(help)))
+}
+
+/// What stands after an argument, where that may be its value.
+fn after<'a>(typed: &[&'a str], argument: &str) -> Option<&'a str> {
+    let at = typed.iter().position(|text| text.split('=').next() == Some(argument))?;
+    if let Some((_, value)) = typed[at].split_once('=') {
+        return Some(value);
+    }
+    typed.get(at + 1).copied().filter(|value| !value.starts_with('-'))
+}
+
+/// Options whose answer is more than a name.
+fn special(known: &Known, name: &str, value: Option<&str>) -> Option<String> {
+    Some(match name {
+        "C" | "c" if known.trains() => {
+            let c = value.filter(|value| value.parse::<f64>().is_ok()).unwrap_or("X");
+            format!("give --lambda c:{c} for C = {c}, which is lambda = 1/({c} n)")
+        }
+        "v" | "verbose" if known.has("record") && known.has("quiet") => {
+            "progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing".into()
+        }
+        "cv" if known.trains() => match value.filter(|value| value.parse::<u32>().is_ok()) {
+            Some(folds) => format!("give --lambda cv:{folds}"),
+            None => "give --lambda cv".into(),
+        },
+        _ => return None,
+    })
+}
+
+/// What the option of another program is called here.
+fn foreign(known: &Known, name: &str, value: Option<&str>) -> Option<String> {
+    let name = name.replace('_', "-");
+    let is_meant = |other: &&Foreign| other.names.contains(&&*name) && known.has(other.option);
+    let found = FOREIGN.iter().find(is_meant).filter(|found| !found.of_training || known.trains())?;
+    let value = match (found.value, value) {
+        ("", _) => return Some(format!("give --{}", found.option)),
+        (usual, None) => usual.to_owned(),
+        (_, Some(value)) if found.option == "holdout" => percent(value),
+        (_, Some(value)) => value.to_owned(),
+    };
+    Some(format!("give --{} {value}", found.option))
+}
+
+/// A share as `--holdout` takes it.
+fn percent(share: &str) -> String {
+    match share.parse::<f64>() {
+        Ok(part) if part > 0.0 && part < 1.0 => format!("{}%", (1e8 * part).round() / 1e6),
+        _ => share.into(),
+    }
+}
+
+/// The parameter that `--set` reaches and that ends in this name.
+fn by_set(known: &Known, name: &str, value: Option<&str>, typed: &[&str]) -> Option<String> {
+    let key = name.replace('-', "_");
+    if !known.has("set") || key.len() < 2 {
+        return None;
+    }
+    let mut found = Vec::new();
+    for (prefix, params) in tables(known, typed) {
+        let ends = |param: &&Param| param.name == key || param.name == format!("{key}s");
+        collect(&prefix, &params, &ends, &mut found);
+    }
+    // Of several the one with the fewest parts, the first of equals.
+    let (path, is_switch) = found.into_iter().min_by_key(|(path, _)| path.matches('.').count())?;
+    let value = value.unwrap_or(if is_switch { "true" } else { "..." });
+    Some(format!("give --set {path}={value}"))
+}
+
+/// Appends the dotted names, and whether they are switches, of all parameters below `prefix` that are looked for.
+fn collect(prefix: &str, params: &[Param], ends: &impl Fn(&&Param) -> bool, found: &mut Vec<(String, bool)>) {
+    for param in params {
+        let path = format!("{prefix}{}", param.name);
+        if ends(&param) {
+            found.push((path.clone(), matches!(param.default, Value::Bool(_))));
+        }
+        match &param.kind {
+            ParamKind::Table(inner) => collect(&format!("{path}."), inner, ends, found),
+            ParamKind::Choice(variants) => {
+                variants.iter().for_each(|variant| collect(&format!("{path}."), &variant.params, ends, found));
+            }
+            ParamKind::Value(_) => {}
+        }
+    }
+}
+
+/// The parameters of a command with what their names begin with: those of the task and solver that are named, or of all tasks.
+fn tables(known: &Known, typed: &[&str]) -> Vec<(String, Vec<Param>)> {
+    let of_data = |param: &Param| param.name == "data";
+    if !known.has("task") {
+        return vec![(String::new(), run_parameters().into_iter().filter(of_data).collect())];
+    }
+    let tasks = match after(typed, "--task").and_then(|name| find_task(name).ok()) {
+        Some(task) => vec![task],
+        None => TASKS.iter().collect(),
+    };
+    let mut tables: Vec<_> = tasks.iter().map(|task| ("task.".into(), from_schema(&(task.schema)()))).collect();
+    tables.push((String::new(), run_parameters()));
+    let solver = after(typed, "--solver").unwrap_or(DEFAULT_SOLVER);
+    tables.extend(find_solver(solver).ok().map(|entry| ("solver.".into(), from_schema(&(entry.schema)()))));
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> String {
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let error = args::parse(&arguments).err().expect("no such option");
+        unknown(&error, &line.split(' ').collect::<Vec<_>>()).unwrap()
+    }
+
+    /// An option that does not exist is answered by what there is instead.
+    #[test]
+    fn options_that_do_not_exist() {
+        for (typed, instead) in [
+            ("train --task multiclass --bias", "--bias: give --set task.bias=true"),
+            ("train --bias --task multiclass", "--bias: give --set task.bias=true"),
+            ("train --task chain --ends=false", "--ends: give --set task.ends=false"),
+            ("train --scale unit", "--scale: give --set task.scale=unit"),
+            ("train --template forms", "--template: give --set task.template=forms"),
+            ("train --loss x", "--loss: give --set task.loss=x"),
+            ("train --kernel rbf", "--kernel: give --set task.kernel=rbf"),
+            ("train --class-weight balanced", "--class-weight: give --set task.class_weights=balanced"),
+            ("check --class-weights", "--class-weights: give --set task.class_weights=..."),
+            ("predict --label-column 1", "--label-column: give --set data.label_column=1"),
+            ("train --folds 1,2", "--folds: give --set data.folds=1,2"),
+            ("train --pairwise full", "--pairwise: give --set task.pairwise=full"),
+            ("train --max-iter 3", "--max-iter: give --passes 3"),
+            ("train --epochs", "--epochs: give --passes X"),
+            ("train --iterations=3", "--iterations: give --passes 3"),
+            ("train --cv 5", "--cv: give --lambda cv:5"),
+            ("train --tol 1e-3", "--tol: give --gap 1e-3"),
+            ("predict -o file", "-o: give --out file"),
+            ("train -q", "-q: give --quiet"),
+            ("train --test-size 0.2", "--test-size: give --holdout 20%"),
+            ("train --n-jobs -1", "--n-jobs: give --threads N"),
+            ("train --random-state 7", "--random-state: give --seed 7"),
+            ("train --alpha 0.1", "--alpha: give --lambda 0.1"),
+            ("path --reg 0.1", "--reg: give --lambda 0.1"),
+            ("train -s fw", "-s: give --solver fw"),
+            ("train -C 2", "-C: give --lambda c:2 for C = 2, which is lambda = 1/(2 n)"),
+            ("train --C", "--C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
+            (
+                "train --verbose",
+                "--verbose: progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing",
+            ),
+            ("train --pases 3", "--pases: did you mean --passes? `multiplane train --help` lists what there is"),
+            ("predict -C 1", "-C: `multiplane predict --help` lists what there is"),
+            ("predict --alpha 1", "--alpha: `multiplane predict --help` lists what there is"),
+            ("data make --nn 1", "--nn: did you mean --n? `multiplane data make --help` lists what there is"),
+            ("show --momentum 0.9", "--momentum: `multiplane show --help` lists what there is"),
+        ] {
+            assert_eq!(told(&format!("multiplane {typed}")), format!("there is no option {instead}"), "{typed}");
+        }
+        assert_eq!(
+            told("multiplane predict model"),
+            "unexpected argument `model`: `multiplane predict --help` lists what there is"
+        );
+    }
+}
