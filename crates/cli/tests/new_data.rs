@@ -262,8 +262,8 @@ fn unseen_labels_among_tags_are_reported() {
     scratch.succeed("evaluate --model m --data u.csv --report");
 }
 
-/// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of libsvm
-/// may leave out what is zero.
+/// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of
+/// libsvm may leave out what is zero.
 #[test]
 fn tables_are_as_wide_as_the_model() {
     let scratch = Scratch::new()

@@ -90,8 +90,8 @@ pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error>
     format_for(model, if path.is_file() { guess(path).ok() } else { None }, path)
 }
 
-/// The same by what the content says. What content and name agree on, and letters, which nothing else looks like, are believed
-/// also where the model's task does not read that: it says so best.
+/// The same by what the content says. What content and name agree on, and letters, which nothing else looks like,
+/// are believed also where the model's task does not read that: it says so best.
 pub(super) fn format_for(model: &Model, guessed: Option<Format>, path: &Path) -> Result<Option<Format>, Error> {
     let Provenance { task, vocabulary, .. } = &model.info.provenance;
     let readable = find_task(task)?.formats;

@@ -144,7 +144,8 @@ impl FormatEntry {
         self
     }
 
-    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could be of.
+    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could
+    /// be of.
     pub const fn likely(mut self, rule: Rule) -> Self {
         self.likely = Some(rule);
         self
