@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use multiplane::tasks::TASKS;
 
 #[derive(Parser)]
 #[command(
@@ -85,9 +86,8 @@ pub(crate) struct TrainArgs {
     /// A run specification; flags and --set override it
     #[arg(value_name = "RUN.toml")]
     pub(crate) spec: Option<PathBuf>,
-    /// What to learn: binary, multiclass, chain, graph, mrf, multilabel, or external: a program of your own (see
-    /// `describe task`)
-    #[arg(long, value_name = "NAME")]
+    /// What to learn (see `describe task`)
+    #[arg(long, value_name = "NAME", help = tasks())]
     pub(crate) task: Option<String>,
     /// Training data; .gz is read directly
     #[arg(long, value_name = "PATH")]
@@ -421,6 +421,12 @@ pub(crate) struct MakeArgs {
     /// Seed
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub(crate) seed: u64,
+}
+
+/// What there is to learn.
+fn tasks() -> String {
+    let names: Vec<&str> = TASKS.iter().map(|task| task.name).filter(|name| *name != "external").collect();
+    format!("What to learn: {}, or external: a program of your own (see `describe task`)", names.join(", "))
 }
 
 /// Reads a command line.

@@ -198,7 +198,8 @@ fn bounds_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
 }
 
 fn gap_chart(summary: &PathSummary, bounds: &Bounds) -> Chart {
-    let mut all = vec![series("at breakpoints", 2, false, bounds.gap.clone())];
+    let points = if summary.kind == PathKind::Path { "at breakpoints" } else { "at the points" };
+    let mut all = vec![series(points, 2, false, bounds.gap.clone())];
     let title = match eps_of(summary) {
         Some(eps) => {
             all.push(series("where the next begins", 1, true, bounds.last_gap.clone()));

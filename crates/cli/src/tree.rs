@@ -51,6 +51,9 @@ pub(crate) fn read_spec(path: &Path) -> Result<Map<String, Value>, Error> {
     };
     let text = fs::read_to_string(path).map_err(|error| match error.kind() {
         ErrorKind::InvalidData => refuse(format!("{shown}: it is not UTF-8 text")),
+        ErrorKind::NotFound => {
+            Error::input(format!("{shown}: {error}: expected a run specification (RUN.toml); data is given by --data"))
+        }
         _ => Error::input(format!("{shown}: {error}")),
     })?;
     let file: toml::Table = text.parse().map_err(|error| refuse(toml_fault(path, &text, &error)))?;

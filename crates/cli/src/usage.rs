@@ -1,5 +1,5 @@
-//! Answers to command lines that are none: an option that does not exist is told in one line with what there is instead,
-//! be it what other programs call it, a parameter that `--set` reaches, or an option that is spelt nearly so.
+//! Answers to command lines that are none: an option that does not exist is told in one line with what there is
+//! instead, be it what other programs call it, a parameter that `--set` reaches, or an option that is spelt nearly so.
 
 use std::ffi::OsString;
 use std::io;
@@ -47,8 +47,8 @@ const FOREIGN: [Foreign; 11] = [
     Foreign::new(&["f"], "format", "NAME"),
 ];
 
-/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would command a
-/// terminal, nothing is coloured: the message quotes it.
+/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would
+/// command a terminal, nothing is coloured: the message quotes it.
 pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
     let arguments: Vec<_> = arguments.iter().map(|text| text.to_string_lossy()).collect();
     let typed: Vec<&str> = arguments.iter().map(|text| &**text).collect();
@@ -205,7 +205,8 @@ fn collect(prefix: &str, params: &[Param], ends: &impl Fn(&&Param) -> bool, foun
     }
 }
 
-/// The parameters of a command with what their names begin with: those of the task and solver that are named, or of all tasks.
+/// The parameters of a command with what their names begin with: those of the task and solver that are named, or of
+/// all tasks.
 fn tables(known: &Known, typed: &[&str]) -> Vec<(String, Vec<Param>)> {
     let of_data = |param: &Param| param.name == "data";
     if !known.has("task") {
@@ -265,7 +266,8 @@ mod tests {
             ("train --C", "--C: give --lambda c:X for C = X, which is lambda = 1/(X n)"),
             (
                 "train --verbose",
-                "--verbose: progress is shown on a terminal, --record FILE writes all there is to know, --quiet says nothing",
+                "--verbose: progress is shown on a terminal, --record FILE writes all there is to know, --quiet says \
+                 nothing",
             ),
             ("train --pases 3", "--pases: did you mean --passes? `multiplane train --help` lists what there is"),
             ("predict -C 1", "-C: `multiplane predict --help` lists what there is"),

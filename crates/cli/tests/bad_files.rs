@@ -87,10 +87,7 @@ fn task_and_data_must_match() {
             "task `chain` reads letter (letter.data), conll, hmm, crfsuite or jsonl, found labelled rows",
         ),
         ("--task multiclass --data letter.data", "task `multiclass` reads libsvm or csv, found words"),
-        (
-            "--task binary --data three.svm",
-            "task `binary` needs two labels, found 3 (1, 2, 3, ...): use --task multiclass",
-        ),
+        ("--task binary --data three.svm", "task `binary` needs two labels, found 3 (1, 2, 3): use --task multiclass"),
         ("--task binary --data hollow.svm", "the data has no feature at all: there is nothing to learn from"),
         ("--task binary --data good.svm --test letter.data", "task `binary` reads libsvm or csv, found words"),
         ("--task chain --data letter.data --test good.svm", "task `chain` reads letter"),

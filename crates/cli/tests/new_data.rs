@@ -380,8 +380,8 @@ fn unseen_labels_among_tags_are_reported() {
     scratch.succeed("evaluate --model m --data u.csv --report");
 }
 
-/// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of libsvm
-/// may leave out what is zero.
+/// A table has all columns of the model, with or without a label, by name or not, of a file and of a stream; rows of
+/// libsvm may leave out what is zero.
 #[test]
 fn tables_are_as_wide_as_the_model() {
     let scratch = Scratch::new()
@@ -431,5 +431,33 @@ fn compressed_streams_are_known_by_their_first_line() {
         packed.write_all(&scratch.bytes(name)).unwrap();
         scratch.write("packed", packed.finish().unwrap());
         assert_eq!(piped(&scratch, &format!("predict --model {model} --data -"), "packed").0, plain, "{name}");
+    }
+}
+
+/// A file of another kind is told as `train` tells it, and not read as what it is not.
+#[test]
+fn files_of_another_kind_are_refused() {
+    let scratch = Scratch::new()
+        .with("rows.csv", "5,3,1,0,x\n6,2,4,1,y\n")
+        .with("named.csv", "a,b,kind\n5,3,x\n6,2,y\n")
+        .with("tags.txt", "dog NN\nruns VB\n\n");
+    scratch.succeed("data make letters --out words.data --n 5");
+    scratch.succeed("train --task multiclass --data rows.csv --quiet --out rows.st");
+    scratch.succeed("train --task multiclass --data named.csv --quiet --out named.st");
+    scratch.succeed("train --task chain --data tags.txt --quiet --out tags.st");
+    scratch.succeed("train --task chain --data words.data --passes 2 --quiet --out words.st");
+    let rows = "found labelled rows (libsvm or csv)";
+    let letters = "task `multiclass` reads libsvm or csv, found words (letter.data)";
+    for (model, data, message) in [
+        ("tags.st", "named.csv", rows),
+        ("tags.st", "rows.csv", rows),
+        ("words.st", "named.csv", rows),
+        ("rows.st", "words.data", letters),
+        ("named.st", "words.data", letters),
+    ] {
+        for command in ["predict", "evaluate"] {
+            let found = refused(&scratch, &format!("{command} --model {model} --data {data}"));
+            assert!(found.contains(message), "{model}, {data}: {found}");
+        }
     }
 }

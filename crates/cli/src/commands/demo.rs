@@ -77,10 +77,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<Done, Error> {
         legs,
         samples: samples(&model, &test)?,
     };
+    let interrupted = findings.legs.iter().any(|leg| leg.summary.stop_reason == StopReason::Interrupt);
     demo_report::write(&args.out, &findings)?;
     say(args, &demo_report::text(&findings))?;
+    if interrupted {
+        say(args, "\nInterrupted: the report is of what there was, and the model is not trained to its end.")?;
+    }
     say(args, &format!("\nReport: {}\nModel:  {}\n", args.out.join("report.html").display(), model_path.display()))?;
-    let interrupted = findings.legs.iter().any(|leg| leg.summary.stop_reason == StopReason::Interrupt);
     Ok(if interrupted { Done::Interrupted } else { Done::Finished })
 }
 

@@ -79,14 +79,21 @@ fn evaluate_all(args: &EvaluateArgs, path: &PathModel, problem: &dyn Problem, th
     warn_of_unlabelled(problem);
     let mut rows = Vec::new();
     let mut text = format!("{} on {} examples\n", problem.task(), problem.blocks() - problem.unlabelled());
-    text += &format!("  {:>12} {:>10} {:>10} {:>10} {:>10}\n", "lambda", "loss", "accuracy", "all right", "chunk F1");
+    let mut table = Vec::new();
     for (k, &lambda) in path.lambdas.iter().enumerate() {
         let found = problem.evaluate(&problem.from_file_layout(path.row(k)), threads)?;
         let [accuracy, exact, f1] = ["accuracy", "exact", "f1"].map(|name| found.get(name));
         rows.push(json!({ "lambda": lambda, "loss": found.loss, "accuracy": accuracy, "exact": exact, "f1": f1 }));
-        text += &format!("  {:>12} {:>10}", number(lambda), found.loss.map_or("-".into(), number));
-        let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
-        [accuracy, exact, f1].into_iter().for_each(|value| text += &format!(" {:>10}", shown(value)));
+        table.push((lambda, found.loss, accuracy, exact, f1));
+    }
+    let has_chunks = table.iter().any(|(.., f1)| f1.is_some());
+    let chunks = if has_chunks { "   chunk F1" } else { "" };
+    text += &format!("  {:>12} {:>10} {:>10} {:>10}{chunks}\n", "lambda", "loss", "accuracy", "all right");
+    let shown = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
+    for (lambda, loss, accuracy, exact, f1) in table {
+        text += &format!("  {:>12} {:>10}", number(lambda), loss.map_or("-".into(), number));
+        let measured = [Some(accuracy), Some(exact), has_chunks.then_some(f1)];
+        measured.into_iter().flatten().for_each(|value| text += &format!(" {:>10}", shown(value)));
         text += "\n";
     }
     if args.json {

@@ -95,8 +95,8 @@ impl Source {
         self.gzip
     }
 
-    /// Returns lines to come, decompressed, up to the first that is neither blank nor a comment (`#`), or `most` bytes of
-    /// them; they are read again afterwards.
+    /// Returns lines to come, decompressed, up to the first that is neither blank nor a comment (`#`), or `most`
+    /// bytes of them; they are read again afterwards.
     ///
     /// # Errors
     /// What the system says, and compressed data that are damaged.

@@ -87,15 +87,18 @@ pub(crate) fn is_given(spec: &RunSpec) -> bool {
 ///
 /// For a model of an unknown task.
 pub fn model_format(model: &Model, path: &Path) -> Result<Option<Format>, Error> {
-    format_for(model, if path.is_file() { guess(path).ok() } else { None })
+    format_for(model, if path.is_file() { guess(path).ok() } else { None }, path)
 }
 
-/// The same by what the content says.
-pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Option<Format>, Error> {
+/// The same by what the content says. What content and name agree on, and letters, which nothing else looks like,
+/// are believed also where the model's task does not read that: it says so best.
+pub(super) fn format_for(model: &Model, guessed: Option<Format>, path: &Path) -> Result<Option<Format>, Error> {
     let Provenance { task, vocabulary, .. } = &model.info.provenance;
     let readable = find_task(task)?.formats;
     let is_readable = |format: &Format| readable.contains(format);
-    if guessed.as_ref().is_some_and(is_readable) {
+    let is_plain = |format: &Format| *format == &letter::FORMAT || format.is_name(path);
+    let is_believed = |format: &Format| is_readable(format) || readable.len() > 1 && is_plain(format);
+    if guessed.as_ref().is_some_and(is_believed) {
         return Ok(guessed);
     }
     // Numbers of columns are no names.
@@ -118,16 +121,18 @@ pub(super) fn format_for(model: &Model, guessed: Option<Format>) -> Result<Optio
 /// What readers are told of data that a model is used on: labels may be missing, and what the model knows of columns and
 /// labels tells where they are.
 pub fn model_rules(model: &Model, spec: &DataSpec) -> ReadRules {
-    let Provenance { vocabulary, spec: run, .. } = &model.info.provenance;
+    let Provenance { task, vocabulary, spec: run, .. } = &model.info.provenance;
     let bias = usize::from(run["task"]["bias"] == true);
     let (features, names) = match used_columns(vocabulary) {
         Some((width, _)) => (Some(width), None),
         None => (vocabulary.features.checked_sub(bias), vocabulary.dictionary.clone()),
     };
+    // Of another task's model they are no columns of tables.
+    let is_table = find_task(task).is_ok_and(|entry| entry.formats.contains(&&csv::FORMAT));
     ReadRules {
         unlabelled: true,
-        features: features.filter(|&features| features > 0),
-        names,
+        features: features.filter(|&features| features > 0 && is_table),
+        names: names.filter(|_| is_table),
         named_labels: vocabulary.labels.iter().any(|label| label.parse::<i64>().is_err()),
         ..spec.rules()
     }

@@ -56,7 +56,7 @@ impl Incoming {
         let task = &model.info.provenance.task;
         let format = match format {
             Some(format) => Some(format),
-            None => format_for(model, guessed)?,
+            None => format_for(model, guessed, name)?,
         };
         let formats = find_task(task)?.formats;
         let format = format.ok_or_else(|| {

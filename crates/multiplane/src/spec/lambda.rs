@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for Lambda {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = shown(&Value::deserialize(from)?);
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
-        let found = match text.strip_prefix("c:") {
+        let found = match text.strip_prefix("c:").or_else(|| text.strip_prefix("C:")) {
             _ if text == "1/n" => Some(Lambda::OneOverN),
             _ if text == "scale" => Some(Lambda::Scale),
             _ if text == "cv" => Some(Lambda::CrossValidated(Folds::Enough)),
@@ -132,7 +132,9 @@ mod tests {
     /// lambda in its three notations; n = 4.
     #[test]
     fn lambda_notations() {
-        for (text, value) in [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)] {
+        for (text, value) in
+            [(json!("1/n"), 0.25), (json!("c:2"), 0.125), (json!("C:2"), 0.125), (json!(0.5), 0.5), (json!("0.5"), 0.5)]
+        {
             assert_eq!(serde_json::from_value::<Lambda>(text).unwrap().value(4.0), Some(value));
         }
         for text in ["1/n", "c:2.5", "scale", "cv", "cv:7", "cv:folds"] {

@@ -301,9 +301,9 @@ impl TaskSpec for BinarySpec {
             1 => rows.complete_single_label(),
             _ => {
                 let shown = labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
-                let found = labels.len();
+                let (found, more) = (labels.len(), if labels.len() > 5 { ", ..." } else { "" });
                 return Err(OpenError::new(format!(
-                    "task `binary` needs two labels, found {found} ({shown}, ...): use --task multiclass"
+                    "task `binary` needs two labels, found {found} ({shown}{more}): use --task multiclass"
                 )));
             }
         }

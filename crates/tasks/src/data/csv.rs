@@ -227,7 +227,8 @@ fn row(
     Ok(label)
 }
 
-/// Whether a column of which a field is no number looks like the label, where nobody says which is: the last one has a number.
+/// Whether a column of which a field is no number looks like the label, where nobody says which is: the last one has
+/// a number.
 fn is_label(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> bool {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
     let is_name = !is_missing(&fields[column].text) && !is_number(&fields[column]);

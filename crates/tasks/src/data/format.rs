@@ -144,7 +144,8 @@ impl FormatEntry {
         self
     }
 
-    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could be of.
+    /// Says how a first line may look that is taken for one of the format where a task reads no other that it could
+    /// be of.
     pub const fn likely(mut self, rule: Rule) -> Self {
         self.likely = Some(rule);
         self
@@ -187,7 +188,7 @@ impl FormatEntry {
     }
 
     /// Whether files of the format are named so; a `.gz` at the end does not count.
-    pub(super) fn is_name(&self, path: &Path) -> bool {
+    pub fn is_name(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         name.rsplit_once('.').is_some_and(|(_, ending)| self.names.iter().any(|own| *own == ending || *own == name))

@@ -173,8 +173,8 @@ impl Head {
     }
 }
 
-/// Refuses a table that is not as wide as the rows that a model was trained on: a table has all columns, so what is missing
-/// or too many would shift the others.
+/// Refuses a table that is not as wide as the rows that a model was trained on: a table has all columns, so what is
+/// missing or too many would shift the others.
 fn check_features(
     line: &Line<'_>,
     width: usize,
