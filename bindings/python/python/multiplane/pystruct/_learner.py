@@ -3,58 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from multiplane._base import _number
 from multiplane._params import Parameters
-from multiplane._pystruct import PyStructTask, stacked
+from multiplane._pystruct import stacked
 from multiplane._structured import HeuristicWarning, StructuredSVM
+from multiplane.pystruct._face import Face
 from multiplane.pystruct._inference import prepare
+from multiplane.pystruct._task import Trained
+from multiplane.pystruct._watch import Passes
 
-
-class _Signed(PyStructTask):
-    """A model's task whose weights in ``negative`` are held at 0 or below: with the other sign, at 0 or above.
-
-    Args:
-        model: The model.
-        negative: Indices of weights.
-        watch: Is called with the weights after each training call.
-    """
-
-    def __init__(self, model: Any, negative: Sequence[int], watch: Callable[[NDArray[np.float64], int], None] | None) -> None:
-        super().__init__(model)
-        self.negative = sorted({int(index) for index in negative})
-        self.watch = watch
-        self.signs: Any = 1.0  # or a vector
-        self.nonnegative = [(index, index + 1) for index in self.negative]
-
-    def dim(self) -> int:
-        dim = super().dim()
-        if self.negative:
-            if not 0 <= self.negative[0] <= self.negative[-1] < dim:
-                raise ValueError(f"negativity_constraint: found {self.negative}, expected indices from 0 to {dim - 1}")
-            self.signs = np.ones(dim)
-            self.signs[self.negative] = -1.0
-        return dim
-
-    def features(self, x: Any, y: Any) -> Any:
-        return self.signs * super().features(x, y)
-
-    def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
-        found = super().decode(x, self.signs * w, truth)
-        if self.watch is not None and truth is not None:
-            self.watch(self.signs * w, 1)
-        return found
-
-    def _decode_many(self, xs: Sequence[Any], w: NDArray[np.float64], truths: Sequence[Any] | None) -> list[Any]:
-        found = super()._decode_many(xs, self.signs * w, truths)
-        if self.watch is not None and truths is not None:
-            self.watch(self.signs * w, len(xs))
-        return found
+REPEATABLE = {"one-slack": {"solver.cache.share": 0.01}}
+"""Solvers that learn by the work clock, which makes a fit the same to the bit each time, as PyStruct's are, and what they
+then need: that clock takes calls for cheap, and planes kept would not be used for long enough. ``auto`` is not of them, as
+it may need many times the calls by that clock where inference is slow."""
 
 
 class _Learner(Parameters):
@@ -64,6 +29,7 @@ class _Learner(Parameters):
     max_iter: int
     C: float
     verbose: int
+    show_loss_every: int
     logger: Any
     random_state: Any
     solver: Any
@@ -72,69 +38,74 @@ class _Learner(Parameters):
         for name in self._names():
             setattr(self, name, arguments[name])
 
-    def _fit(
+    def _fit(self, X: Any, Y: Any, solver: Any, gap: float | str | None, initialize: bool) -> Self:
+        x, y = self._begun(X, Y, initialize)
+        self._train(x, y, Passes(self, x, y), solver, gap)
+        self._end()
+        return self
+
+    def _begun(self, X: Any, Y: Any, initialize: bool) -> tuple[list[Any], list[Any]]:
+        """Inputs and labellings as lists; the model knows them, unless it is not to."""
+        x, y = list(X), list(Y)
+        prepare(self.model)
+        self.loss_curve_: list[float] = []
+        if initialize and hasattr(self.model, "initialize"):
+            self.model.initialize(stacked(x), stacked(y))
+        return x, y
+
+    def _end(self) -> None:
+        if not self.show_loss_every:
+            del self.loss_curve_
+        if self.logger is not None:
+            self.logger(self, "final")
+
+    def _train(
         self,
-        X: Any,
-        Y: Any,
+        x: list[Any],
+        y: list[Any],
+        passes: Passes,
         solver: Any,
         gap: float | str | None,
         params: dict[str, Any] | None = None,
-        negative: Sequence[int] | None = None,
-        switch_to: Any = None,
-    ) -> Self:
-        x, y = list(X), list(Y)
-        prepare(self.model)
-        task = _Signed(self.model, [] if negative is None else negative, self._watch(len(x)))
+        face: Face | None = None,
+    ) -> None:
+        """Trains once, and takes what comes of it, also where that ends early."""
+        task = Trained(self.model, passes.watch, face)
+        repeatable = REPEATABLE.get(solver, {}) if isinstance(solver, str) else {}
         estimator = StructuredSVM(
             task,
             solver=solver,
             lam=f"c:{float(self.C)!r}",
             passes=self.max_iter,
             gap=gap,
-            params={"stop.estimated": True, **(params or {})},  # PyStruct's learners take the gap at its word
+            # PyStruct's learners take the gap at its word.
+            params={"stop.estimated": True, **repeatable, **(params or {})},
             seed=_seed(self.random_state),
             progress=bool(self.verbose),
+            clock="work" if repeatable else "wall",
         )
-        for last in [False, True] if switch_to is not None else [True]:
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", HeuristicWarning)
-                    estimator.fit(x, y)
-            finally:
-                if hasattr(estimator, "coef_"):
-                    self._take(estimator, task, len(x))
-            if not last:
-                self.model.inference_method = switch_to
-                prepare(self.model)
-        task.watch = None  # the estimator outlives training, and travels with the learner
-        if self.logger is not None:
-            self.logger(self, "final")
-        return self
+        passes.begin()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", HeuristicWarning)
+                estimator.fit(x, y)
+        finally:
+            if hasattr(estimator, "coef_"):
+                self._take(estimator, task, passes)
+            task.watch = None  # the estimator outlives training, and travels with the learner
 
-    def _watch(self, n: int) -> Callable[[NDArray[np.float64], int], None] | None:
-        """What tells the logger: once for every n training calls, with the weights of the last one as ``w``."""
-        if self.logger is None:
-            return None
-        calls = 0
-
-        def watch(w: NDArray[np.float64], more: int) -> None:
-            nonlocal calls
-            before, calls = calls // n, calls + more
-            for iteration in range(before, calls // n):
-                self.w = np.array(w)
-                self.logger(self, iteration)
-
-        return watch
-
-    def _take(self, estimator: StructuredSVM, task: _Signed, n: int) -> None:
-        scale = self.C * n  # PyStruct's objective is this many times ours
+    def _take(self, estimator: StructuredSVM, task: Trained, passes: Passes) -> None:
+        scale = self.C * passes.n  # PyStruct's objective is this many times ours
         self.estimator_ = estimator
-        self.w = task.signs * estimator.coef_
+        self.w = task.weights(estimator.coef_).copy()
         records = estimator.history_
-        # Before the first evaluation there is no primal value: NaN, which plots leave out.
-        self.primal_objective_curve_ = [scale * _number(value) for value in records.column("primal")]
-        self.objective_curve_ = [scale * value for value in records.column("dual") if value is not None]
-        self.timestamps_ = records.at("seconds")
+        # Before the first evaluation there is no primal value: NaN, which plots leave out. The last values are those of w.
+        primals = [_number(value) for value in records.column("primal")] + [estimator.primal_]
+        duals = [_number(value) for value in records.column("dual")] + [estimator.dual_]
+        self.primal_objective_curve_ = [scale * value for value in primals]
+        self.objective_curve_ = [scale * value for value in duals if value == value]
+        seconds = records.at("seconds") if estimator.clock == "wall" else passes.at(records.column("pass"))
+        self.timestamps_ = [*seconds, max([passes.seconds(), *seconds])]
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
