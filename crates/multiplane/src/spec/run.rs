@@ -56,7 +56,8 @@ struct Fields {
     data: DataSpec,
     /// Wrappers around the oracle.
     oracle: OracleSpec,
-    /// Strength of the regulariser.
+    /// Strength of the regulariser: a number, `1/n`, `c:X` for C = X (lambda = 1/(C n)), `cv`, `cv:K` or `cv:folds` (chosen by
+    /// cross-validation), or `scale` (the mean of x.x over n).
     lambda: Lambda,
     /// Prior weights and frozen weights.
     regularizer: RegularizerSpec,
