@@ -103,9 +103,9 @@ def test_faults_of_attributes_are_named(x, told):
 def test_forms_are_not_mixed_up():
     """A model of one form refuses the others."""
     model = ChainSSVM(gap="1%").fit(DICTS, LABELS)
-    with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite\), found columns of text"):
+    with pytest.raises(ValueError, match=r"was trained on attributes \(crfsuite, jsonl\), found columns of text"):
         model.predict([["the", "cat"]])
-    with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite\), found tagged rows"):
+    with pytest.raises(ValueError, match=r"the model was trained on attributes \(crfsuite, jsonl\), found tagged rows"):
         model.predict([[[1.0, 2.0]]])
     with pytest.raises(ValueError, match="^template is for columns of text"):
         ChainSSVM(template="words").fit(DICTS, LABELS)

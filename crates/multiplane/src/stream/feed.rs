@@ -59,8 +59,10 @@ impl Feed {
         let is_input = path == Path::new("-");
         let is_file = if is_input { input_is_file() } else { path.is_file() };
         let format = format_of(spec, if is_file && !is_input { Some(&path) } else { None })?;
-        let Some(windows) = format.windows else {
-            let able = streamed(spec)?.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        let able = streamed(spec)?;
+        // Of another task's format nothing could be learned, either.
+        let Some(windows) = format.windows.filter(|_| able.contains(&format)) else {
+            let able = able.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
             return Err(Error::input(format!("format {} cannot be read as a stream; these can: {able}", format.name)));
         };
         let rules = StreamRules {
