@@ -8,6 +8,12 @@ use crate::status_line;
 
 static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
+/// Set when a signal leaves at once, before external programs are ended.
+static LEAVING: AtomicBool = AtomicBool::new(false);
+
+/// The exit code after a signal; what there was is saved.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Installs the handler. Call it before there is another thread.
 pub(crate) fn install() {
     fail_at_the_limit();
@@ -15,9 +21,10 @@ pub(crate) fn install() {
     let _ = ctrlc::set_handler(|| match ASKED.get() {
         Some(asked) if !asked.swap(true, Ordering::Relaxed) => {}
         _ => {
+            LEAVING.store(true, Ordering::SeqCst);
             multiplane::foreign::external::kill_all();
             status_line::clear();
-            std::process::exit(130);
+            std::process::exit(INTERRUPTED.into());
         }
     });
 }
@@ -43,6 +50,11 @@ fn fail_at_the_limit() {}
 /// The flag that the first signal sets from now on.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     ASKED.get_or_init(Arc::default).clone()
+}
+
+/// Whether a signal is leaving at once: what fails then, as a program that was ended does not answer, is no fault of anybody's.
+pub(crate) fn is_leaving() -> bool {
+    LEAVING.load(Ordering::SeqCst)
 }
 
 /// Whether a signal has asked the run to end.

@@ -30,6 +30,7 @@ use multiplane::Error;
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;
+use crate::interrupt::INTERRUPTED;
 
 /// All done.
 const FINISHED: u8 = 0;
@@ -37,8 +38,6 @@ const FINISHED: u8 = 0;
 const FAILED: u8 = 1;
 /// Bad input or usage; nothing was written.
 const BAD_INPUT: u8 = 2;
-/// Interrupted; what there was is saved.
-const INTERRUPTED: u8 = 130;
 
 /// Runs a command line, `arguments[0]` being the program's name, and returns the exit code: 0 done, 1 ran but failed,
 /// 2 bad input or usage (nothing was written), 130 interrupted (what there was is saved).
@@ -59,6 +58,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Ok(Ok(Done::Finished)) => FINISHED,
         Ok(Ok(Done::Failed)) | Err(_) => FAILED,
         Ok(Ok(Done::Interrupted)) => INTERRUPTED,
+        Ok(Err(_)) if interrupt::is_leaving() => INTERRUPTED,
         Ok(Err(error)) => {
             terminal::complain(&format!("error: {error}"));
             match error {

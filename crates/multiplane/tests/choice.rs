@@ -129,7 +129,7 @@ fn an_interrupt_says_how_far_it_had_come() {
     let (at, end) = rest.split_once(')').unwrap();
     assert_eq!(end, ": nothing was saved");
     let number = |text: &str| text.parse::<f64>().unwrap();
-    assert_eq!(number(best), number(loss));
+    assert!((number(best) - number(loss)).abs() < 1.5e-4, "{best}, {loss}"); // rounded in two ways
     assert!((number(at) / number(lambda) - 1.0).abs() < 0.01, "{at}, {lambda}");
 }
 
