@@ -141,12 +141,14 @@ pub(crate) fn path(
         told.extend(summary.checkpoints.as_ref().and_then(|report| report.failure.clone()));
         match folds {
             Some(folds) if summary.stop_reason == PathEnd::LambdaMin => {
-                let found =
-                    divided.validate(&session, &folds, &outer, &model.lambdas, &interrupt).map_err(|error| {
-                        Error::failed(format!("the path is complete, but not its cross-validation: {error}"))
-                    })?;
-                model.info.chosen = Some(found.best_lambda);
-                summary.cross_validation = Some(found);
+                match divided.validate(&session, &folds, &outer, &model.lambdas, &interrupt) {
+                    Ok(found) => {
+                        model.info.chosen = Some(found.best_lambda);
+                        summary.cross_validation = Some(found);
+                    }
+                    // What was trained is not lost.
+                    Err(error) => told.push(format!("the path is complete, but not its cross-validation: {error}")),
+                }
             }
             Some(_) => told.push("the path is not complete: it was not cross-validated".into()),
             None => {}

@@ -351,6 +351,14 @@ fn columns_go_by_name_everywhere() {
     let told = refused(&scratch, &format!("{train} --test other.csv"));
     assert!(told.contains("other.csv:1:3: found `c` as column"), "{told}");
 
+    scratch.write("bare.csv", rows([0, 1, 2], ""));
+    scratch.write("narrow.csv", "0.5,1\n0.25,-1\n");
+    scratch.write("wide.csv", "0.5,2,3,1\n0.25,3,4,-1\n");
+    for (file, columns) in [("narrow.csv", 2), ("wide.csv", 4)] {
+        let told = refused(&scratch, &format!("train --task binary --data bare.csv --test {file} --quiet --out m"));
+        assert!(told.contains(&format!("found {columns} columns, expected 2, the features")), "{told}");
+    }
+
     scratch.write("first.csv", rows([2, 0, 1], "kind,a,b"));
     let stream = "train --stream --task binary --solver ssg --lambda 0.1 --set stream.window=10 --clock work";
     scratch.json(&format!("{stream} --data train.csv --out last"));

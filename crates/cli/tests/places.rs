@@ -188,7 +188,7 @@ fn terminals_are_not_commanded() {
     assert!(missing.stderr.contains("no\\u001b[31m\\u202e"), "{}", missing.stderr);
     let usage = run(scratch.command("train").arg("--no\u{1b}[31m"));
     assert_eq!(usage.code, Some(2));
-    assert!(usage.stderr.contains("'--no") && !usage.stderr.contains('\u{1b}'), "{}", usage.stderr);
+    assert!(usage.stderr.contains("--no\\u001b") && !usage.stderr.contains('\u{1b}'), "{}", usage.stderr);
     scratch.succeed("train --task chain --data e.conll --format conll --passes 5 --quiet --out m");
     let file = scratch.succeed("predict --model m --data e.conll --format conll");
     assert!(file.stdout.contains("B-\u{1b}]0;pwn\u{7}"), "a file gets labels as they are: {:?}", file.stdout);

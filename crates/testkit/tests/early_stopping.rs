@@ -1,9 +1,13 @@
 //! Early stopping: the iterate with the lowest held-out loss answers for the run, its bounds are its own, watching changes
 //! nothing of training, and a run that was saved and restored comes to the same bits.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use multiplane_core::clock::ClockKind;
 use multiplane_core::observe::JsonLines;
-use multiplane_core::oracle::BoxedOracle;
+use multiplane_core::oracle::{BoxedOracle, MaxOracle, OracleError, OracleResult};
+use multiplane_core::plane::Plane;
 use multiplane_core::rng::Rng;
 use multiplane_core::run::{Evaluate, LossMeter, LossMeters, Outcome, Run, Stop, StopReason};
 use multiplane_core::solvers::SolverEntry;
@@ -76,6 +80,48 @@ fn the_lowest_loss_is_the_answer() {
         }
     }
     assert!(ended > 50, "{ended} runs ended by patience");
+}
+
+/// An oracle that fails once it is told to.
+struct Failing(BoxedOracle, Arc<AtomicBool>);
+
+impl MaxOracle for Failing {
+    fn blocks(&self) -> usize {
+        self.0.blocks()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn maximize(&mut self, block: usize, w: &[f64], out: &mut Plane) -> OracleResult {
+        match self.1.load(Ordering::Relaxed) {
+            true => Err(OracleError { block, reason: "told to".into() }),
+            false => self.0.maximize(block, w, out),
+        }
+    }
+}
+
+/// Where the calls fail that are to prove bounds at the end, what there is without them is still the lowest loss.
+#[test]
+fn a_failure_at_the_end_keeps_the_choice() {
+    let (problem, fails) = (small::random(3), Arc::new(AtomicBool::new(false)));
+    let entry = solvers().into_iter().find(|entry| entry.name == "bcfw").unwrap();
+    let solver = entry.build(&(entry.preset)(), problem.blocks(), problem.dim, LAMBDA.into()).unwrap();
+    let evaluated: BoxedOracle = Box::new(Failing(problem.oracle(), fails.clone()));
+    let losses = LossMeters { train: None, test: Some(meter(0.7)), test_examples: 1 };
+    let mut run = Run::new(problem.oracle(), evaluated, solver, LAMBDA, patience(100, 5.0))
+        .with_clock(ClockKind::Work)
+        .with_losses(losses);
+    let reason = loop {
+        if let Some(reason) = run.advance().unwrap() {
+            break reason;
+        }
+    };
+    fails.store(true, Ordering::Relaxed);
+    assert!(run.outcome(reason).is_err());
+    let outcome = run.outcome_so_far(reason);
+    let told = outcome.early_stopping.unwrap();
+    assert_eq!(meter(0.7)(&outcome.w).unwrap(), Some(told.loss));
+    assert!(outcome.certificate.primal.is_infinite() || !outcome.certificate.certified);
 }
 
 /// Watching reaches no solver: up to where patience ends a run, its records are those of a run that goes on, but for what they say

@@ -58,7 +58,9 @@ fn follow(args: &PathArgs) -> Result<Done, Error> {
     };
     let (mut model, mut summary) = match trained {
         Err(_) if interrupt::is_asked() => {
-            complain("interrupted before the path had a first point: nothing was saved");
+            let kept = job.checkpoint.as_deref().filter(|path| path.exists());
+            let kept = kept.map_or("nothing was saved".into(), |path| format!("{} goes on from here", path.display()));
+            complain(&format!("interrupted before the path had a first point: {kept}"));
             return Ok(Done::Interrupted);
         }
         trained => trained.map_err(|error| session.with_mishaps(error))?,

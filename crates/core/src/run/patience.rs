@@ -37,10 +37,16 @@ impl<O: MaxOracle> Run<O> {
             return Ok(None);
         }
         let spent = self.clock.pace() + self.evaluation_pace;
-        if self.watched.pace + self.watched.mean_pace() > spent {
+        if self.watched.pace + self.watched.mean_pace() > spent || self.is_measuring_beyond_seconds() {
             return Ok(None);
         }
         self.measure_held_out()
+    }
+
+    /// Whether another measurement would go beyond the budget of seconds; the first one is needed whatever it takes.
+    fn is_measuring_beyond_seconds(&self) -> bool {
+        let beyond = |limit| self.seconds_paid() + self.watched.mean_seconds() > limit;
+        self.watched.lowest.is_some() && self.stop.seconds.is_some_and(beyond)
     }
 
     /// The passes so far, rounded: outer iterations that leave out a few blocks are still one each.
@@ -88,17 +94,17 @@ impl<O: MaxOracle> Run<O> {
     /// that, P stays unknown.
     pub(super) fn end_watch(&mut self, stop_reason: StopReason) -> Result<(), RunError> {
         let is_measured = self.watched.step == Some(self.steps) || stop_reason == StopReason::Interrupt;
-        if self.is_watching() && !is_measured {
+        if self.is_watching() && !is_measured && !self.is_measuring_beyond_seconds() {
             self.measure_held_out()?;
         }
         let must = matches!(stop_reason, StopReason::Gap | StopReason::Patience);
         if self.is_watching()
             && let Some(mut lowest) = self.watched.lowest.take()
         {
-            if lowest.primal.is_none() && (must || self.has_room_for_evaluation(stop_reason)) {
-                self.evaluate_lowest(&mut lowest)?;
-            }
-            self.watched.lowest = Some(lowest);
+            let is_due = lowest.primal.is_none() && (must || self.has_room_for_evaluation(stop_reason));
+            let evaluated = if is_due { self.evaluate_lowest(&mut lowest) } else { Ok(()) };
+            self.watched.lowest = Some(lowest); // an oracle that fails now does not take the choice back
+            evaluated?;
         }
         Ok(())
     }

@@ -315,7 +315,10 @@ pub fn read_run_data(spec: &RunSpec) -> Result<(Dataset, Option<Dataset>, Stopwa
     let mut rules = spec.data.rules();
     let (data, held_out) = read_divided(spec, &rules).map_err(hint)?;
     rules.weights = None; // test data have none
-    rules.names = data.get::<Classified>().and_then(|rows| rows.features.clone()); // columns go by their names
+    if let Some(rows) = data.get::<Classified>() {
+        rules.names = rows.features.clone(); // columns go by their names,
+        rules.features = Some(rows.rows.columns()); // or tables are as wide
+    }
     let read = |path| read_task_data(entry, Some(path), spec.data.format, None, &rules).map_err(hint);
     let test = spec.data.test.as_deref().map(read).transpose()?;
     Ok((data, test.or(held_out), stopwatch))

@@ -322,6 +322,11 @@ mod tests {
         };
         assert_eq!(refused("1\n"), format!("f:1:2: {}", width("1 column")));
         assert_eq!(refused("\n1,2,3,4\n"), format!("f:2:8: {}", width("4 columns")));
+        for asked in ["kind", "99"] {
+            let rules = ReadRules { label_column: column(asked).label_column, ..known.clone() };
+            let error = ruled("a,b,score\n1,2,3\n", rules).unwrap_err();
+            assert!(error.contains(&format!("found no column `{asked}` (data.label_column)")), "{error}");
+        }
         let numbered = ReadRules { names: None, ..known.clone() };
         assert_eq!(ruled("p,q,r,s\n", numbered.clone()).unwrap_err(), format!("f:1:8: {}", width("4 columns")));
         let first = ReadRules { label_column: column("1").label_column, ..numbered };

@@ -208,8 +208,11 @@ fn label_column(
     if let Some(column) = asked.and_then(named) {
         return Ok(Some(column));
     }
-    // Where columns go by their names, the label is the one that is no feature, wherever it stands.
-    if let (Some(names), Some(known)) = (names, &rules.names) {
+    let numbered = asked.and_then(|asked| column_of(asked, width));
+    // Where columns go by their names, the label is the one that is no feature, wherever it stands; not in the place of one
+    // that was asked for and is not there.
+    let may_stray = asked.is_none() || numbered.is_some();
+    if let (Some(names), Some(known), true) = (names, &rules.names, may_stray) {
         let mut strangers = (0..width).filter(|&column| known.find(names[column]).is_none());
         match (strangers.next(), strangers.next()) {
             (Some(only), None) => return Ok(Some(only)),
@@ -225,14 +228,7 @@ fn label_column(
         return Ok(None);
     }
     let Some(asked) = asked else { return Ok(Some(width - 1)) };
-    let column = match asked.parse::<i64>() {
-        Ok(number) if number > 0 => usize::try_from(number - 1).ok(),
-        Ok(number) if number < 0 => {
-            usize::try_from(number.unsigned_abs()).ok().and_then(|back| width.checked_sub(back))
-        }
-        _ => None,
-    };
-    match column.filter(|&column| column < width) {
+    match numbered {
         Some(column) => Ok(Some(column)),
         None => {
             let meant = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked)));
@@ -249,6 +245,18 @@ fn label_column(
             Err(line.error(0, format!("found no column {} (data.label_column), expected {rule}", quote(asked))))
         }
     }
+}
+
+/// The column, from 0, of a number from 1 on, or from -1 on counted from the last, where there is such a column.
+fn column_of(asked: &str, width: usize) -> Option<usize> {
+    let column = match asked.parse::<i64>() {
+        Ok(number) if number > 0 => usize::try_from(number - 1).ok(),
+        Ok(number) if number < 0 => {
+            usize::try_from(number.unsigned_abs()).ok().and_then(|back| width.checked_sub(back))
+        }
+        _ => None,
+    };
+    column.filter(|&column| column < width)
 }
 
 /// The number that the model has for the feature of each column, by its name.

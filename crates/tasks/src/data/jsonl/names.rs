@@ -48,7 +48,11 @@ impl Attributes {
             match feature {
                 Feature::Number(number) => self.push(&[before, name], *number, found)?,
                 Feature::Text(text) => self.push(&[before, name, "=", text], 1.0, found)?,
-                Feature::Below(features) => self.below(&self.name(&[before, name, ":"])?, features, found)?,
+                Feature::Below(features) => {
+                    let before = self.name(&[before, name, ":"])?;
+                    self.left -= before.len(); // even where nothing is below
+                    self.below(&before, features, found)?;
+                }
                 Feature::Names(names) => {
                     names.iter().try_for_each(|below| self.push(&[before, name, ":", below], 1.0, found))?;
                 }
