@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from test_pystruct import Model, X, Y
+from test_pystruct import Batches, Model, X, Y
 from test_pystruct_learners import PLANES, primal_of
 
-from multiplane.pystruct import OneSlackSSVM
+from multiplane.pystruct import OneSlackSSVM, _planes
 from multiplane.pystruct._face import Face, span
 from multiplane.pystruct._task import Trained
 
@@ -37,7 +37,7 @@ def reference(held, C):
             {"type": "eq", "fun": lambda v: sums @ v, "jac": lambda v: sums},
         ],
         method="SLSQP",
-        options={"maxiter": 200},
+        options={"maxiter": 200, "ftol": 1e-10},
     )
     assert found.success
     return found.fun
@@ -187,3 +187,59 @@ def test_with_very_many_weights_they_are_held_as_they_are():
     with pytest.warns(UserWarning, match="2002 weights"):
         bound = OneSlackSSVM(Model(), C=1.0, negativity_constraint=held).fit(rows, labels)
     assert (bound.w[held] == 0).all() and bound.score(rows, labels) == 1.0
+
+
+def test_a_rare_feature_is_kept():
+    """Three examples of 2000 have a third column: its weights are learned, and the bound is below the objective of others that
+    meet the constraint."""
+    rng = np.random.default_rng(1)
+    rows = np.zeros((2000, 3))
+    rows[:, :2] = rng.normal(size=(2000, 2))
+    labels = (rows[:, 0] + 0.3 * rows[:, 1] > 0).astype(int)
+    rows[-3:], labels[-3:] = [-2.0, 0.0, 5.0], 1
+
+    def primal(w):
+        margins = np.where(labels == 1, 1, -1) * (rows @ (w[3:] - w[:3]))
+        return w @ w / 2 + np.maximum(1 - margins, 0).sum()
+
+    bound = OneSlackSSVM(Model(), C=1.0, max_iter=60, tol=1e-4, negativity_constraint=[4]).fit(list(rows), labels.tolist())
+    assert bound.w[4] <= 0 and bound.w[5] > 0.5 and bound.w[2] == pytest.approx(-bound.w[5])
+    assert bound.predict(list(rows[-3:])) == [1, 1, 1]
+    feasible = np.array([-2.07, 0.0, -0.928, 2.07, 0.0, 0.928])
+    assert bound.objective_curve_[-1] <= primal(feasible) < 440
+    assert bound.primal_objective_curve_[-1] == pytest.approx(primal(bound.w))
+    assert primal(bound.w) < primal(feasible) * 1.002
+
+
+@pytest.mark.parametrize("known", [0, 1, 5])
+@pytest.mark.parametrize("model", [Model, Batches])
+def test_directions_that_the_search_misses_come_from_training(model, known, monkeypatch):
+    """However little of the span is known before (free weights at least), the optimum is the same, and no difference is cut."""
+    held, widths = [1, 4, 6], []
+
+    def short(*arguments):
+        basis, longest = span(*arguments)
+        return basis[:known], longest
+
+    class Seen(Face):
+        def __init__(self, basis, *others):
+            super().__init__(basis, *others)
+            widths.append(len(basis))
+
+    monkeypatch.setattr(_planes, "span", short)
+    monkeypatch.setattr(_planes, "Face", Seen)
+    bound = OneSlackSSVM(model(), C=0.1, tol=1e-4, negativity_constraint=held).fit(X, Y)
+    least = reference(held, 0.1)
+    assert widths[0] == max(known, 1) and widths[-1] == 8
+    assert least * (1 - 1e-6) <= primal_of(bound.w, 0.1) <= least + 3e-4 * 9
+
+
+def test_what_is_noted_as_missed():
+    """Parts outside of the basis, without rounding, and of fractional labellings without what their solvers leave."""
+    face = Face(np.eye(4)[:2], 4, [0], 1.0)
+    face.note(np.array([1.0, 2.0, 1e-12, 0.0]))
+    face.note(np.array([1.0, 2.0, 1e-5, 0.0]), fractional=True)
+    assert not len(face.missed)
+    face.note(np.array([3.0, 0.0, 2.0, 0.0]), fractional=True)
+    face.note(np.array([1.0, 0.0, -5.0, 0.0]))
+    assert np.allclose(face.missed, np.eye(4)[2:3]) and np.allclose(face.wider(), np.eye(4)[:3])

@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 SMALL = 1e-9
 """Directions shorter than this share of the longest are rounding."""
 
+INEXACT = 1e-3
+"""As SMALL, of fractional labellings: what solvers of linear programs leave of the equations that these should meet."""
+
 SHADOW = 1e-4
 """How long the part of weights that only reports becomes at most: its square is what it adds to the objective, twice."""
 
@@ -32,6 +35,7 @@ class Face:
 
     def __init__(self, basis: Floats | None, dim: int, zero: Sequence[int], length: float) -> None:
         self.basis, self.dim, self.zero = basis, dim, list(zero)
+        self.missed: Floats = np.zeros((0, dim))
         self.epsilon = SHADOW / max(length, 1.0)
         if basis is None:
             self.inner: Floats | None = None
@@ -54,6 +58,17 @@ class Face:
             inside[self.zero] = 0.0
             return np.concatenate([inside, self.epsilon * features[self.zero]])
         return np.concatenate([self.inner @ features, self.epsilon * (self.forbidden @ features)])
+
+    def note(self, difference: Floats, fractional: bool = False) -> None:
+        """Takes note of a difference of features that training met: what of it is outside of S becomes rows of ``missed``."""
+        if self.basis is not None and len(self.basis) + len(self.missed) < self.dim:
+            found = _beside([self.basis, self.missed], difference, INEXACT if fractional else SMALL)
+            if found is not None:
+                self.missed = np.vstack([self.missed, found])
+
+    def wider(self) -> Floats | None:
+        """The basis, and what it missed."""
+        return None if self.basis is None else np.vstack([self.basis, self.missed])
 
     def weights(self, coordinates: Floats) -> Floats:
         """The model's weights."""
@@ -88,21 +103,34 @@ def _nonnegative(columns: Floats, target: Floats) -> Floats:
     return found
 
 
+def _beside(bases: Sequence[Floats], vector: Floats, small: float = SMALL) -> Floats | None:
+    """The direction of the part of a vector that is orthogonal to all rows, which are orthonormal; None if it is rounding."""
+    left, length = vector, float(np.linalg.norm(vector))
+    for _ in range(2):  # once more, for what rounding left
+        for rows in bases:
+            left = left - rows.T @ (rows @ left)
+    beside = float(np.linalg.norm(left))
+    return left / beside if beside > small * max(length, SMALL) else None
+
+
 def span(task: Any, x: Sequence[Any], y: Sequence[Any], dim: int, idle: int = 100) -> tuple[Floats, float]:
     """Orthonormal rows that span the differences of features between labellings, and the longest difference seen.
 
-    Labellings are what ``task.decode`` finds at random weights. It ends when ``idle`` in a row brought nothing new.
+    Labellings are what ``task.decode`` finds at random weights, or at their opposite where that is the truth: first of each
+    example in turn, then of examples at random. It ends when ``idle`` in a row brought nothing new. Where it misses a direction
+    nevertheless, ``Face.note`` finds it.
     """
     rng = np.random.default_rng(0)
-    rows, longest, since = np.zeros((0, dim)), 0.0, 0
-    while since < idle and len(rows) < dim:
-        i = int(rng.integers(len(x)))
-        found = task.features(x[i], task.decode(x[i], rng.normal(size=dim))) - task.features(x[i], y[i])
-        length, since = float(np.linalg.norm(found)), since + 1
-        longest = max(longest, length)
-        for _ in range(2):  # once more, for what rounding left
-            found = found - rows.T @ (rows @ found)
-        left = float(np.linalg.norm(found))
-        if left > SMALL * max(length, SMALL):
-            rows, since = np.vstack([rows, found / left]), 0
+    rows, longest, since, visits = np.zeros((0, dim)), 0.0, 0, 0
+    while (visits < len(x) or since < idle) and len(rows) < dim:
+        i = visits if visits < len(x) else int(rng.integers(len(x)))
+        visits, since = visits + 1, since + 1
+        w, truth = rng.normal(size=dim), task.features(x[i], y[i])
+        difference = task.features(x[i], task.decode(x[i], w)) - truth
+        if not difference.any():
+            difference = task.features(x[i], task.decode(x[i], -w)) - truth
+        longest = max(longest, float(np.linalg.norm(difference)))
+        found = _beside([rows], difference)
+        if found is not None:
+            rows, since = np.vstack([rows, found]), 0
     return rows, longest

@@ -81,16 +81,22 @@ class _CuttingPlanes(_Learner):
                 zero -= gone
             space = self._space(x, y, dim) if space is None else space
             basis, longest = space
-            face = Face(basis, dim, sorted(zero), self.C * len(x) * longest)
-            self._train(x, y, passes, solver, self.tol, given, face)
+            while True:  # at most once per weight, as each time the basis is longer
+                face = Face(basis, dim, sorted(zero), self.C * len(x) * longest)
+                self._train(x, y, passes, solver, self.tol, given, face)
+                if not len(face.missed):
+                    break
+                basis = face.wider()
+            space = basis, longest
         self.w[held] = np.minimum(self.w[held], 0.0)
 
     def _space(self, x: list[Any], y: list[Any], dim: int) -> tuple[NDArray[np.float64] | None, float]:
-        """What differences of features span, None for everything, and how long they are."""
+        """What differences of features span, None for everything, and how long they are. Free weights are in it."""
         task = Trained(self.model)
         task.initialize(x, y)
         if dim <= MANY:
-            return span(task, x, y, dim)
+            basis, longest = span(task, x, y, dim)
+            return (basis if len(basis) else self.w[None] / np.linalg.norm(self.w)), longest
         warnings.warn(
             f"negativity_constraint: with {dim} weights (more than {MANY}) it holds weights as they are, so that a constant "
             "added to all weights of a table may meet it and change no prediction",

@@ -49,15 +49,19 @@ class Trained(PyStructTask):
         return found if self.face is None else self.face.coordinates(found)
 
     def loss(self, truth: Any, y: Any) -> float:
-        if isinstance(y, tuple) and hasattr(self.model, "continuous_loss"):
+        if self._fractional(y):
             return float(self.model.continuous_loss(truth, y[0]))
         return super().loss(truth, y)
+
+    def _fractional(self, y: Any) -> bool:
+        return isinstance(y, tuple) and hasattr(self.model, "continuous_loss")
 
     def decode(self, x: Any, w: NDArray[np.float64], truth: Any = None) -> Any:
         w = self.weights(w)
         if truth is None:
             return super().decode(x, w)
         found = self._broken_tie(self.model.loss_augmented_inference(x, truth, w, **self.one), truth)
+        self._note(x, truth, found)
         self._tell(w, 1)
         return found
 
@@ -66,8 +70,15 @@ class Trained(PyStructTask):
         if truths is None:
             return super()._decode_many(xs, w, None)
         found = self._decoded_with_losses(xs, w, truths, self.many)
+        for x, truth, y in zip(xs, truths, found, strict=True):
+            self._note(x, truth, y)
         self._tell(w, len(xs))
         return found
+
+    def _note(self, x: Any, truth: Any, found: Any) -> None:
+        """Shows the face what training met, as it may lack a direction of that."""
+        if self.face is not None and self.face.basis is not None:
+            self.face.note(super().features(x, found) - super().features(x, truth), self._fractional(found))
 
     def _tell(self, w: NDArray[np.float64], calls: int) -> None:
         if self.watch is not None:
