@@ -55,8 +55,10 @@ def test_examples_are_held_out(kind):
     other = early(kind, holdout="25%", seed=1, patience=None, passes=3, gap=None).fit(x, y)
     assert other.summary_["test_loss"] is not None and "early_stopping" not in other.summary_
     assert other.history_.column("test_loss")[0] is not None
-    same = early(kind, params={"data.holdout": "25%", "stop.patience": 3}, patience=None).fit(x, y)
+    same = early(kind, holdout="25%", params={"stop.patience": 3}, patience=None).fit(x, y)
     assert np.array_equal(same.coef_, by_share.coef_)
+    with pytest.raises(ValueError, match=r"params\['data.holdout'\]: write the keyword, as in holdout="):
+        early(kind, params={"data.holdout": "25%"}).fit(x, y)
 
 
 def test_tasks_of_ones_own():
@@ -71,7 +73,7 @@ def test_tasks_of_ones_own():
     with pytest.raises(ValueError, match="nothing is held out to be watched: give fit test data") as caught:
         early(lambda **given: StructuredSVM(task, **given)).fit(x, y)
     assert "holdout" not in str(caught.value)
-    with pytest.raises(ValueError, match="data.holdout: not for tasks of your own"):
+    with pytest.raises(ValueError, match=r"params\['data.holdout'\]: there is no holdout here; give fit test data"):
         StructuredSVM(task, params={"data.holdout": "20%"}).fit(x, y)
 
 
@@ -85,8 +87,10 @@ def test_estimators_with_patience_are_estimators(tmp_path):
     assert len(cross_val_score(early(holdout="20%"), x, y, cv=3)) == 3
     model.save(tmp_path / "model")
     assert load(tmp_path / "model").patience == 3
-    again = early(holdout="20%", warm_start=True).fit(x, y)
-    assert again.fit(x, y).summary_["early_stopping"]["loss"] <= 1.0
+    again = early(holdout="20%", warm_start=True).fit(x, y).fit(x, y)
+    lost = {name: again.summary_[name] for name in ("train_loss", "test_loss")}
+    assert again.summary_["n"] == 120 and again.summary_["early_stopping"]["loss"] == lost["test_loss"]
+    assert 150 * (1 - again.score(x, y)) == pytest.approx(120 * lost["train_loss"] + 30 * lost["test_loss"])
 
 
 def test_nonsense_is_refused():

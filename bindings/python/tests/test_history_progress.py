@@ -1,6 +1,7 @@
 """history_, its plot, the progress line, logging, convergence warnings."""
 
 import io
+import json
 import logging
 import math
 import os
@@ -200,6 +201,34 @@ def test_forecasts_are_those_of_the_command_line():
     assert Forecast({"gap": "1%", "passes": 4}).remaining(2.0, 20, 4.0) == "at most 4 s to go"
     assert Forecast().remaining(2.0, 20, 4.0) == "" and Forecast({"gap": "x"}).target(1.0) == 0
     assert [number(value) for value in (0.012345, 250, 1534, 2e6, 1e-7, 0)] == ["0.0123", "250", "1.53k", "2M", "1e-7", "0"]
+
+
+def test_the_loss_held_out_is_shown(monkeypatch):
+    """With patience, as on the command line: the lowest loss and how long it has stood, before the passes; else no word of it."""
+    record = {"primal": None, "dual": 0.4, "gap": None, "certified": False, "pass": 2.0, "oracle_calls": 20, "seconds": 4.0}
+    watched = {"loss": 0.01234, "pass": 1.0, "since": 1, "measurements": 2}
+    monkeypatch.setattr(_progress, "LOGGED", 0.0)
+    for stop, early, told in (
+        ({"patience": 3}, {"early_stopping": watched}, ["held out 0.0123 (1 of 3)"]),
+        ({"patience": 3}, {"early_stopping": None}, []),
+        ({"patience": 3}, {}, []),
+        ({"passes": 4}, {"early_stopping": watched}, []),
+        (None, {}, []),
+    ):
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", stream)
+        _progress.Watcher(True, "auto", stop)(json.dumps({**record, **early}))
+        parts = stream.getvalue().strip().split("  ")
+        at = parts.index("2.0 passes")
+        assert [part for part in parts if part.startswith("held out")] == told
+        assert parts[at - len(told) : at] == told and parts[at + 1] == "20 calls"
+
+
+@pytest.mark.parametrize(("solver", "warm"), [("auto", False), ("auto", True), ("ssg", False), ("lasvm", False)])
+def test_patience_reaches_the_line(solver, warm):
+    """Of every solver, and where a fit goes on from the last one, whose budgets are no forecast."""
+    model = MulticlassSSVM(solver=solver, patience=3)
+    assert model._watcher(model._tree(), is_warm=warm).patience == 3
 
 
 def test_lines_come_at_most_five_times_a_second(monkeypatch):

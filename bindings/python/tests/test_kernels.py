@@ -294,3 +294,16 @@ def test_subclasses_may_have_fewer_keywords() -> None:
 
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     assert Mine().fit(X, y).certified_
+
+
+@pytest.mark.parametrize("kind", [BinarySSVM, MulticlassSSVM])
+def test_rows_of_a_matrix_are_not_held_out(kind):
+    """A function's matrix and a given one cannot be divided: the error says so in words of Python, and what to give."""
+    x, y = X[:40], Y[:40]
+    for kernel, rows, called, given in (
+        (linear, x, r"`linear` \(a function\)", "rows of features"),
+        ("precomputed", x @ x.T, "`precomputed`", "a column for every training row"),
+    ):
+        told = rf"^holdout = '20%': not with kernel {called}, whose matrix .*; give fit X_test \({given}\) and y_test$"
+        with pytest.raises(ValueError, match=told):
+            kind(kernel=kernel, holdout="20%").fit(rows, y)

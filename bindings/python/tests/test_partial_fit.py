@@ -222,6 +222,8 @@ def test_looks_at_test_data_are_refused(name):
         ({"passes": 3}, "passes = 3"),
         ({"calls": 3}, "calls = 3"),
         ({"seconds": 3}, "seconds = 3"),
+        ({"patience": 3}, "patience = 3"),
+        ({"holdout": "20%"}, "holdout = '20%'"),
         ({"warm_start": True}, "warm_start = True"),
         ({"params": {"stop.calls": 3}}, r"params\['stop.calls'\]"),
         ({"params": {"evaluate": "pass"}}, r"params\['evaluate'\]"),

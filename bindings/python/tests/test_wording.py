@@ -72,6 +72,9 @@ def test_parameters_of_data_are_refused():
     """Data are arguments here: parameters of the command line's reader would do nothing."""
     with pytest.raises(ValueError, match=r"params\['data.folds'\]: no effect in Python, .* load_letters\(path, folds=...\)"):
         MulticlassSSVM(params={"data.folds": 1}).fit(*blobs(3))
+    for params in ({"data.holdout": "20%"}, {"data": {"holdout": "20%"}}):
+        with pytest.raises(ValueError, match=r"params\['data(.holdout)?'\]: write the keyword, as in holdout=\"20%\"$"):
+            MulticlassSSVM(params=params).fit(*blobs(3))
 
 
 @pytest.mark.parametrize("kind", TOKENS)

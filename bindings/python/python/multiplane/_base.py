@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiplane import _core, solvers
-from multiplane._given import STOPS, changed, keywords, refuse_twice, task_keywords, task_names
+from multiplane._given import STOPS, USUAL, changed, keywords, refuse_twice, task_keywords, task_names
 from multiplane._history import History
 from multiplane._jobs import effective
 from multiplane._look import Looked
@@ -31,8 +31,8 @@ logger = logging.getLogger("multiplane")
 _WITH_DUAL = {entry["name"] for entry in DEFINITIONS["solvers"] if entry["has_dual"]}
 """Solvers that a gap can stop."""
 
-_USUAL = _WITH_DUAL - {"lasvm"}
-"""Those that end at a gap of 1 % or after 1000 passes where nothing is given; it learns online."""
+_OFFLINE = _WITH_DUAL - {"lasvm"}
+"""Those that have the usual stops where none are given; it learns online."""
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -188,6 +188,12 @@ class Estimator(Looked):
         """How much of the data is held out; a task of one's own has no such keyword."""
         return getattr(self, "holdout", None)
 
+    def _instead_of_holdout(self) -> str:
+        """What is to be written in the place of ``data.holdout``."""
+        if "holdout" in self._names():
+            return 'write the keyword, as in holdout="20%"'
+        return "there is no holdout here; give fit test data (X_test, ...)"
+
     def _params_tree(self, tree: dict[str, Any] | None = None, given: dict[str, str] | None = None) -> dict[str, Any]:
         """What ``params`` say, over what there is already; what is given as a keyword is refused."""
         tree = {} if tree is None else tree
@@ -195,6 +201,8 @@ class Estimator(Looked):
             raise ValueError(f"params = {self.params!r}: expected a dict of dotted names")
         for dotted, value in (self.params or {}).items():
             if str(dotted).split(".")[0] == "data":
+                if dotted == "data.holdout" or (dotted == "data" and isinstance(value, dict) and "holdout" in value):
+                    raise ValueError(f"params[{dotted!r}]: {self._instead_of_holdout()}")
                 raise ValueError(
                     f"params[{dotted!r}]: no effect in Python, where data are the arguments of fit; what reads files takes "
                     "their parameters, as load_letters(path, folds=...) and load_csv(path, label_column=...) do"
@@ -321,11 +329,11 @@ class Estimator(Looked):
         """What shows how far a fit is. Counts of a warm start go on from the fit before, and budgets do not."""
         name, stop = str(tree["solver"]["name"]), tree.get("stop") or {}
         given = stop.keys() & {"gap", "passes", "calls", "seconds"}
-        if given <= {"gap"} and name in _USUAL:
-            stop = {"gap": "1%", **stop, "passes": 1000}
+        if given <= {"gap"} and name in _OFFLINE:
+            stop = {**USUAL, **stop}
         if is_warm or name not in _WITH_DUAL:
             kept = ("gap",) if is_warm else ("passes", "calls", "seconds")
-            stop = {key: stop.get(key) for key in kept}
+            stop = {key: stop.get(key) for key in (*kept, "patience")}
         return Watcher(self.progress, name, stop, tree["clock"])
 
     def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:

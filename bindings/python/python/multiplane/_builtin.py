@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from multiplane import _core, _costs
 from multiplane._base import Estimator
 from multiplane._check import Findings, diagnosed
-from multiplane._given import STOPS, task_names
+from multiplane._given import STOPS, USUAL, task_names
 from multiplane._path import PathResult, further
 from multiplane._solvers import DEFINITIONS
 from multiplane._task_docs import LABELLED
-
-_USUAL = {"gap": "1%", "passes": 1000}
-"""The stops of runs that are given none, as their files have them."""
 
 _TASKS: dict[str, list[type[BuiltIn]]] = {}
 """The package's estimators by the names of their tasks."""
@@ -257,7 +254,7 @@ def _params(spec: dict[str, Any]) -> dict[str, Any]:
 
     stop = {name: spec["stop"][name] for name in STOPS if spec["stop"].get(name)}
     stop = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in stop.items()}
-    if stop == _USUAL:
+    if stop == USUAL:  # as files have them
         stop = {}
     params = {**changed("task", spec["task"]), **changed("solver", spec["solver"])}
     regularizer = spec.get("regularizer") or {}

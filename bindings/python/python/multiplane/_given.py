@@ -14,10 +14,12 @@ from multiplane._solvers import Solver
 STOPS = ("gap", "passes", "calls", "seconds", "patience")
 """Keywords of stops."""
 
+USUAL = {"gap": "1%", "passes": 1000}
+"""The stops of fits that are given none, where the solver has a gap and does not learn online."""
+
 _NAMES = {
     "lam": "lambda",
     **{name: f"stop.{name}" for name in STOPS},
-    "holdout": "data.holdout",
     **{name: name for name in ("seed", "clock", "threads")},
     "n_jobs": "threads",
 }

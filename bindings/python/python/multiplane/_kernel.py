@@ -88,6 +88,16 @@ class Kernels(Several):
         why = "without a kernel" if kernel in (None, "none") else f"with kernel {self._called(str(kernel))}"
         return [*super()._unused(), *(f"{name} = {getattr(self, name)!r}: no effect {why}" for name in without)]
 
+    def _check_held_out(self, tree: dict[str, Any], test: Any) -> None:
+        drawn = (tree.get("data") or {}).get("holdout")
+        if drawn is not None and _fields(tree["task"].get("kernel")).get("name") == "precomputed":
+            rows = "rows of features" if callable(self.kernel) else "a column for every training row"
+            raise ValueError(
+                f"holdout = {drawn!r}: not with kernel {self._called('precomputed')}, whose matrix has a column for every training "
+                f"row and cannot be divided; give fit X_test ({rows}) and y_test"
+            )
+        super()._check_held_out(tree, test)
+
     def _called(self, name: str) -> str:
         """What the user calls the kernel."""
         return f"`{getattr(self.kernel, '__name__', repr(self.kernel))}` (a function)" if callable(self.kernel) else f"`{name}`"

@@ -164,6 +164,8 @@ class Watcher:
         self.label = label
         self.forecast = Forecast(stop, "s" if clock == "wall" else "work seconds")
         self.gap = "gap -"
+        self.patience = (stop or {}).get("patience")
+        self.watched: dict[str, Any] | None = None
 
     def needed(self) -> bool:
         """Whether anybody would see anything."""
@@ -180,6 +182,7 @@ class Watcher:
         self.line.show_ranked(lambda: self._parts(*spent))
 
     def _hear(self, record: dict[str, Any], seconds: float) -> None:
+        self.watched = record.get("early_stopping")
         found = known(record)
         if found is None:
             return
@@ -188,6 +191,12 @@ class Watcher:
         self.forecast.push(seconds, gap, primal)
         wanted = self.forecast.target(primal)
         self.gap = f"gap {'~' if is_estimate else ''}{number(gap)}" + (f" -> {number(wanted)}" if wanted > 0 else "")
+
+    def _held_out(self) -> str:
+        """The lowest loss on held-out data, and how long it has stood; nothing without patience."""
+        if self.watched is None or self.patience is None:
+            return ""
+        return f"held out {number(self.watched['loss'])} ({self.watched['since']} of {self.patience})"
 
     def _parts(self, passes: float, calls: int, seconds: float) -> list[tuple[int, str]]:
         share, unit = self.forecast.share(passes, calls, seconds), self.forecast.unit
@@ -198,6 +207,7 @@ class Watcher:
             (6, f"[{bar:<{CELLS}}]"),
             (0, self.gap),
             (1, self.forecast.remaining(passes, calls, seconds)),
+            (2, self._held_out()),
             (3, f"{passes:.1f} passes"),
             (5, f"{calls} calls"),
             (2, f"{seconds:.1f} {unit}"),

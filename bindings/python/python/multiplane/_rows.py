@@ -109,9 +109,9 @@ class _RowClassifier(Kernels):
         classes that are both in its ``y``. Nothing is certified, and there is no ``history_``. What has no effect, stops among it, is
         told by an ``UnusedParameterWarning``. Not with kernels.
 
-        A call learns all of its rows, or none where it fails. All parameters but stops and workers are those of the first
-        call: one that has changed since raises ValueError. After ``fit`` it begins from zero, with a warning. What a model file
-        holds cannot be gone on from, so after ``load`` it raises ValueError; a pickle of the estimator goes on.
+        A call learns all of its rows, or none where it fails. All parameters but stops, ``holdout`` and workers are those
+        of the first call: one that has changed since raises ValueError. After ``fit`` it begins from zero, with a warning. What a
+        model file holds cannot be gone on from, so after ``load`` it raises ValueError; a pickle of the estimator goes on.
         """
         if self.kernel is not None:
             raise AttributeError(f"{type(self).__name__} has no partial_fit with a kernel")

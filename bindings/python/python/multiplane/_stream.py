@@ -37,8 +37,8 @@ class Learning:
         changed = _differences(before, now, "")
         if changed:
             raise ValueError(
-                f"{', '.join(changed)}: changed since the first call of partial_fit, which fixes all parameters but stops and "
-                "workers; set them back, or begin anew by fit or with a clone"
+                f"{', '.join(changed)}: changed since the first call of partial_fit, which fixes all parameters but stops, "
+                "holdout and workers; set them back, or begin anew by fit or with a clone"
             )
 
     def summary(self, model: _core.Model) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def labels_of(tree: dict[str, Any]) -> list[int] | None:
 
 
 def stream_tree(tree: dict[str, Any], classes: list[Any], labels: list[int]) -> dict[str, Any]:
-    """The specification of a stream with these classes, which are these labels, of that of a run: stops and workers of ``fit`` are
-    none of it.
+    """The specification of a stream with these classes, which are these labels, of that of a run: stops and workers of ``fit`` and
+    what it holds out are none of it.
     """
     stream, declared = _section(tree), labels_of(tree)
     for name in ("patience", "test_every"):
@@ -91,6 +91,6 @@ def stream_tree(tree: dict[str, Any], classes: list[Any], labels: list[int]) -> 
             )
     if declared is not None and sorted(declared) != classes:
         raise ValueError(f"params: stream.labels = {declared}, but the classes are {classes}: leave it out, classes says the same")
-    tree = {key: value for key, value in tree.items() if key not in ("stop", "threads", "evaluate")}
+    tree = {key: value for key, value in tree.items() if key not in ("data", "stop", "threads", "evaluate")}
     tree["stream"] = {**stream, "labels": labels}
     return tree
