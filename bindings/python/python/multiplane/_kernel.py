@@ -93,8 +93,8 @@ class Kernels(Several):
         if drawn is not None and _fields(tree["task"].get("kernel")).get("name") == "precomputed":
             rows = "rows of features" if callable(self.kernel) else "a column for every training row"
             raise ValueError(
-                f"holdout = {drawn!r}: not with kernel {self._called('precomputed')}, whose matrix has a column for every training row "
-                f"and cannot be divided; give fit X_test ({rows}) and y_test"
+                f"holdout = {drawn!r}: not with kernel {self._called('precomputed')}, whose matrix has a column for every training "
+                f"row and cannot be divided; give fit X_test ({rows}) and y_test"
             )
         super()._check_held_out(tree, test)
 
