@@ -43,13 +43,13 @@ def test_large_features_are_named():
     """The hint has the column's name, or its index from 0 as x1, and the keyword that helps."""
     x, y = blobs(2)
     x[:, 1] *= 4400
-    for rows, name in ((x, "x1"), (Frame(x), "income")):
+    for rows, name in ((x, "x1"), (Frame(x), "`income`")):
         text = told(MulticlassSSVM(passes=20), rows, y)
         assert f"(feature {name}; in the median " in text and 'scale them by scale="max-abs"' in text and "params" not in text
     text = told(MulticlassSSVM(passes=20, scale="standard"), x + 1e5, y)
     assert 'scale=standard does not centre' in text and 'use scale="max-abs"' in text and "task." not in text
     x[:, 1] *= 1e15
-    assert "; feature income (up to " in told(BinarySSVM(passes=20), Frame(x), y)
+    assert "; feature `income` (up to " in told(BinarySSVM(passes=20), Frame(x), y)
 
 
 @pytest.mark.parametrize("kind", [MulticlassSSVM, ChainSSVM])

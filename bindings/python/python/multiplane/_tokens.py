@@ -49,7 +49,7 @@ def refuse_tokens(x: list[Any], kind: str, width: int | None) -> None:
         raise ValueError("X is a list of numbers: expected a list of sequences, each of them rows of numbers")
     if is_token(x[0], kind, width):
         if kind == "attributes" and isinstance(x[0], (list, tuple)):  # a sentence of words looks the same
-            trained = "the model was trained on attributes (crfsuite), found columns of text (conll)"
+            trained = "the model was trained on attributes (crfsuite, jsonl), found columns of text (conll, jsonl)"
             raise ValueError(f"X[0] is {shown(x[0])}: {trained}; for one sentence pass [sentence]")
         part, whole = ("row", "sequence") if kind == "rows" else ("token", "sentence")
         raise ValueError(f"X[0] is one {part}, {shown(x[0])}: expected a list of {part}s; for one {whole} pass [{whole}]")
