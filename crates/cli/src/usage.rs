@@ -33,8 +33,10 @@ impl Foreign {
     }
 }
 
-const FOREIGN: [Foreign; 11] = [
-    Foreign::new(&["max-iter", "n-iter", "iterations", "epochs", "max-epochs"], "passes", "X"),
+const FOREIGN: [Foreign; 13] = [
+    Foreign::new(&["max-iter", "n-iter", "iterations", "epochs", "max-epochs", "max-passes"], "passes", "X"),
+    Foreign::new(&["max-calls"], "calls", "N"),
+    Foreign::new(&["timeout", "time-limit", "max-seconds", "max-time"], "seconds", "S"),
     Foreign::new(&["tol", "tolerance"], "gap", "1%"),
     Foreign::new(&["alpha", "reg", "regularization"], "lambda", "X").of_training(),
     Foreign::new(&["test-size"], "holdout", "20%"),

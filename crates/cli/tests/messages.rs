@@ -67,7 +67,7 @@ fn parameters_are_named() {
             "--set task.kernel=polynomial --set task.kernel.degree=0".into(),
             "task.kernel.degree = 0: must be at least 1".into(),
         ),
-        ("--set task.class_weights=1,x".into(), "task.class_weights = [1,\"x\"]: entry 1 must be a number".into()),
+        ("--set task.class_weights=1,x".into(), "task.class_weights = 1,x: entry 1 must be a number".into()),
         (
             "--set stream.window=10".into(),
             "stream.window: it is for streams, which `train --stream` learns from".into(),

@@ -234,3 +234,63 @@ fn parameters_of_runs_are_described() {
     assert!(help.contains("evaluate=pass") && help.contains("stop.estimated=true"), "{help}");
     assert!(scratch.run("describe nothing").stderr.contains("unknown kind `nothing`"));
 }
+
+/// Class weights by name, as `balanced` and as a list that says the same are one run, whose model holds the list: data that it is used on
+/// is not counted. What is no label is told, and where nothing can be counted a list is asked for.
+#[test]
+fn class_weights_in_three_ways() {
+    let scratch = Scratch::new()
+        .with("rows.csv", "1,0,b\n0,1,a\n1,1,a\n0.5,0,b\n-1,2,a\n0,3,a\n2,1,b\n1,-1,a\n")
+        .with("other.csv", "1,0,b\n0,1,b\n1,1,b\n")
+        .with("words.conll", "the DT\ndog NN\nbarks VB\n\na DT\ncat NN\n\n");
+    for (train, ways, other) in [
+        (
+            "--task multiclass --data rows.csv --lambda 0.1",
+            [
+                vec![
+                    "task.class_weights=[1,3]",
+                    "task.class_weights={\"b\":3}",
+                    "task.class_weights=1,3",
+                    "task.class_weights.b=3",
+                ],
+                vec!["task.class_weights=[0.8,1.3333333333333333]", "task.class_weights=balanced"],
+            ],
+            "other.csv",
+        ),
+        (
+            "--task chain --format conll --data words.conll --lambda 0.1",
+            [
+                vec!["task.class_weights=[1,2,1]", "task.class_weights={NN=2}"],
+                vec![
+                    "task.class_weights=[0.8333333333333334,0.8333333333333334,1.6666666666666667]",
+                    "task.class_weights=balanced",
+                ],
+            ],
+            "words.conll",
+        ),
+    ] {
+        let mut different = Vec::new();
+        for way in &ways {
+            let mut models = Vec::new();
+            for setting in way {
+                scratch.succeed(&format!("train {train} --clock work --out model --set {setting}"));
+                models.push(scratch.bytes("model"));
+                scratch.succeed(&format!("evaluate --model model --data {other}"));
+            }
+            assert!(models.windows(2).all(|pair| pair[0] == pair[1]), "{way:?}");
+            different.push(models.swap_remove(0));
+        }
+        assert_ne!(different[0], different[1]);
+    }
+    let refused = |setting: &str| {
+        let ran = scratch.run(&format!("train --task multiclass --data rows.csv --set {setting}"));
+        assert_eq!(ran.code, Some(2));
+        ran.stderr.trim().to_owned()
+    };
+    assert_eq!(
+        refused("task.class_weights={\"c\":2}"),
+        "error: task.class_weights: `c` is no label of the data: these are `a`, `b`"
+    );
+    assert!(refused("task.class_weights=even").contains("must be a list, `balanced`, or factors by label"));
+    assert!(refused("task.class_weights={\"a\":-1}").contains("must be a finite number >= 0"));
+}

@@ -8,6 +8,7 @@
 //! [`MaxOracle`](multiplane_core::oracle::MaxOracle).
 
 pub mod builtin;
+pub mod class_weights;
 pub mod data;
 pub mod dataset;
 pub mod entry;

@@ -42,6 +42,20 @@ pub enum LossError {
     /// A class weight is negative or not finite.
     #[error("task.class_weights has {}: must be a finite number >= 0", multiplane_infer::file::number(*.0))]
     Weight(f64),
+    /// A label that has a class weight is not there.
+    #[error("task.class_weights: {name} is no label of the data: these are {labels}")]
+    UnknownLabel {
+        /// The label, as messages show it.
+        name: String,
+        /// The first of those that are there.
+        labels: String,
+    },
+    /// Class weights are not listed, and the labels cannot be counted here.
+    #[error(
+        "task.class_weights: factors by name and `balanced` need the training data as a whole, expected a list here, in \
+         sorted order of the labels"
+    )]
+    NotListed,
     /// The cost matrix has not a row and a column for each label.
     #[error("task.loss.matrix must be {labels} x {labels}, one row and column per label")]
     MatrixShape {

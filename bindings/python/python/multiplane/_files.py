@@ -53,6 +53,7 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
     separator: str | None = None,
     names: Literal[False] = False,
     sparse: bool | None = None,
@@ -64,6 +65,7 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
     separator: str | None = None,
     names: Literal[True],
     sparse: bool | None = None,
@@ -74,6 +76,7 @@ def load_csv(
     path: str | os.PathLike[str],
     *,
     label_column: str | int | None = None,
+    ignore: Sequence[str | int] = (),
     separator: str | None = None,
     names: bool = False,
     sparse: bool | None = None,
@@ -85,6 +88,7 @@ def load_csv(
         path: The file.
         label_column: The column of the labels: its name in the header, or its number, from 1, or from -1 for the last one
             backwards; the last one where not given (``data.label_column`` of the command line).
+        ignore: Columns that are left out, such as numbers of rows, each as ``label_column`` (``data.ignore``).
         separator: What divides columns, one character or ``"tab"``; of tab, semicolon and comma what the first line has where
             not given (``data.separator``).
         names: Whether the names of the features' columns are wanted, too.
@@ -96,19 +100,32 @@ def load_csv(
         ``pandas.DataFrame(X, columns=names)``. Raises OSError where the file cannot be read, ValueError with file, line and
         column for bad lines.
     """
-    if label_column is not None and (isinstance(label_column, bool) or not isinstance(label_column, (str, int, np.integer))):
-        raise ValueError(f"label_column = {label_column!r}: expected the name of a column, or its number from 1 (from -1 backwards)")
+    a_column = "the name of a column, or its number from 1 (from -1 backwards)"
+    if label_column is not None and not _names_a_column(label_column):
+        raise ValueError(f"label_column = {label_column!r}: expected {a_column}")
+    if isinstance(ignore, (str, int)) or not all(map(_names_a_column, ignore)):
+        raise ValueError(f"ignore = {ignore!r}: expected a list, each {a_column}")
     if separator is not None and not isinstance(separator, str):
         raise ValueError(f"separator = {separator!r}: expected one character, or 'tab'")
-    rules = {"label_column": None if label_column is None else str(label_column), "separator": separator}
+    rules = {
+        "label_column": None if label_column is None else str(label_column),
+        "ignore": [str(column) for column in ignore] or None,
+        "separator": separator,
+    }
     given = {name: value for name, value in rules.items() if value is not None}
     try:
         dataset = _core.Dataset.read(path, "csv", rules=json.dumps(given) if given else None)
     except ValueError as error:
-        text = str(error).replace("data.label_column", "label_column").replace("data.separator", "separator")
+        text = str(error)
+        for name in rules:
+            text = text.replace(f"--set data.{name}=", f"{name}=").replace(f"data.{name}", name)
         raise ValueError(text) from None
     found = _rows(dataset, sparse)
     return (*found, dataset.column_names()) if names else found
+
+
+def _names_a_column(column: object) -> bool:
+    return isinstance(column, (str, int, np.integer)) and not isinstance(column, bool)
 
 
 def _fitted(parts: tuple[Any, ...], features: int | None) -> tuple[Any, ...]:

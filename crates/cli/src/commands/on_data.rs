@@ -12,7 +12,7 @@ use crate::terminal;
 use crate::tree::apply_sets;
 
 /// Parameters of data that can be said beside a model.
-const OF_DATA: [&str; 5] = ["folds", "format", "label_column", "separator", "weights"];
+const OF_DATA: [&str; 6] = ["folds", "format", "ignore", "label_column", "separator", "weights"];
 
 /// The number of threads asked for; 0 is as many as pay.
 pub(crate) fn threads(on: &OnData) -> Result<usize, Error> {

@@ -23,7 +23,8 @@ const PATIENCE: usize = 3;
 /// Points are trained to this gap, in percent of the primal value,
 const GAP: f64 = 5.0;
 
-/// and for at most so many passes each.
+/// and for at most so many passes each. Smaller lambdas are harder still, so a point that these do not train, and that is worse than
+/// the best, is the last.
 const PASSES: f64 = 30.0;
 
 /// Where the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
@@ -101,6 +102,7 @@ impl Choosing {
         }
         let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
         let mut run = session.prepare(lambdas[0], session.target(), options)?.with_latest(true);
+        let has_gap = self.spec.stop.gap.is_some();
         let (mut losses, mut best, mut worse, mut is_cut) = (Vec::new(), 0, 0, false);
         loop {
             let lambda = lambdas[losses.len()];
@@ -124,11 +126,11 @@ impl Choosing {
             } else if is_flat {
                 worse = 0;
             } else if loss > losses[best] {
-                worse += 1;
+                worse += if outcome.stop_reason == StopReason::Passes && has_gap { PATIENCE } else { 1 };
             }
             if leads {
                 let next = lambda * 10f64.powf(-1.0 / PER_DECADE);
-                if worse == PATIENCE || next < LEAST / n {
+                if worse >= PATIENCE || next < LEAST / n {
                     break;
                 }
                 lambdas.push(next);

@@ -4,6 +4,7 @@ mod abort;
 mod checkpointer;
 mod choice;
 mod claim;
+mod class_weights;
 mod data;
 mod held_out;
 mod hints;

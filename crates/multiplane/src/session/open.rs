@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::checkpointer::Origin;
 use super::choice::LambdaChoice;
+use super::class_weights::list_class_weights;
 use super::data::{is_given, read_task_data};
 use super::held_out::read_divided;
 use super::{memory, needs, prior};
@@ -66,12 +67,13 @@ impl Session {
 
     /// As [`on`](Session::on), with the labels and features of other data, where a vocabulary of these is given.
     pub(crate) fn on_known(
-        spec: RunSpec,
+        mut spec: RunSpec,
         data: Dataset,
         test: Option<Dataset>,
         vocabulary: Option<&Vocabulary>,
     ) -> Result<Session, Error> {
         let stopwatch = Stopwatch::start();
+        list_class_weights(&mut spec, &data, vocabulary)?;
         let problem = open_task(&spec, data, vocabulary, spec.data.path.as_deref())?;
         let open = |test| open_task(&spec, test, Some(problem.vocabulary()), spec.data.test.as_deref());
         let test = test.map(open).transpose()?;

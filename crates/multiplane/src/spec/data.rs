@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use multiplane_core::parameter;
-use multiplane_tasks::data::{self, FORMATS, Format, LabelColumn, ReadRules};
+use multiplane_tasks::data::{self, Column, FORMATS, Format, ReadRules};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -52,6 +52,11 @@ pub struct DataSpec {
     #[serde(deserialize_with = "read_column")]
     #[schemars(with = "Value")]
     pub label_column: Option<String>,
+    /// Columns of a table (csv) that are left out, such as numbers of rows: names of its header, or numbers as of
+    /// `label_column`; a list, or one, or several divided by commas.
+    #[serde(deserialize_with = "read_columns", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Value")]
+    pub ignore: Vec<String>,
 }
 
 impl DataSpec {
@@ -90,9 +95,10 @@ impl DataSpec {
 
     /// Returns what readers are told of the files.
     pub fn rules(&self) -> ReadRules {
-        let label_column = self.label_column.clone().map(LabelColumn);
+        let label_column = self.label_column.clone().map(Column);
         let weights = self.weights.clone();
-        ReadRules { separator: self.separator, label_column, weights, ..ReadRules::default() }
+        let ignored = self.ignore.iter().cloned().map(Column).collect();
+        ReadRules { separator: self.separator, label_column, ignored, weights, ..ReadRules::default() }
     }
 }
 
@@ -116,9 +122,29 @@ fn read_separator<'de, D: Deserializer<'de>>(from: D) -> Result<Option<char>, D:
 fn read_column<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::Null => Ok(None),
-        Value::String(name) => Ok(Some(name)),
-        Value::Number(number) if number.is_i64() && number != 0.into() => Ok(Some(number.to_string())),
-        _ => Err(D::Error::custom("must be the name of a column, or its number, from 1 or from -1 backwards")),
+        value => column_of(value).map(Some).ok_or_else(|| {
+            D::Error::custom("must be the name of a column, or its number, from 1 or from -1 backwards")
+        }),
+    }
+}
+
+/// A list of such, or one, or a text that several are written in.
+fn read_columns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let columns = match Value::deserialize(from)? {
+        Value::Null => Some(Vec::new()),
+        Value::String(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
+        Value::Array(columns) => columns.into_iter().map(column_of).collect(),
+        one => column_of(one).map(|column| vec![column]),
+    };
+    columns.ok_or_else(|| D::Error::custom("must be names of columns, or their numbers, from 1 or from -1 backwards"))
+}
+
+/// A column by its name or number.
+fn column_of(value: Value) -> Option<String> {
+    match value {
+        Value::String(name) => Some(name),
+        Value::Number(number) if number.is_i64() && number != 0.into() => Some(number.to_string()),
+        _ => None,
     }
 }
 

@@ -24,6 +24,7 @@ use crate::builtin::prices;
 use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::task::BuiltinTask;
+use crate::class_weights::ClassWeights;
 use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -63,8 +64,9 @@ pub struct BinarySpec {
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true label, the lower label first.
-    pub class_weights: Option<Vec<f64>>,
+    /// Factors on the loss by true label: a list, the lower label first; by name as in `task.class_weights.1=5`, 1 for those left out; or
+    /// `balanced`, n / (2 * how often the label is true). Models hold the list.
+    pub class_weights: Option<ClassWeights>,
 }
 
 /// The task: features and costs.
@@ -307,7 +309,7 @@ impl TaskSpec for BinarySpec {
                 )));
             }
         }
-        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), 2)?;
+        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, 2)?;
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;

@@ -24,6 +24,7 @@ use crate::builtin::rows::{LabelledRows, RowOptions, RowVocabulary};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::several::single::first_best;
 use crate::builtin::task::BuiltinTask;
+use crate::class_weights::ClassWeights;
 use crate::data::{Classified, SparseRows, csv, libsvm};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -63,8 +64,9 @@ pub struct MulticlassSpec {
     /// What a wrong answer costs; `hamming` is the 0-1 loss here. The oracle adds it to the scores, and evaluation
     /// reports its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true class, in sorted order of the labels.
-    pub class_weights: Option<Vec<f64>>,
+    /// Factors on the loss by true class: a list, in sorted order of the labels; by name as in `task.class_weights.cat=2`, 1 for those left
+    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    pub class_weights: Option<ClassWeights>,
 }
 
 /// The task: classes, features, costs.
@@ -319,7 +321,7 @@ impl TaskSpec for MulticlassSpec {
         let options = RowOptions { bias: self.bias, weights_per_label: true };
         let rows = LabelledRows::read(ENTRY.name, &data, options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let classes = rows.vocabulary.labels.len();
-        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), classes)?;
+        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, classes)?;
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;

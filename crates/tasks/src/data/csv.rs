@@ -10,7 +10,7 @@ use super::row_windows::{Label, ReadRow, RowWindows};
 use super::rows::SparseRows;
 use super::rules::ReadRules;
 use super::strings::Strings;
-use super::table_head::{Field, Head, called, fields, is_header, is_missing, separator_of};
+use super::table_head::{Field, Head, called, fields, is_header, is_missing, separator_of, without};
 use super::text::{Line, Lines, push_number};
 use crate::dataset::Dataset;
 use multiplane_infer::file::DataError;
@@ -147,16 +147,19 @@ impl ReadRow for Table {
         if is_first {
             self.separator = self.rules.separator.unwrap_or_else(|| separator_of(line.text));
         }
-        let fields = fields(line, self.separator)?;
+        let mut fields = fields(line, self.separator)?;
         if is_first {
             let header = is_header(&fields);
-            self.head = Some(Head::new(line, &fields, header, self.separator, &self.rules)?);
+            self.head = Some(Head::new(line, &mut fields, header, self.separator, &self.rules)?);
             if header {
                 return Ok(None);
             }
         }
         let Some(head) = &self.head else { return Ok(None) };
-        check_width(line, fields.len(), head, self.separator)?;
+        if !is_first {
+            check_width(line, fields.len(), head, self.separator)?;
+            without(&mut fields, &head.ignored);
+        }
         indices.clear();
         values.clear();
         if let Some(order) = &head.order {
@@ -188,11 +191,11 @@ impl ReadRow for Table {
 
 /// Refuses lines of another width than the first.
 fn check_width(line: &Line<'_>, found: usize, head: &Head, separator: char) -> Result<(), DataError> {
-    if found == head.width {
+    if found == head.full_width {
         return Ok(());
     }
     let columns = if found == 1 { "column" } else { "columns" };
-    let (expected, setter, divided) = (head.width, head.setter, called(separator));
+    let (expected, setter, divided) = (head.full_width, head.setter, called(separator));
     let message = format!("found {found} {columns}, expected {expected} as on line {setter}, separated by {divided}");
     Err(line.error(line.text.len(), message))
 }
@@ -214,12 +217,9 @@ fn row(
             }
             continue;
         }
-        let value = line.finite(field.at, &field.text, "value").map_err(|error| {
-            match is_label(column, fields, head, rules) {
-                true => line.error(field.at, error.message().to_owned() + &as_label(column, head)),
-                false => error,
-            }
-        })?;
+        let value = line
+            .finite(field.at, &field.text, "value")
+            .map_err(|error| line.error(field.at, error.message().to_owned() + &advice(column, fields, head, rules)))?;
         if value != 0.0 {
             each(column, value);
         }
@@ -227,24 +227,25 @@ fn row(
     Ok(label)
 }
 
-/// Whether a column of which a field is no number looks like the label, where nobody says which is: the last one has
+/// What to do about a column of which a field is a word. It looks like the label where nobody says which is, and the last one has
 /// a number.
-fn is_label(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> bool {
+fn advice(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
-    let is_name = !is_missing(&fields[column].text) && !is_number(&fields[column]);
-    is_name && rules.label_column.is_none() && head.label.is_some_and(|label| is_number(&fields[label]))
-}
-
-/// How a column is said to be the label.
-fn as_label(column: usize, head: &Head) -> String {
-    let named = head.name_of(column).map_or(String::new(), |name| format!(" (or ={name})"));
-    format!("; if this column is the label: --set data.label_column={}{named}", column + 1)
+    if is_missing(&fields[column].text) || is_number(&fields[column]) {
+        return String::new();
+    }
+    let (number, named) = (head.number_of(column), head.name_of(column));
+    let named = named.map_or(String::new(), |name| format!(" (or ={name})"));
+    match rules.label_column.is_none() && head.label.is_some_and(|label| is_number(&fields[label])) {
+        true => format!("; if this column is the label: --set data.label_column={number}{named}"),
+        false => format!("; to leave this column out: --set data.ignore={number}{named}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::format::StreamRules;
-    use super::super::rules::LabelColumn;
+    use super::super::rules::Column;
     use super::super::text::assert_errors;
     use super::*;
 
@@ -264,7 +265,7 @@ mod tests {
     }
 
     fn column(name: &str) -> ReadRules {
-        ReadRules { label_column: Some(LabelColumn(name.into())), ..ReadRules::default() }
+        ReadRules { label_column: Some(Column(name.into())), ..ReadRules::default() }
     }
 
     /// Tabs, semicolons and commas, quoted or not, and a label in any column: the same table. Names are kept, and labels are
@@ -291,6 +292,48 @@ mod tests {
         assert_eq!(twice.features, None, "names that come twice name nothing");
     }
 
+    /// Columns that are left out are neither features nor the label, and count where columns are told by their numbers.
+    #[test]
+    fn columns_are_ignored() {
+        let ignoring = |names: &[&str]| names.iter().map(|name| Column((*name).into())).collect::<Vec<_>>();
+        let rules = |names: &[&str]| ReadRules { ignored: ignoring(names), ..ReadRules::default() };
+        let plain = parse(Lines::from_bytes("f", b"a,b,kind\n1,0,x\n0,2,y\n").unwrap()).unwrap();
+        let text = "id,a,when,b,kind,note\nr7,1,mon,0,x,\nr8,0,tue,2,y,?\n";
+        for names in [&["id", "when", "note"][..], &["-1", "1", "3"], &["note", "1", "id", "when"]] {
+            assert_eq!(ruled(text, rules(names)), Ok(plain.clone()), "{names:?}");
+        }
+        let fifth = ReadRules { label_column: column("5").label_column, ..rules(&["id", "when", "note"]) };
+        assert_eq!(ruled(text, fifth), Ok(plain.clone()));
+        let (_, headless) = text.split_once('\n').unwrap();
+        let found = ruled(headless, rules(&["1", "3", "6"])).unwrap();
+        assert_eq!((&found.rows, &found.labels, found.features), (&plain.rows, &plain.labels, None));
+        let known = ReadRules { unlabelled: true, features: Some(2), names: plain.features.clone(), ..rules(&["id"]) };
+        assert_eq!(
+            ruled("b,id,a\n4,x,3\n", known).unwrap().rows.row(0).iter().collect::<Vec<_>>(),
+            [(0, 3.0), (1, 4.0)]
+        );
+        let refused = |names: &[&str]| ruled(text, rules(names)).unwrap_err();
+        assert_eq!(
+            refused(&["id", "note"]),
+            "f:2:6: found `mon` as value, expected a finite number; to leave this column out: --set data.ignore=3 (or =when)"
+        );
+        assert_eq!(refused(&["ID"]), "f:1:1: found no column `ID` (data.ignore): did you mean `id`?");
+        assert!(refused(&["7"]).ends_with("or a number from 1 to 6 (from -1 counted from the last)"));
+        let both = ReadRules { label_column: column("id").label_column, ..rules(&["1"]) };
+        assert_eq!(
+            ruled(text, both).unwrap_err(),
+            "f:1:1: found column `id` as data.label_column and among data.ignore, expected one of both"
+        );
+        assert_eq!(
+            ruled("1,2,3\n1,2\n", rules(&["1"])).unwrap_err(),
+            "f:2:4: found 2 columns, expected 3 as on line 1, separated by commas"
+        );
+        assert_eq!(
+            ruled("1,2\n", rules(&["1"])).unwrap_err(),
+            "f:1:4: found 1 column beside those of data.ignore, expected at least two columns, separated by commas"
+        );
+    }
+
     /// Where a model knows its features, their number or names tell whether there is a label, and names may come in any order.
     #[test]
     fn models_tell_the_label() {
@@ -314,7 +357,7 @@ mod tests {
         assert_eq!(
             refused("a,c,d,e\n1,2,3,4\n"),
             "f:1:3: found `c` as column, expected a column that the model was trained on (`a`, `b`) or the label \
-             (data.label_column): take others out"
+             (data.label_column): leave others out by data.ignore"
         );
         assert_eq!(refused("a,b,b,k\n1,2,3,4\n"), "f:1:5: found `b` as column, expected each column of the model once");
         let width = |found: &str| {
@@ -375,7 +418,10 @@ mod tests {
         }
         let mut late = begin(b"1,2,3\n1,3,4\na,b,c\n");
         assert_eq!(late.next(2).unwrap().unwrap().len(), 2);
-        assert_eq!(late.next(2).unwrap_err().to_string(), "f:3:1: found `a` as value, expected a finite number");
+        assert_eq!(
+            late.next(2).unwrap_err().to_string(),
+            "f:3:1: found `a` as value, expected a finite number; to leave this column out: --set data.ignore=1"
+        );
         assert!(begin(b"a,b\n").next(2).unwrap().is_none(), "a header alone has no rows");
     }
 
@@ -400,8 +446,14 @@ mod tests {
                     "f:2:1: found `x y` as value, expected a finite number; if this column is the label: --set \
                      data.label_column=1 (or =kind)",
                 ),
-                (b"a,b,c\nd,e,f\n", "f:2:1: found `d` as value, expected a finite number"),
-                (b"a,1,c,label\n4,5,6,7\n", "f:1:1: found `a` as value, expected a finite number"),
+                (
+                    b"a,b,c\nd,e,f\n",
+                    "f:2:1: found `d` as value, expected a finite number; to leave this column out: --set data.ignore=1 (or =a)",
+                ),
+                (
+                    b"a,1,c,label\n4,5,6,7\n",
+                    "f:1:1: found `a` as value, expected a finite number; to leave this column out: --set data.ignore=1",
+                ),
                 (
                     b"x1,2,3\n4,5,6\n",
                     "f:1:1: found `x1` as value, expected a finite number; if this column is the label: --set data.label_column=1",

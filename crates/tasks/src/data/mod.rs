@@ -49,7 +49,7 @@ pub use multiplane_infer::file::DataError;
 pub use opaque::Opaque;
 pub use row_windows::{TOO_LONG, is_too_long};
 pub use rows::{MAX_FEATURES, Row, SparseRows};
-pub use rules::{LabelColumn, ReadRules};
+pub use rules::{Column, ReadRules};
 pub use strings::Strings;
 pub use tagged::Tagged;
 pub use trees::Trees;

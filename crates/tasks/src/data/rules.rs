@@ -11,7 +11,9 @@ pub struct ReadRules {
     /// What divides the columns of a table (`data.separator`); told by its first line where not given.
     pub separator: Option<char>,
     /// Which column of a table is the label (`data.label_column`); the last where not given.
-    pub label_column: Option<LabelColumn>,
+    pub label_column: Option<Column>,
+    /// Columns of a table that are neither features nor the label (`data.ignore`).
+    pub ignored: Vec<Column>,
     /// Whether examples may lack labels, as they may where a model is used.
     pub unlabelled: bool,
     /// Features of a row, where a model says.
@@ -27,15 +29,17 @@ pub struct ReadRules {
 impl ReadRules {
     /// Whether users said something that only readers of tables heed: its name.
     pub(super) fn of_tables(&self) -> Option<&'static str> {
-        match (self.separator, &self.label_column) {
-            (Some(_), _) => Some("data.separator"),
-            (None, Some(_)) => Some("data.label_column"),
-            (None, None) => None,
-        }
+        [
+            ("data.separator", self.separator.is_some()),
+            ("data.label_column", self.label_column.is_some()),
+            ("data.ignore", !self.ignored.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(name, is_said)| is_said.then_some(name))
     }
 }
 
 /// A column of a table, as users name it: by a name of the header, or by its number, from 1, or from -1 for the last one
 /// backwards. What is a name of the header is that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelColumn(pub String);
+pub struct Column(pub String);

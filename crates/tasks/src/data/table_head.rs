@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use multiplane_infer::file::{DataError, quote};
 
-use super::rules::ReadRules;
+use super::rules::{Column, ReadRules};
 use super::strings::Strings;
 use super::text::Line;
 
@@ -25,8 +25,11 @@ pub(super) struct Field<'a> {
 #[derive(Debug)]
 pub(super) struct Head {
     /// Fields per line, and the line that set it.
-    pub(super) width: usize,
+    pub(super) full_width: usize,
     pub(super) setter: u64,
+    /// Columns that are left out, and how many are not. Columns are numbered without them.
+    pub(super) ignored: Vec<usize>,
+    pub(super) width: usize,
     /// The column of the label; `None` where there is none.
     pub(super) label: Option<usize>,
     /// Names of the features, by their numbers.
@@ -125,25 +128,38 @@ pub(super) fn is_header(fields: &[Field<'_>]) -> bool {
 }
 
 impl Head {
-    /// Finds out about a table that begins with this line; `header` says whether it names the columns.
+    /// Finds out about a table that begins with this line, and takes what is left out from its fields; `header` says whether
+    /// it names the columns.
     pub(super) fn new(
         line: &Line<'_>,
-        fields: &[Field<'_>],
+        fields: &mut Vec<Field<'_>>,
         header: bool,
         separator: char,
         rules: &ReadRules,
     ) -> Result<Head, DataError> {
+        let full_width = fields.len();
+        let (ignored, label) = {
+            let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
+            let ignored = ignored_columns(line, names.as_deref(), full_width, &rules.ignored)?;
+            let label = label_column(line, names.as_deref(), full_width, &ignored, rules)?;
+            (ignored, label)
+        };
+        without(fields, &ignored);
+        let fields = &fields[..];
         let width = fields.len();
+        let label = label.map(|label| label - ignored.iter().filter(|&&column| column < label).count());
         let names: Option<Vec<&str>> = header.then(|| fields.iter().map(|field| &*field.text).collect());
-        let label = label_column(line, names.as_deref(), width, rules)?;
         if names.is_none() || rules.names.is_none() {
             check_features(line, width, label, separator, rules)?; // names tell better what is missing
         }
         if width < 1 + usize::from(label.is_some()) {
-            let message = format!("found 1 column, expected at least two columns, separated by {}", called(separator));
+            let columns = if width == 1 { "column" } else { "columns" };
+            let beside = if ignored.is_empty() { "" } else { " beside those of data.ignore" };
+            let rule = format!("at least two columns, separated by {}", called(separator));
+            let message = format!("found {width} {columns}{beside}, expected {rule}");
             return Err(line.error(line.text.len(), message));
         }
-        let mut head = Head { width, setter: line.number, label, names: None, order: None };
+        let mut head = Head { full_width, setter: line.number, ignored, width, label, names: None, order: None };
         let Some(names) = names else { return Ok(head) };
         let columns = || (0..width).filter(|&column| Some(column) != label);
         if let Some(known) = &rules.names {
@@ -161,7 +177,24 @@ impl Head {
     }
 }
 
+/// Takes the fields of some columns, in ascending order, out of a line's.
+pub(super) fn without(fields: &mut Vec<Field<'_>>, ignored: &[usize]) {
+    if ignored.is_empty() {
+        return;
+    }
+    let mut column = 0;
+    fields.retain(|_| {
+        column += 1;
+        ignored.binary_search(&(column - 1)).is_err()
+    });
+}
+
 impl Head {
+    /// The number that users know a column by.
+    pub(super) fn number_of(&self, column: usize) -> usize {
+        self.ignored.iter().fold(column, |at, &ignored| at + usize::from(ignored <= at)) + 1
+    }
+
     /// The name of the feature that a column holds, where it has one.
     pub(super) fn name_of(&self, column: usize) -> Option<&str> {
         let before = self.label.is_some_and(|label| label < column);
@@ -196,27 +229,57 @@ fn check_features(
     }
 }
 
-/// The column of the label, from 0; `None` where there is none.
+/// The columns that are left out, in ascending order, each once.
+fn ignored_columns(
+    line: &Line<'_>,
+    names: Option<&[&str]>,
+    width: usize,
+    asked: &[Column],
+) -> Result<Vec<usize>, DataError> {
+    let one = |Column(asked): &Column| {
+        let named = names.and_then(|names| names.iter().position(|own| own == asked));
+        let found = named.or_else(|| column_of(asked, width));
+        found.ok_or_else(|| no_column(line, asked, "data.ignore", names, width))
+    };
+    let mut columns = asked.iter().map(one).collect::<Result<Vec<usize>, DataError>>()?;
+    columns.sort_unstable();
+    columns.dedup();
+    Ok(columns)
+}
+
+/// The column of the label, from 0; `None` where there is none. All columns are counted; those `ignored` are none of it.
 fn label_column(
     line: &Line<'_>,
     names: Option<&[&str]>,
     width: usize,
+    ignored: &[usize],
     rules: &ReadRules,
 ) -> Result<Option<usize>, DataError> {
+    let is_kept = |column: &usize| ignored.binary_search(column).is_err();
     let asked = rules.label_column.as_ref().map(|column| column.0.as_str());
     let named = |name: &str| names.and_then(|names| names.iter().position(|own| *own == name));
+    let numbered = asked.and_then(|asked| column_of(asked, width));
+    if let (Some(asked), Some(column)) = (asked, asked.and_then(named).or(numbered)) {
+        if !is_kept(&column) {
+            let message = format!(
+                "found column {} as data.label_column and among data.ignore, expected one of both",
+                quote(asked)
+            );
+            return Err(line.error(0, message));
+        }
+    }
     if let Some(column) = asked.and_then(named) {
         return Ok(Some(column));
     }
-    let numbered = asked.and_then(|asked| column_of(asked, width));
+    let kept = width - ignored.len();
     // Where columns go by their names, the label is the one that is no feature, wherever it stands; not in the place of one
     // that was asked for and is not there.
     let may_stray = asked.is_none() || numbered.is_some();
     if let (Some(names), Some(known), true) = (names, &rules.names, may_stray) {
-        let mut strangers = (0..width).filter(|&column| known.find(names[column]).is_none());
+        let mut strangers = (0..width).filter(is_kept).filter(|&column| known.find(names[column]).is_none());
         match (strangers.next(), strangers.next()) {
             (Some(only), None) => return Ok(Some(only)),
-            (None, _) if asked.is_none() && !rules.unlabelled && width == known.len() => {
+            (None, _) if asked.is_none() && !rules.unlabelled && kept == known.len() => {
                 let rule = "expected one beside the columns of the features";
                 return Err(line.error(line.text.len(), format!("found no column of labels, {rule}")));
             }
@@ -224,27 +287,24 @@ fn label_column(
         }
     }
     // As many columns as the model has features: the label is not there.
-    if rules.unlabelled && rules.features == Some(width) {
+    if rules.unlabelled && rules.features == Some(kept) {
         return Ok(None);
     }
-    let Some(asked) = asked else { return Ok(Some(width - 1)) };
-    match numbered {
-        Some(column) => Ok(Some(column)),
-        None => {
-            let meant = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked)));
-            if let Some(meant) = meant {
-                let message =
-                    format!("found no column {} (data.label_column): did you mean {}?", quote(asked), quote(meant));
-                return Err(line.error(0, message));
-            }
-            let named = names.map_or(String::new(), |names| {
-                let some: Vec<String> = names.iter().take(20).map(|name| quote(name)).collect();
-                format!("{}{}, or ", some.join(", "), if names.len() > 20 { ", ..." } else { "" })
-            });
-            let rule = format!("{named}a number from 1 to {width} (from -1 counted from the last)");
-            Err(line.error(0, format!("found no column {} (data.label_column), expected {rule}", quote(asked))))
-        }
+    let Some(asked) = asked else { return Ok((0..width).rev().find(is_kept)) };
+    numbered.map(Some).ok_or_else(|| no_column(line, asked, "data.label_column", names, width))
+}
+
+/// What to say where a column that a parameter asks for is not there.
+fn no_column(line: &Line<'_>, asked: &str, parameter: &str, names: Option<&[&str]>, width: usize) -> DataError {
+    let found = format!("found no column {} ({parameter})", quote(asked));
+    if let Some(meant) = names.and_then(|names| names.iter().find(|name| name.eq_ignore_ascii_case(asked))) {
+        return line.error(0, format!("{found}: did you mean {}?", quote(meant)));
     }
+    let named = names.map_or(String::new(), |names| {
+        let some: Vec<String> = names.iter().take(20).map(|name| quote(name)).collect();
+        format!("{}{}, or ", some.join(", "), if names.len() > 20 { ", ..." } else { "" })
+    });
+    line.error(0, format!("{found}, expected {named}a number from 1 to {width} (from -1 counted from the last)"))
 }
 
 /// The column, from 0, of a number from 1 on, or from -1 on counted from the last, where there is such a column.
@@ -275,7 +335,7 @@ fn order(line: &Line<'_>, fields: &[Field<'_>], label: Option<usize>, known: &St
                 let more = if known.len() > 20 { ", ..." } else { "" };
                 let some = some.join(", ");
                 let rule = format!(
-                    "a column that the model was trained on ({some}{more}) or the label (data.label_column): take others out"
+                    "a column that the model was trained on ({some}{more}) or the label (data.label_column): leave others out by data.ignore"
                 );
                 return Err(line.bad(field.at, &field.text, "column", &rule));
             }

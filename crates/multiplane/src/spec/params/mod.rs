@@ -221,12 +221,13 @@ fn toml_value(value: toml::Value) -> Result<Value, String> {
     })
 }
 
-/// A value as typed on a command line: a number, `true`, `false`, a list or a quoted string as in TOML; anything
-/// else is text.
+/// A value as typed on a command line: a number, `true`, `false`, a list, a table or a quoted string as in TOML, or a table as in
+/// JSON; anything else is text.
 pub fn parse_value(text: &str) -> Value {
     let table: Result<toml::Table, _> = format!("v = {text}").parse();
-    let parsed = table.ok().and_then(|mut table| table.remove("v"));
-    let value = parsed.and_then(|value| serde_json::to_value(value).ok()).filter(|value| !has_null(value));
+    let parsed = table.ok().and_then(|mut table| table.remove("v")).and_then(|value| serde_json::to_value(value).ok());
+    let parsed = parsed.or_else(|| text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten());
+    let value = parsed.filter(|value| !has_null(value));
     value.unwrap_or_else(|| Value::String(text.into()))
 }
 

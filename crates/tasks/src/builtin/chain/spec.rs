@@ -8,6 +8,7 @@ use crate::builtin::chain::layout::{self, Chain};
 use crate::builtin::kernelized::{self, KernelBudget, KernelOptions, KernelSpec};
 use crate::builtin::scaling::ScaleSpec;
 use crate::builtin::sequences::{SequenceOptions, SequenceVocabulary, Sequences};
+use crate::class_weights::ClassWeights;
 use crate::data::{Columns, Tagged, conll, crfsuite, hmm, jsonl, letter};
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -57,8 +58,9 @@ pub struct ChainSpec {
     /// What a wrong labelling costs: a sum over its positions. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true label, in sorted order of the labels.
-    pub class_weights: Option<Vec<f64>>,
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in `task.class_weights.NN=2`, 1 for those left
+    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    pub class_weights: Option<ClassWeights>,
 }
 
 impl Default for ChainSpec {
@@ -92,7 +94,7 @@ impl TaskSpec for ChainSpec {
         }
         let sequences = Sequences::read(ENTRY.name, &data, &options, vocabulary)?.scaled(self.scale, vocabulary)?;
         let labels = sequences.vocabulary.labels.len();
-        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
+        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, labels)?;
         let kernel = self.kernel.kernel();
         self.kernel_budget.validate(kernel).map_err(|error| error.under("kernel_budget"))?;
         self.kernel_rows.validate(kernel).map_err(|error| error.under("kernel_rows"))?;

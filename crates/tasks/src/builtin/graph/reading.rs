@@ -15,6 +15,7 @@ use crate::builtin::pairwise::{
     Judge, Labelling, Misfit, UNLABELLED, Way, bare, check_use_of_weights, check_weights, misfit, repeated,
 };
 use crate::builtin::reading::Reading;
+use crate::class_weights::ClassWeights;
 use crate::data::container::Matrix;
 use crate::data::graphs::{Graphs, NO_LABEL};
 use crate::data::mrf::Mrfs;
@@ -113,11 +114,12 @@ pub(super) fn read(
     if silent && inputs.iter().any(|input| !input.edges().is_empty()) {
         warnings.push("edges have no features, and task.potts is 0: they have no effect".into());
     }
-    check_factors(spec.class_weights.as_deref(), vocabulary.labels.len())?;
+    let factors = ClassWeights::list(spec.class_weights.as_ref())?;
+    check_factors(factors, vocabulary.labels.len())?;
     // Names that are no numbers, which a program may give labels, keep their places.
     let named = vocabulary.labels.iter().zip(0..);
     let numbers: HashMap<i64, u32> = named.filter_map(|(label, place)| Some((label.parse().ok()?, place))).collect();
-    let truths: Vec<Labelling> = inputs.iter().map(|input| truth(spec, input, &numbers)).collect();
+    let truths: Vec<Labelling> = inputs.iter().map(|input| truth((spec, factors), input, &numbers)).collect();
     let of_all = |number: u32| truths.iter().flat_map(|truth| &truth.labels).filter(|label| **label == number).count();
     warnings.extend(unseen_labels(of_all(UNSEEN), "node"));
     if model.is_none() {
@@ -196,13 +198,13 @@ fn check_engine(inference: Inference, labels: usize, inputs: &[GraphInput]) -> R
 }
 
 /// The truth of a graph.
-fn truth(spec: &GraphSpec, input: &GraphInput, numbers: &HashMap<i64, u32>) -> Labelling {
+fn truth((spec, factors): (&GraphSpec, Option<&[f64]>), input: &GraphInput, numbers: &HashMap<i64, u32>) -> Labelling {
     let number = |label: &i64| match label {
         &NO_LABEL => UNLABELLED,
         label => numbers.get(label).copied().unwrap_or(UNSEEN),
     };
     let labels: Vec<u32> = input.labels().iter().map(number).collect();
     let weights = input.weights().unwrap_or_default().to_vec();
-    let costs = spec.loss.costs(&labels, &weights, spec.class_weights.as_deref());
+    let costs = spec.loss.costs(&labels, &weights, factors);
     Labelling { labels, judge: Some(Arc::new(Judge { costs, weights, ..Judge::default() })) }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::loss::GraphLoss;
+use crate::class_weights::ClassWeights;
 
 /// What edges say of the labels of their ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +48,9 @@ pub struct GraphSpec {
     /// What a wrong label of a node costs. The oracle adds it to the scores, and evaluation reports its mean over the
     /// examples. Nodes without a label (-1) are no part of it.
     pub loss: GraphLoss,
-    /// Factors on the loss by true label, in sorted order of the labels.
-    pub class_weights: Option<Vec<f64>>,
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in `task.class_weights.3=2`, 1 for those left
+    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    pub class_weights: Option<ClassWeights>,
     /// How labellings are found.
     pub inference: Inference,
     /// Most iterations of message passing of a call (`trws`, and `expansion` where its bound is not tight at once). Fewer make

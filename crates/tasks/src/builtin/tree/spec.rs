@@ -7,6 +7,7 @@ use super::arborescence::{self, ArborescenceSpec};
 use super::layout::{self, TreeTask};
 use super::reading::{ReadTrees, TreeVocabulary};
 use crate::builtin::scaling::ScaleSpec;
+use crate::class_weights::ClassWeights;
 use crate::data::trees;
 use crate::dataset::Dataset;
 use crate::entry::{TaskEntry, TaskSpec};
@@ -41,8 +42,9 @@ pub struct TreeSpec {
     /// What a wrong labelling costs: a sum over its nodes. The oracle adds it to the scores, and evaluation reports
     /// its mean. A cost matrix is given by `task.loss=cost-matrix` and `task.loss.matrix=[[0, 1], [5, 0]]`.
     pub loss: LossSpec,
-    /// Factors on the loss by true label, in sorted order of the labels.
-    pub class_weights: Option<Vec<f64>>,
+    /// Factors on the loss by true label: a list, in sorted order of the labels; by name as in `task.class_weights.3=2`, 1 for those left
+    /// out; or `balanced`, n / (labels * how often the label is true). Models hold the list.
+    pub class_weights: Option<ClassWeights>,
 }
 
 /// What is to be found.
@@ -66,7 +68,7 @@ impl TaskSpec for TreeSpec {
         }
         let trees = ReadTrees::read(&data, (self.bias, self.scale), vocabulary)?;
         let labels = trees.vocabulary.labels.len();
-        let costs = CostTable::new(&self.loss, self.class_weights.as_deref(), labels)?;
+        let costs = CostTable::new(&self.loss, ClassWeights::list(self.class_weights.as_ref())?, labels)?;
         let task = TreeTask::new(labels, trees.vocabulary.features, trees.vocabulary.types.len(), costs);
         trees.into_problem(ENTRY.name, task)
     }

@@ -1,0 +1,37 @@
+//! Class weights that are given by name or as `balanced`, made into the list that tasks take.
+
+use multiplane_tasks::class_weights::ClassWeights;
+use multiplane_tasks::dataset::Dataset;
+use multiplane_tasks::problem::Vocabulary;
+use serde_json::json;
+
+use super::open::open_task;
+use crate::error::Error;
+use crate::spec::RunSpec;
+
+/// Puts the list in the place of names and of `balanced`, by the labels of the training data. The task is opened without them for
+/// that, as it alone knows what is a label.
+pub(super) fn list_class_weights(
+    spec: &mut RunSpec,
+    data: &Dataset,
+    vocabulary: Option<&Vocabulary>,
+) -> Result<(), Error> {
+    let given = spec.task.params.get("class_weights").cloned().unwrap_or_default();
+    let Ok(Some(weights)) = serde_json::from_value::<Option<ClassWeights>>(given) else { return Ok(()) };
+    if !weights.needs_labels() {
+        return Ok(());
+    }
+    let mut plain = spec.clone();
+    for name in ["class_weights", "kernel", "kernel_rows", "kernel_budget"] {
+        plain.task.params.remove(name);
+    }
+    let problem = open_task(&plain, data.clone(), vocabulary, spec.data.path.as_deref())?;
+    let labels = &problem.vocabulary().labels;
+    let evaluated = problem.evaluate_labels(&vec![0.0; problem.dim()], 1).map_err(Error::from)?;
+    // Of a task whose answers have no labels the parameter is none: opening it says so.
+    let Some((_, report)) = evaluated.filter(|(_, report)| !report.is_of_sets()) else { return Ok(()) };
+    let counts: Vec<u64> = report.scores().iter().take(labels.len()).map(|score| score.support).collect();
+    let listed = weights.listed(labels, &counts).map_err(|error| Error::input(error.to_string()))?;
+    spec.task.params.insert("class_weights".into(), json!(listed));
+    Ok(())
+}
