@@ -251,7 +251,7 @@ pub(crate) struct OnData {
     /// A model saved by `train` or `path`
     #[arg(long, value_name = "M")]
     pub(crate) model: PathBuf,
-    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose]
+    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose, or --test]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
     /// The data; only an external program may need none
@@ -311,7 +311,7 @@ pub(crate) struct ShowArgs {
     /// A model saved by `train` or `path`
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Of a path or grid, the weights at this lambda [default: what cross-validation chose, else a table of all]
+    /// Of a path or grid, the weights at this lambda [default: what held-out examples chose, else a table of all]
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) lambda: Option<String>,
     /// How many weights of each table, and of each label in a table with a row for each

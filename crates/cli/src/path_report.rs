@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use multiplane::{
     Breakpoint, CrossValidation, LambdaChoice, PathEnd, PathKind, PathModel, PathSummary, ValidatedLambda,
+    least_test_loss,
 };
 
 use crate::axis::label;
@@ -46,6 +47,8 @@ pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
     text += &summary.kernel.as_ref().map_or(String::new(), of_kernel);
     if let Some(validation) = &summary.cross_validation {
         text += &validation_table(validation, columns);
+    } else if let Some((best, loss)) = best_tested(summary) {
+        let _ = writeln!(text, "  smallest test loss {} at lambda = {}", number(loss), number(best));
     }
     let reason = match summary.stop_reason {
         PathEnd::LambdaMin => "complete",
@@ -64,6 +67,12 @@ pub(crate) fn text(summary: &PathSummary, columns: Option<usize>) -> String {
         None => writeln!(text, "  not saved: no --out"),
     };
     text
+}
+
+/// The lambda that test data choose, and their loss there.
+fn best_tested(summary: &PathSummary) -> Option<(f64, f64)> {
+    let best = least_test_loss(&summary.breakpoints)?;
+    Some((best.lambda, best.test_loss?))
 }
 
 /// What the gap of a path is at most, anywhere.
@@ -235,6 +244,8 @@ fn loss_chart(summary: &PathSummary) -> Chart {
     }
     if let Some(validation) = &summary.cross_validation {
         all.extend(validated(&validation.losses, validation.best_lambda));
+    } else if let Some((best, loss)) = best_tested(summary) {
+        all.push(chosen(best, loss));
     }
     chart("Task loss along the path".into(), "mean task loss", None, all)
 }
@@ -251,8 +262,13 @@ fn validated(losses: &[ValidatedLambda], best: f64) -> [Series; 3] {
     [
         series("cross-validated loss", 2, true, mean),
         series("deviation over folds", 2, false, bars.collect()),
-        series(&format!("chosen: lambda {}", label(best, 3)), 6, true, vec![(best, 0.0), (best, highest)]),
+        chosen(best, highest),
     ]
+}
+
+/// A line at the lambda that was chosen, as high as a loss.
+fn chosen(lambda: f64, loss: f64) -> Series {
+    series(&format!("chosen: lambda {}", label(lambda, 3)), 6, true, vec![(lambda, 0.0), (lambda, loss)])
 }
 
 /// What a choice of lambda went by, as a chart.

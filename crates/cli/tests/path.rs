@@ -126,6 +126,25 @@ fn cross_validation_chooses() {
     assert_eq!(folds["cross_validation"]["folds"], 10, "the folds of letter.data");
 }
 
+/// Without cross-validation test data choose, where there are any: the smallest loss, of equals the largest lambda.
+#[test]
+fn test_data_choose() {
+    let scratch = words();
+    for outer in ["--eps 0.2", "--grid 1,0.1,0.01"] {
+        let command = format!("{PATH} {outer} --test test.data --out model --svg curves.svg");
+        let points = scratch.json(&command)["breakpoints"].as_array().unwrap().clone();
+        let loss = |point: &serde_json::Value| point["test_loss"].as_f64().unwrap();
+        let least = points.iter().map(loss).fold(f64::INFINITY, f64::min);
+        let best = points.iter().find(|point| loss(point) == least).unwrap()["lambda"].as_f64().unwrap();
+        assert_eq!(scratch.json("show model")["path"]["chosen"].as_f64(), Some(best), "{outer}");
+        let own = scratch.succeed("predict --model model --data letter.data").stdout;
+        assert_eq!(own, scratch.succeed(&format!("predict --model model --data letter.data --lambda {best}")).stdout);
+        assert!(scratch.text("curves.svg").contains("chosen: lambda "));
+        let told = scratch.succeed(&command.replace("--quiet", "")).stdout;
+        assert!(told.contains("  smallest test loss ") && told.contains(" at lambda = "), "{told}");
+    }
+}
+
 /// What a path prints is all in: the calls that looked at gaps, too; and the lambda that cross-validation chose has a row with
 /// its loss, also where the table leaves most rows out.
 #[test]

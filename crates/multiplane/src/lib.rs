@@ -36,7 +36,7 @@ pub use error::Error;
 pub use file::{
     Breakpoint, CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, FORMAT_VERSION, Model, ModelFile, ModelInfo, Outputs,
     PathInfo, PathKind, PathModel, Provenance, RecordFile, RecordPosition, check_writable, durable_write, is_special,
-    leads_to, lock_path, previous_checkpoint,
+    leads_to, least_test_loss, lock_path, previous_checkpoint,
 };
 pub use multiplane_core::parameter::ParameterError;
 pub use multiplane_core::rescale::WarmStart;

@@ -95,16 +95,12 @@ class PathResult:
         the test data, the largest of them where there are several. Raises ``ValueError`` unless the path was given one of them.
         """
         chosen = json.loads(self._model.info()).get("chosen")
-        if chosen is not None:
-            return self.at(float(chosen))
-        losses = [point.get("test_loss") for point in self.summary_["breakpoints"]]
-        measured = [(loss, k) for k, loss in enumerate(losses) if loss is not None]
-        if not measured:
+        if chosen is None:
             raise ValueError(
                 "no test loss was measured: path(X, y, X_test=..., y_test=...) measures it at every breakpoint; path(X, y, cv=5) "
                 "cross-validates"
             )
-        return self.at(float(self.lambdas_[min(measured)[1]]))
+        return self.at(float(chosen))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the path's model file, which ``multiplane predict --lambda`` reads too. Raises OSError where it cannot be written."""

@@ -76,7 +76,7 @@ pub(crate) enum Chosen {
     None(PathModel),
 }
 
-/// The model of the file `name` at a lambda; where none is named, of a path or grid what cross-validation chose.
+/// The model of the file `name` at a lambda; where none is named, of a path or grid what held-out examples chose.
 pub(crate) fn at_lambda(name: &Path, lambda: Option<&str>, saved: ModelFile) -> Result<Chosen, Error> {
     let name = name.display();
     let path = match (saved, lambda) {

@@ -104,7 +104,7 @@ impl Rows {
         let proven = if self.certified { "all gaps certified" } else { "not all gaps certified" };
         let which = match (is_chosen, is_named) {
             (false, _) => ".\n--lambda X shows the weights at X",
-            (true, false) => ".\nAbove: at the lambda that cross-validation chose",
+            (true, false) => ".\nAbove: at the lambda that held-out examples chose",
             (true, true) => ".\nAbove: at the lambda asked for",
         };
         let mut text = format!("\n{what}, {proven}{which}\n");

@@ -59,3 +59,12 @@ impl Breakpoint {
         }
     }
 }
+
+/// Returns the point whose weights have the smallest loss on test data, the first of them where there are several; `None` unless it was
+/// measured at all.
+pub fn least_test_loss(points: &[Breakpoint]) -> Option<&Breakpoint> {
+    let losses: Vec<f64> = points.iter().map_while(|point| point.test_loss).collect();
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = losses.iter().position(|&loss| loss == least)?;
+    (losses.len() == points.len()).then(|| &points[best])
+}

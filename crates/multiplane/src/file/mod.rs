@@ -14,7 +14,7 @@ mod place;
 mod provenance;
 mod record;
 
-pub use breakpoint::Breakpoint;
+pub use breakpoint::{Breakpoint, least_test_loss};
 pub(crate) use bulk::check_fits;
 pub use checkpoint::{CHECKPOINT_FORMAT, Checkpoint, CheckpointInfo, Outputs, previous as previous_checkpoint};
 pub(crate) use container::sha256;

@@ -10,7 +10,7 @@ use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::breakpoint::Breakpoint;
+use super::breakpoint::{Breakpoint, least_test_loss};
 use super::container;
 use super::dictionary::Features;
 use super::model::{self, FORMAT_VERSION, Model, ModelInfo};
@@ -65,7 +65,7 @@ pub struct PathInfo {
     pub stop_reason: PathEnd,
     /// Whether every gap is proven.
     pub certified: bool,
-    /// The lambda that cross-validation chose.
+    /// The lambda that cross-validation chose; without it the one whose weights have the smallest loss on test data.
     pub chosen: Option<f64>,
 }
 
@@ -175,7 +175,7 @@ impl PathModel {
             gap_at_zero: 0.0,
             stop_reason,
             certified: points.iter().all(|point| point.certified),
-            chosen: None,
+            chosen: least_test_loss(points).map(|point| point.lambda),
         };
         PathModel {
             lambdas: points.iter().map(|point| point.lambda).collect(),
