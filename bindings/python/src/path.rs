@@ -1,6 +1,7 @@
 //! Paths and grids, cross-validated where that is asked for, with checkpoints.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use multiplane::{
@@ -104,7 +105,7 @@ impl Checkpoints {
 
 /// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
 /// say; `cv` says how to cross-validate it, the other arguments where checkpoints go, every so many seconds, and which one to go
-/// on from. Returns the path, its report as JSON text, and warnings.
+/// on from. Returns the path, its report as JSON text, warnings, and what interrupted it, as far as it had come then.
 #[pyfunction]
 #[pyo3(signature = (spec, source, *, test=None, watcher=None, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -118,7 +119,7 @@ pub(crate) fn path(
     checkpoint: Option<PathBuf>,
     checkpoint_every: Option<f64>,
     resume: Option<PathBuf>,
-) -> PyResult<(PathModel, String, Vec<String>)> {
+) -> PyResult<(PathModel, String, Vec<String>, Option<Py<PyAny>>)> {
     let mut job = Job::new(py, spec, source, test, watcher)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
     let checkpoints = Checkpoints { path: checkpoint, every: checkpoint_every, resume };
@@ -147,6 +148,7 @@ pub(crate) fn path(
                         summary.cross_validation = Some(found);
                     }
                     // What was trained is not lost.
+                    Err(_) if interrupt.flag.load(Ordering::Relaxed) => summary.stop_reason = PathEnd::Interrupt,
                     Err(error) => told.push(format!("the path is complete, but not its cross-validation: {error}")),
                 }
             }
@@ -157,8 +159,5 @@ pub(crate) fn path(
         Ok((model, summary, told))
     };
     let ((inner, summary, told), stopped, _) = job.run(py, work)?;
-    match stopped {
-        Some(error) => Err(error),
-        None => Ok((PathModel { inner }, summary, told)),
-    }
+    Ok((PathModel { inner }, summary, told, stopped.map(|error| error.into_value(py).into_any())))
 }

@@ -139,7 +139,46 @@ def test_a_checkpoint_of_what_was_interrupted(tmp_path, monkeypatch):
             if len(seen) == 8:
                 raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    estimator = MulticlassSSVM(clock="work")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt) as caught:
         patched.setattr(base, "Watcher", Watcher)
-        follow(checkpoint=file)
+        follow(estimator, checkpoint=file)
     assert file.exists() and np.array_equal(follow(resume=file).coef_, whole.coef_)
+    found = estimator.path_
+    assert 0 < len(found) < len(whole) and np.array_equal(found.coef_, whole.coef_[: len(found)])
+    assert found.stop_reason_ == "interrupt" and "path_ of the MulticlassSSVM holds the path" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_folds_that_fail_lose_no_path(error):
+    """A path is trained before its folds are: it is there whatever becomes of them."""
+
+    class Signs:
+        """The sign of a number; the decoder fails after a number of calls."""
+
+        asked, quality = 0, "exact"
+
+        def dim(self):
+            return 1
+
+        def features(self, x, y):
+            return np.array([x * y], dtype=float)
+
+        def loss(self, truth, y):
+            return float(truth != y)
+
+        def decode(self, x, w, truth=None):
+            Signs.asked += 1
+            if Signs.asked > limit:
+                raise error("enough")
+            return max((-1, 1), key=lambda y: w[0] * x * y + (truth is not None and truth != y))
+
+    X, Y = [-2.0, -1.0, 1.0, 3.0, 0.5, -0.2] * 4, [-1, -1, 1, 1, -1, 1] * 4
+    limit = np.inf
+    estimator = multiplane.StructuredSVM(Signs(), clock="work")
+    whole = estimator.path(X, Y, eps=0.1, lambda_min=0.01)
+    limit, Signs.asked = Signs.asked + 40, 0
+    with pytest.raises(error, match="enough"):
+        estimator.path(X, Y, eps=0.1, lambda_min=0.01, cv=3)
+    found = estimator.path_
+    assert np.array_equal(found.coef_, whole.coef_) and found.summary_["cross_validation"] is None

@@ -422,8 +422,9 @@ class Estimator(Looked):
         """An estimator of the same parameters, for a path: what it learns of the data is not of this one's weights."""
         return type(self)(**self.get_params(deep=False))
 
-    def _path(self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
-        """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made."""
+    def _path(self, owner: Self, source: Any, outer: dict[str, Any], test: Any, **more: Any) -> PathResult:
+        """Follows the path that ``outer`` describes; ``more`` is what :func:`multiplane._path.further` made. Where it is
+        interrupted, ``owner`` gets what there is."""
         watcher = Watcher(self.progress, "path")
         tree = self._tree()
         for name, section, why in (
@@ -440,7 +441,7 @@ class Estimator(Looked):
             if value is not None or name != "lambda_max":
                 section[name] = plain(value, name)
         try:
-            model, summary, told = _core.path(
+            model, summary, told, interrupted = _core.path(
                 json.dumps(tree), source, test=test, watcher=watcher if watcher.needed() else None, **more
             )
         finally:
@@ -448,6 +449,10 @@ class Estimator(Looked):
         found = PathResult(self._named_path(model), json.loads(summary), self)
         for warning in told:
             warnings.warn(self._worded(warning), UserWarning, stacklevel=3)
+        if interrupted is not None:
+            owner.path_ = found
+            interrupted.add_note(f"path_ of the {type(owner).__name__} holds the path down to lambda = {found.lambda_end_:.4g}")
+            raise interrupted
         if found.stop_reason_ != "lambda-min":
             warnings.warn(
                 f"the path was stopped by {found.stop_reason_} at lambda = {found.lambda_end_:.4g}",

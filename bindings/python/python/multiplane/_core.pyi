@@ -223,7 +223,7 @@ def path(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float | None = None,
     resume: str | os.PathLike[str] | None = None,
-) -> tuple[PathModel, str, list[str]]: ...
+) -> tuple[PathModel, str, list[str], BaseException | None]: ...
 def train(
     spec: str,
     source: Dataset | UserTask,

@@ -355,7 +355,7 @@ class StructuredSVM(Estimator):
         made = self._unfitted()
         with made._source(X, Y) as source:
             outer = {"eps": eps, "lambda_min": lambda_min, "kappa": kappa, "lambda_max": lambda_max}
-            return made._path(source, outer, None, **more)
+            return made._path(self, source, outer, None, **more)
 
     def check(
         self, X: Any, Y: Any, *, examples: int = 50, seed: int = 0, seconds: float = 120.0, passes: float = 50.0
