@@ -12,6 +12,7 @@ mod describe;
 mod errors;
 mod features;
 mod fit;
+mod forecast;
 mod graphs;
 mod infer;
 mod interrupt;
@@ -43,6 +44,8 @@ mod _core {
     use crate::describe::describe;
     #[pymodule_export]
     use crate::fit::Fit;
+    #[pymodule_export]
+    use crate::forecast::Forecast;
     #[pymodule_export]
     use crate::graphs::{graph_sizes, graphs};
     #[pymodule_export]

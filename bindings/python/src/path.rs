@@ -103,9 +103,12 @@ impl Checkpoints {
     }
 }
 
+/// A path, its report as JSON text, warnings, and what interrupted it, as far as it had come then.
+type Followed = (PathModel, String, Vec<String>, Option<Py<PyAny>>);
+
 /// Follows the regularisation path, or trains at the points of a grid, as the sections `path` and `grid` of the tree
 /// say; `cv` says how to cross-validate it, the other arguments where checkpoints go, every so many seconds, and which one to go
-/// on from. Returns the path, its report as JSON text, warnings, and what interrupted it, as far as it had come then.
+/// on from.
 #[pyfunction]
 #[pyo3(signature = (spec, source, *, test=None, watcher=None, cv=None, checkpoint=None, checkpoint_every=None, resume=None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -119,7 +122,7 @@ pub(crate) fn path(
     checkpoint: Option<PathBuf>,
     checkpoint_every: Option<f64>,
     resume: Option<PathBuf>,
-) -> PyResult<(PathModel, String, Vec<String>, Option<Py<PyAny>>)> {
+) -> PyResult<Followed> {
     let mut job = Job::new(py, spec, source, test, watcher)?;
     let options = OuterOptions::take(&mut job.tree).map_err(raised)?;
     let checkpoints = Checkpoints { path: checkpoint, every: checkpoint_every, resume };

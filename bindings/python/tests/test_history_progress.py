@@ -15,8 +15,7 @@ import matplotlib
 import pytest
 from conftest import blobs
 
-from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, _progress, load
-from multiplane._forecast import Decline, Forecast
+from multiplane import ConvergenceWarning, MulticlassSSVM, StructuredSVM, History, _core, _progress, load
 from multiplane._progress import known, number
 from problems import Multiclass
 
@@ -185,21 +184,24 @@ def test_an_echo_is_wiped(monkeypatch, at_once):
     assert stream.getvalue() == "\r" + "x" * 47 + "\r" + "y" * 20 + " " * 29 + "\b" * 29 + "\r" + " " * 22 + "\r"
 
 
+def forecast(**stop):
+    return _core.Forecast(json.dumps(stop), "s")
+
+
 def test_forecasts_are_those_of_the_command_line():
     """A gap that falls by a tenth in two seconds is forecast, budgets are, and the nearest end counts."""
-    falling = Forecast({"gap": 0.01})
+    falling = forecast(gap=0.01)
     for eighth in range(1, 33):
         falling.push(eighth / 8, 10 ** (0.75 - eighth / 16), 1.0)
-    assert falling.remaining(2.0, 20, 4.0) == "about 2 s to go"
-    for law, wanted, at in (((lambda t: 1 / t), 0.02, 50), ((lambda t: 1 / t**2), 4e-4, 50), ((lambda t: math.exp(-t)), 1e-4, 9.21)):
-        decline = Decline()
-        for quarter in range(1, 33):
-            decline.push(quarter / 4, law(quarter / 4))
-        assert decline.remaining(8.0, wanted) + 8 == pytest.approx(at, rel=1e-3)
-        assert decline.remaining(8.0, wanted**12) is None, "too far"
-    assert Forecast({"seconds": 10.0}).remaining(2.0, 20, 4.0) == "about 6 s to go"
-    assert Forecast({"gap": "1%", "passes": 4}).remaining(2.0, 20, 4.0) == "at most 4 s to go"
-    assert Forecast().remaining(2.0, 20, 4.0) == "" and Forecast({"gap": "x"}).target(1.0) == 0
+    assert falling.remaining(2.0, 20, 4.0) == "about 2 s to go" and 0.5 < falling.share(2.0, 20, 4.0) < 1
+    assert forecast(seconds=10.0).remaining(2.0, 20, 4.0) == "about 6 s to go"
+    percent = forecast(gap="1%", passes=4)
+    percent.push(1.0, 0.5, 2.0)
+    assert percent.remaining(2.0, 20, 4.0) == "at most 4 s to go" and percent.wanted == pytest.approx(0.02)
+    assert forecast().remaining(2.0, 20, 4.0) == "" and forecast(gap="x").wanted == 0
+
+
+def test_numbers_are_short():
     assert [number(value) for value in (0.012345, 250, 1534, 2e6, 1e-7, 0)] == ["0.0123", "250", "1.53k", "2M", "1e-7", "0"]
 
 

@@ -9,6 +9,7 @@ mod demo_report;
 mod eta;
 mod fill;
 mod findings;
+mod forecast;
 mod infer_watch;
 mod interrupt;
 mod label_text;
@@ -27,6 +28,8 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use multiplane::Error;
+
+pub use crate::forecast::Forecast;
 
 use crate::args::{Cli, Command};
 use crate::commands::done::Done;

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from multiplane._forecast import Forecast
+from multiplane import _core
 
 logger = logging.getLogger("multiplane")
 
@@ -162,7 +162,7 @@ class Watcher:
     ) -> None:
         self.line = Line(progress)
         self.label = label
-        self.forecast = Forecast(stop, "s" if clock == "wall" else "work seconds")
+        self.forecast = _core.Forecast(json.dumps(stop or {}), "s" if clock == "wall" else "work seconds")
         self.gap = "gap -"
         self.patience = (stop or {}).get("patience")
         self.watched: dict[str, Any] | None = None
@@ -187,9 +187,8 @@ class Watcher:
         if found is None:
             return
         gap, is_estimate = found
-        primal = record["dual"] + gap
-        self.forecast.push(seconds, gap, primal)
-        wanted = self.forecast.target(primal)
+        self.forecast.push(seconds, gap, record["dual"] + gap)
+        wanted = self.forecast.wanted
         self.gap = f"gap {'~' if is_estimate else ''}{number(gap)}" + (f" -> {number(wanted)}" if wanted > 0 else "")
 
     def _held_out(self) -> str:

@@ -259,14 +259,11 @@ fn label_column(
     let asked = rules.label_column.as_ref().map(|column| column.0.as_str());
     let named = |name: &str| names.and_then(|names| names.iter().position(|own| *own == name));
     let numbered = asked.and_then(|asked| column_of(asked, width));
-    if let (Some(asked), Some(column)) = (asked, asked.and_then(named).or(numbered)) {
-        if !is_kept(&column) {
-            let message = format!(
-                "found column {} as data.label_column and among data.ignore, expected one of both",
-                quote(asked)
-            );
-            return Err(line.error(0, message));
-        }
+    if let (Some(asked), Some(column)) = (asked, asked.and_then(named).or(numbered))
+        && !is_kept(&column)
+    {
+        let found = format!("found column {} as data.label_column and among data.ignore", quote(asked));
+        return Err(line.error(0, format!("{found}, expected one of both")));
     }
     if let Some(column) = asked.and_then(named) {
         return Ok(Some(column));
