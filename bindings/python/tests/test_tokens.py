@@ -86,7 +86,7 @@ def test_tuples_are_columns_and_lists_where_there_are_templates(tmp_path):
     [
         ([[{"a": None}]], r"X\[0\]\[0\] has 'a': None: expected a number, a text, True or False"),
         ([[{"a": 1}, "b"]], r"X\[0\]\[1\] is 'b': expected a dict, or a list of attributes"),
-        ([[{"a": float("nan")}]], r"X\[0\]\[0\] has the attribute \"a\" with the weight NaN: expected a finite number"),
+        ([[{"a": float("nan")}]], r"X\[0\]\[0\]: found weights of attribute `a` that add up to NaN, expected a finite number"),
         ([[{"a\tb": 1}]], r"X\[0\]\[0\] has the attribute \"a\\tb\": expected a name without tabs"),
         ([[{"": 1}]], r"X\[0\]\[0\] has the attribute \"\": expected a name"),
         ([[["a", 3]], [["b"]]], r"X\[0\]"),

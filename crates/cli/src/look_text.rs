@@ -11,6 +11,9 @@ const WIDTH: usize = 80;
 /// Characters of a name that are shown; most names are far shorter.
 const LONGEST_NAME: usize = 50;
 
+/// Characters of a parameter's value that are shown: a cost matrix is longer.
+const LONGEST_VALUE: usize = 200;
+
 /// Labels whose weights are printed, and names of labels; programs get all.
 const MOST_LABELS: usize = 50;
 
@@ -33,7 +36,12 @@ pub(crate) fn text(look: &Look, with_weights: bool, columns: Option<usize>) -> S
     }
     fact("solver", words(&clean(look.solver.as_deref().unwrap_or("unknown"))));
     if !look.changed.is_empty() {
-        fact("changed", look.changed.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect());
+        let clipped = |value: String| match value.char_indices().nth(LONGEST_VALUE) {
+            Some((end, _)) => format!("{}... (--json has all)", &value[..end]),
+            None => value,
+        };
+        let shown = |(key, value): (&String, &Value)| format!("{key}={}", clipped(plain(value)));
+        fact("changed", look.changed.iter().map(shown).collect());
     }
     let lambda = match &look.lambda_given {
         Value::String(given) => format!("{} ({})", number(look.lambda), clean(given)),
