@@ -9,6 +9,8 @@ from conftest import blobs, sequences
 from problems import Multiclass
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_sample_weight
 
 import multiplane
 from multiplane import (
@@ -295,11 +297,33 @@ def test_faults_of_class_weights_are_named():
             MulticlassSSVM(class_weight=given).fit(x, y)
     every = {0: 1.0, 1: 2.0, 2: 3.0, 9: 4.0}  # a part of the data lacks 9
     MulticlassSSVM(class_weight=every, gap="5%").fit(x, y)
-    with pytest.raises(ValueError, match="'balanced': the labels are not counted here"):
-        MulticlassSSVM(class_weight="balanced").partial_fit(x, y, classes=[0, 1, 2])
-    stream = MulticlassSSVM(class_weight={0: 3.0}).partial_fit(x, y, classes=[0, 1, 2])
-    listed = MulticlassSSVM(class_weight=[3.0, 1.0, 1.0]).partial_fit(x, y, classes=[0, 1, 2])
-    assert np.array_equal(stream.coef_, listed.coef_)
+    with pytest.raises(ValueError, match="class_weight: not with partial_fit"):
+        MulticlassSSVM(class_weight={0: 3.0}).partial_fit(x, y, classes=[0, 1, 2])
+    stream = MulticlassSSVM(params={"task.class_weights": [3.0, 1.0, 1.0]}).partial_fit(x, y, classes=[0, 1, 2])
+    assert not np.array_equal(stream.coef_, MulticlassSSVM().partial_fit(x, y, classes=[0, 1, 2]).coef_)
+
+
+def test_class_weights_of_rows_are_scikit_learns():
+    """A row of a class counts as often as its weight says: the weights of LinearSVC, with slack rescaling, too; larger margins are another
+    thing."""
+    x, y = blobs(2, n=120)
+    y = np.where(np.arange(120) % 5 == 0, 1 - y, y)[: len(x)]
+    y[np.arange(120) % 4 != 0] = 0  # few are 1
+    work = {"gap": 1e-9, "lam": 0.02}
+    weight = {0: 0.5, 1: 4.0}
+    total = np.where(y == 1, 4.0, 0.5).sum()
+    theirs = LinearSVC(loss="hinge", C=1 / (0.02 * total), class_weight=weight, fit_intercept=False, tol=1e-8, max_iter=1000000).fit(x, y)
+    ours = BinarySSVM(class_weight=weight, **work).fit(x, y)
+    assert ours.certified_ and np.allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    rows = MulticlassSSVM(class_weight="balanced", **work).fit(x, y)
+    counted = MulticlassSSVM(**work).fit(x, y, sample_weight=compute_sample_weight("balanced", y))
+    slack = MulticlassSSVM(class_weight="balanced", rescaling="slack", gap=1e-6, lam=0.02).fit(x, y)
+    assert np.array_equal(rows.coef_, counted.coef_) and np.allclose(rows.coef_, slack.coef_, atol=1e-2)
+    both = MulticlassSSVM(class_weight={1: 3.0}, **work).fit(x, y, sample_weight=np.where(y == 1, 0.5, 2.0))
+    product = MulticlassSSVM(**work).fit(x, y, sample_weight=np.where(y == 1, 1.5, 2.0))
+    assert np.array_equal(both.coef_, product.coef_)
+    margins = MulticlassSSVM(params={"task.class_weights": [1.0, 3.0]}, **work).fit(x, y)
+    assert not np.allclose(margins.coef_, MulticlassSSVM(class_weight={1: 3.0}, **work).fit(x, y).coef_, atol=1e-2)
 
 
 COSTS = {"low": {"middle": 1, "high": 7}, "middle": {"low": 2, "high": 2}, "high": {"low": 9, "middle": 1, "high": 0}}

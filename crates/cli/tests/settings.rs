@@ -282,6 +282,14 @@ fn class_weights_in_three_ways() {
         }
         assert_ne!(different[0], different[1]);
     }
+    for setting in ["task.class_weights.NN=3", "task.class_weights=balanced"] {
+        // A fold lacks labels, and goes by the weights of all.
+        let train = "train --task chain --format conll --data words.conll --lambda cv:2 --clock work --out chosen --set";
+        scratch.succeed(&format!("{train} {setting}"));
+        let resumed = scratch.run(&format!("{train} {setting} --checkpoint kept"));
+        assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+        scratch.succeed(&format!("train --resume kept --set {setting} --passes 2000 --out again"));
+    }
     let refused = |setting: &str| {
         let ran = scratch.run(&format!("train --task multiclass --data rows.csv --set {setting}"));
         assert_eq!(ran.code, Some(2));

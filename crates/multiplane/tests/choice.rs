@@ -46,6 +46,29 @@ fn the_choice_is_that_of_the_losses() {
     assert!(choice.losses.len() < choice.first_fold.len() && choice.calls > 60 * choice.folds as u64);
 }
 
+/// Where large lambdas predict the frequent label alone, that is no best point to stop at: smaller ones are tried, and other folds try
+/// them, too.
+#[test]
+fn rare_labels_are_looked_for() {
+    let mut text = String::new();
+    for k in 0..120u32 {
+        let rare = k % 8 == 0;
+        let noise = f64::from(k.wrapping_mul(2_654_435_761) >> 16) / 65536.0 - 0.5;
+        let value = if rare { 0.6 } else { -0.3 } + noise;
+        text += &format!("{value},1,{}\n", if rare { "rare" } else { "often" });
+    }
+    let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let data = multiplane::data::csv::read(file.path()).map(Dataset::new).unwrap();
+    for seed in 0..5 {
+        let tree = json!({"task": "multiclass", "lambda": "cv", "clock": "work", "seed": seed});
+        let choice = choose(tree, &data).unwrap();
+        let lambdas: Vec<f64> = choice.losses.iter().map(|row| row.lambda).collect();
+        assert!(!choice.is_plateau && choice.lambda < choice.first_fold[0].lambda, "seed {seed}: {choice:?}");
+        assert!(lambdas.is_sorted_by(|a, b| a > b) && lambdas.contains(&choice.lambda), "{lambdas:?}");
+    }
+}
+
 /// Few noisy examples are fit by heart at 1/n: the chosen lambda is larger, and predicts others better.
 #[test]
 fn the_choice_generalises() {

@@ -5,7 +5,6 @@
 //! the others try that point and its neighbours. Folds are asked until enough examples were held out for losses to mean
 //! something. Points are trained to a wide gap and not for long, as only their predictions count (ADR 0052).
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +17,7 @@ use super::cross_validation::summed_up;
 use super::descent::{Choosing, Descent};
 use super::folds::{LeaveOut, PartOf, assign_folds, known_of, leaving_out, leaving_out_of_problem};
 use crate::error::Error;
-use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, read_run_data};
+use crate::session::{LambdaChoice, Session, ValidatedLambda, is_given, list_class_weights, read_run_data};
 use crate::spec::{Folds, Lambda, RunSpec};
 
 /// Folds that the examples are divided into.
@@ -26,7 +25,7 @@ const FOLDS: usize = 5;
 
 /// No more folds are asked once so many examples were held out: the standard error of an error rate is about half a
 /// percentage point then.
-const ENOUGH: usize = 2000;
+const ENOUGH: usize = 1000;
 
 /// The other folds try the best point of the first, and so many on either side.
 const AROUND: usize = 2;
@@ -45,6 +44,9 @@ pub fn choose_lambda(
     told: &mut dyn FnMut(&str),
 ) -> Result<LambdaChoice, Error> {
     let (of_example, enough) = divided(spec, data, folds_of(spec)?)?;
+    let mut spec = spec.clone();
+    list_class_weights(&mut spec, data, None)?; // folds may lack labels
+    let spec = &spec;
     let whole = known_of(spec, data)?;
     let leave_out = |spec: &RunSpec, fold| leaving_out(spec, data, whole.as_ref(), &of_example, fold);
     choose(spec, &of_example, enough, &leave_out, interrupt, told)
@@ -92,16 +94,20 @@ fn choose(
     names.dedup();
     let mut choosing = Choosing::new(spec, interrupt);
     let (mut lambdas, mut all, mut first_fold, mut held_out) = (Vec::new(), Vec::<Vec<f64>>::new(), Vec::new(), 0);
+    let mut least = f64::INFINITY; // the lambdas of models that predict one label are at least this
     for (k, &fold) in names.iter().enumerate() {
         let Some(session) = leave_out(&choosing.spec, fold)? else { continue };
         let fold = choosing.begin_fold(k + 1, names.len()).to_owned();
         let mut told = |at: &str| told(&format!("choosing lambda: {fold}, {at}"));
-        let Descent { mut losses, is_cut } = choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
+        let Descent { mut losses, plateau, is_cut } =
+            choosing.descend(&session, &mut lambdas, all.is_empty(), &mut told)?;
         if all.is_empty() && !losses.is_empty() {
             lambdas.truncate(losses.len());
             first_fold = losses.iter().zip(&lambdas).map(|(&loss, &lambda)| summed_up(lambda, &[loss])).collect();
-            let around = around_the_best(&losses);
-            (lambdas, losses) = (lambdas[around.clone()].to_vec(), losses[around].to_vec());
+            least = plateau.checked_sub(1).map_or(least, |last| lambdas[last]);
+            let tried = around_the_best(&losses, plateau);
+            lambdas = tried.iter().map(|&k| lambdas[k]).collect();
+            losses = tried.iter().map(|&k| losses[k]).collect();
         }
         // Where the time is spent the folds before count, and so where no truth is known.
         if !losses.is_empty() && losses.len() == lambdas.len() {
@@ -123,7 +129,8 @@ fn choose(
     let best = losses.get(place_of_least(&means));
     let lambda = best.ok_or_else(|| Error::input("lambda = cv: no example held out has a known label"))?.lambda;
     let (calls, seconds) = (choosing.calls, choosing.seconds(0.0));
-    Ok(LambdaChoice { lambda, folds: all.len(), held_out, losses, first_fold, calls, seconds })
+    let is_plateau = lambda >= least;
+    Ok(LambdaChoice { lambda, folds: all.len(), held_out, losses, first_fold, is_plateau, calls, seconds })
 }
 
 /// The fold of every example, and how many held out are enough.
@@ -230,10 +237,17 @@ fn place_of_least(numbers: &[f64]) -> usize {
     (0..numbers.len()).fold(0, |best, k| if numbers[k] < numbers[best] { k } else { best })
 }
 
-/// The places of the smallest loss and of its neighbours.
-fn around_the_best(losses: &[f64]) -> Range<usize> {
-    let best = place_of_least(losses);
-    best.saturating_sub(AROUND)..losses.len().min(best + AROUND + 1)
+/// The places of the smallest loss and of its neighbours, ascending. Where that is one of the first `plateau`, of models that predict
+/// one label, the last of these stands for them, and beside it the best of the others has its neighbours.
+fn around_the_best(losses: &[f64], plateau: usize) -> Vec<usize> {
+    let around = |from: usize| {
+        let best = from + place_of_least(&losses[from..]);
+        best.saturating_sub(AROUND).max(from)..losses.len().min(best + AROUND + 1)
+    };
+    match place_of_least(losses) < plateau && plateau < losses.len() {
+        true => (plateau - 1..plateau).chain(around(plateau)).collect(),
+        false => around(0).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -243,9 +257,11 @@ mod tests {
     /// The best point and its neighbours, as far as there are any; of several best the first, which is the largest lambda.
     #[test]
     fn neighbours_of_the_best() {
-        assert_eq!(around_the_best(&[0.5, 0.4, 0.3, 0.2, 0.3, 0.4, 0.5]), 1..6);
-        assert_eq!(around_the_best(&[0.1, 0.4, 0.1, 0.2]), 0..3);
-        assert_eq!(around_the_best(&[0.3, 0.2]), 0..2);
-        assert_eq!(around_the_best(&[]), 0..0);
+        assert_eq!(around_the_best(&[0.5, 0.4, 0.3, 0.2, 0.3, 0.4, 0.5], 2), [1, 2, 3, 4, 5]);
+        assert_eq!(around_the_best(&[0.1, 0.4, 0.1, 0.2], 0), [0, 1, 2]);
+        assert_eq!(around_the_best(&[0.3, 0.2], 1), [0, 1]);
+        assert!(around_the_best(&[], 0).is_empty());
+        assert_eq!(around_the_best(&[0.1, 0.1, 0.1, 0.4, 0.3, 0.2, 0.3, 0.4, 0.5], 3), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(around_the_best(&[0.1, 0.1], 2), [0, 1], "nothing but one label");
     }
 }

@@ -25,7 +25,7 @@ const GAP: f64 = 5.0;
 
 /// and for at most so many passes each. Smaller lambdas are harder still, so a point that these do not train, and that is worse than
 /// the best, is the last.
-const PASSES: f64 = 30.0;
+const PASSES: f64 = 20.0;
 
 /// Where the primal value is more than this share of that of w = 0, lambda is still too large to learn anything.
 const FLAT: f64 = 0.9;
@@ -40,6 +40,8 @@ const ABOVE: f64 = 3.0;
 /// What a fold went through: losses by point, in the order of the lambdas.
 pub(super) struct Descent {
     pub(super) losses: Vec<f64>,
+    /// How many of them, at the beginning, are of models that predict one label for everything.
+    pub(super) plateau: usize,
     /// Whether the time was spent.
     pub(super) is_cut: bool,
 }
@@ -103,7 +105,7 @@ impl Choosing {
         let options = RunOptions { interrupt: self.interrupt.clone(), ..RunOptions::default() };
         let mut run = session.prepare(lambdas[0], session.target(), options)?.with_latest(true);
         let has_gap = self.spec.stop.gap.is_some();
-        let (mut losses, mut best, mut worse, mut is_cut) = (Vec::new(), 0, 0, false);
+        let (mut losses, mut plateau, mut best, mut worse, mut is_cut) = (Vec::new(), 0, 0, 0, false);
         loop {
             let lambda = lambdas[losses.len()];
             if !losses.is_empty() && !PathRun::new(&mut run).continue_at(lambda, WarmStart::KeepPrimal) {
@@ -114,6 +116,9 @@ impl Choosing {
                 break;
             };
             let Some(loss) = session.held_out_loss(&outcome.w)? else { break };
+            if leads && plateau == losses.len() && session.predicts_one_label(&outcome.w)? {
+                plateau += 1;
+            }
             losses.push(loss);
             if self.best.is_none_or(|(best, _)| loss < best) {
                 self.best = Some((loss, lambda));
@@ -123,8 +128,8 @@ impl Choosing {
             let is_flat = outcome.primal_at_zero.is_some_and(|zero| primal.is_finite() && primal > FLAT * zero);
             if loss < losses[best] {
                 (best, worse) = (losses.len() - 1, 0);
-            } else if is_flat {
-                worse = 0;
+            } else if is_flat || best < plateau {
+                worse = 0; // what is no model is no measure: rare labels are learned at smaller lambdas
             } else if loss > losses[best] {
                 worse += if outcome.stop_reason == StopReason::Passes && has_gap { PATIENCE } else { 1 };
             }
@@ -143,7 +148,7 @@ impl Choosing {
         if losses.is_empty() && is_cut {
             return Err(Error::failed("the time limit has no room for a choice of lambda"));
         }
-        Ok(Descent { losses, is_cut })
+        Ok(Descent { losses, plateau, is_cut })
     }
 
     fn check_interrupt(&self) -> Result<(), Error> {

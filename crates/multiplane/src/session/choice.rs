@@ -26,6 +26,9 @@ pub struct LambdaChoice {
     pub losses: Vec<ValidatedLambda>,
     /// Losses of the first fold, which tried more.
     pub first_fold: Vec<ValidatedLambda>,
+    /// Whether the models of the first fold predict one label for everything, there and at all larger lambdas.
+    #[serde(skip)]
+    pub is_plateau: bool,
     /// Calls of the oracle in all folds, evaluation among them.
     pub calls: u64,
     /// Seconds of it all; under the work clock those of the runs, without the pass that looks for the first lambda.

@@ -11,7 +11,7 @@ use crate::spec::RunSpec;
 
 /// Puts the list in the place of names and of `balanced`, by the labels of the training data. The task is opened without them for
 /// that, as it alone knows what is a label.
-pub(super) fn list_class_weights(
+pub(crate) fn list_class_weights(
     spec: &mut RunSpec,
     data: &Dataset,
     vocabulary: Option<&Vocabulary>,

@@ -85,6 +85,19 @@ impl Session {
         self.loss_on_test((&w, &vocabulary))
     }
 
+    /// Whether all variables of the test data are predicted alike at the point `w` of a run, so that nothing is known of the model
+    /// yet. Labellings that are not numbers of labels do not tell.
+    pub(crate) fn predicts_one_label(&self, w: &[f64]) -> Result<bool, Error> {
+        let Some(test) = self.test.as_deref() else { return Ok(false) };
+        let (w, vocabulary) = self.problem.model_parts(w);
+        let weights = test.weights_of_model(&w, &vocabulary)?;
+        let (mut first, mut is_one) = (None, true);
+        let told = test.predict_numbers(&weights, self.threads(), &mut |numbers| {
+            is_one &= numbers.iter().all(|number| number == first.get_or_insert(*number));
+        });
+        Ok(told.is_ok() && is_one && first.is_some())
+    }
+
     /// The same of weights in the layout of files and what their model remembers.
     fn loss_on_test(&self, (w, vocabulary): (&[f64], &Vocabulary)) -> Result<Option<f64>, Error> {
         let Some(test) = self.test.as_deref() else { return Ok(None) };

@@ -28,6 +28,7 @@ pub(crate) use checkpointer::Origin;
 pub use checkpointer::{CheckpointReport, Checkpointer};
 pub use choice::{LambdaChoice, ValidatedLambda};
 pub use claim::{PrimalClaim, Verdict};
+pub(crate) use class_weights::list_class_weights;
 pub(crate) use data::is_given;
 pub use data::{model_format, model_rules, needs_data, read_data, read_task_data};
 pub use held_out::{hold_out, training_part};

@@ -81,7 +81,10 @@ impl Session {
     }
 
     /// Remembers how its lambda was chosen.
-    pub(crate) fn with_choice(self, choice: Option<LambdaChoice>) -> Session {
+    pub(crate) fn with_choice(mut self, choice: Option<LambdaChoice>) -> Session {
+        if choice.as_ref().is_some_and(|choice| choice.is_plateau) {
+            self.warnings.push("lambda = cv: nothing did better than to predict one label for everything".into());
+        }
         Session { choice, ..self }
     }
 

@@ -15,6 +15,9 @@ impl RunSpec {
     ///
     /// [`Error::Input`] with what differs, before and now.
     pub fn check_continues(&self, original: &RunSpec) -> Result<(), Error> {
+        // By name, or as `balanced`, they are a list only once the data is there; what is checked then is that.
+        let weights = self.task.params.get("class_weights");
+        let is_listed = weights.is_none_or(|weights| weights.is_array() || weights.is_null());
         let bare = |spec: &RunSpec| {
             let mut tree = spec.provenance();
             tree["stop"] = Value::Null;
@@ -22,6 +25,9 @@ impl RunSpec {
             tree["data"]["folds"] = json!(spec.data.folds);
             tree["data"]["test_folds"] = json!(spec.data.test_folds);
             tree["data"]["holdout"] = json!(spec.data.holdout);
+            if !is_listed {
+                tree["task"]["class_weights"] = Value::Null;
+            }
             tree
         };
         match first_difference("", &bare(original), &bare(self)) {

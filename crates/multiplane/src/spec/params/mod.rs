@@ -154,9 +154,11 @@ fn set_within(tree: &mut Map<String, Value>, key: &str, value: Value, most: usiz
     }
 }
 
-/// The table of an entry; a scalar becomes the name in it.
+/// The table of an entry; a scalar becomes the name in it, and a list makes way.
 fn as_table(entry: &mut Value) -> &mut Map<String, Value> {
-    if !entry.is_object() {
+    if entry.is_array() {
+        *entry = Value::Object(Map::new());
+    } else if !entry.is_object() {
         *entry = Value::Object(Map::from_iter([("name".into(), entry.take())]));
     }
     entry.as_object_mut().unwrap_or_else(|| unreachable!("it was made a table"))
