@@ -284,7 +284,8 @@ fn class_weights_in_three_ways() {
     }
     for setting in ["task.class_weights.NN=3", "task.class_weights=balanced"] {
         // A fold lacks labels, and goes by the weights of all.
-        let train = "train --task chain --format conll --data words.conll --lambda cv:2 --clock work --out chosen --set";
+        let train =
+            "train --task chain --format conll --data words.conll --lambda cv:2 --clock work --out chosen --set";
         scratch.succeed(&format!("{train} {setting}"));
         let resumed = scratch.run(&format!("{train} {setting} --checkpoint kept"));
         assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);

@@ -61,6 +61,10 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         return check_special(path);
     }
     let target = leads_to(path)?;
+    // Writing puts another file in its place, which asks the folder's permission alone.
+    if fs::metadata(&target).is_ok_and(|found| found.permissions().readonly()) {
+        return Err(io::Error::other("it is there and read-only"));
+    }
     if cfg!(unix) {
         sweep(&target); // elsewhere only who holds a checkpoint's lock knows that no writer lives
     }

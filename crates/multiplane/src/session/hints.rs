@@ -189,10 +189,17 @@ impl Session {
         let primal = summary.certificate.primal;
         if !entry.minimises
             || !primal.is_finite()
-            || summary.stop_reason == StopReason::Gap
+            || summary.stop_reason == StopReason::Gap && primal > 0.0
             || summary.early_stopping.is_some()
         {
             return None;
+        }
+        if zero == 0.0 && primal == 0.0 {
+            return Some(
+                "w = 0 has the primal value 0, so all weights are 0 and nothing is learned: no labelling was found that has a \
+                 loss; does the loss tell wrong labellings from the truth?"
+                    .into(),
+            );
         }
         let advice = "more passes or a larger lambda bring it down";
         if summary.lower_at_zero().is_some() {

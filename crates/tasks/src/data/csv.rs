@@ -13,7 +13,7 @@ use super::strings::Strings;
 use super::table_head::{Field, Head, called, fields, is_header, is_missing, separator_of, without};
 use super::text::{Line, Lines, push_number};
 use crate::dataset::Dataset;
-use multiplane_infer::file::DataError;
+use multiplane_infer::file::{DataError, quote};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -217,9 +217,14 @@ fn row(
             }
             continue;
         }
-        let value = line
-            .finite(field.at, &field.text, "value")
-            .map_err(|error| line.error(field.at, error.message().to_owned() + &advice(column, fields, head, rules)))?;
+        let value = line.finite(field.at, &field.text, "value").map_err(|error| {
+            let missing = head.name_of(column).filter(|_| is_missing(&field.text));
+            let error = match missing {
+                Some(name) => line.bad(field.at, &field.text, &format!("value of {}", quote(name)), "a finite number"),
+                None => error,
+            };
+            line.error(field.at, error.message().to_owned() + &advice(column, fields, head, rules))
+        })?;
         if value != 0.0 {
             each(column, value);
         }
@@ -231,8 +236,12 @@ fn row(
 /// a number.
 fn advice(column: usize, fields: &[Field<'_>], head: &Head, rules: &ReadRules) -> String {
     let is_number = |field: &Field<'_>| field.text.parse::<f64>().is_ok();
-    if is_missing(&fields[column].text) || is_number(&fields[column]) {
+    let text = &fields[column].text;
+    if is_missing(text) || is_number(&fields[column]) {
         return String::new();
+    }
+    if text.contains(',') && text.replacen(',', ".", 1).parse::<f64>().is_ok() {
+        return "; decimal commas are not read: write points".to_owned();
     }
     let (number, named) = (head.number_of(column), head.name_of(column));
     let named = named.map_or(String::new(), |name| format!(" (or ={name})"));
@@ -467,6 +476,12 @@ mod tests {
                     "f:1:4: found `x` as value, expected a finite number; if this column is the label: --set data.label_column=2",
                 ),
                 (b"1,,3\n", "f:1:3: found nothing as value, expected a finite number"),
+                (
+                    b"a;b;kind\n1,5;2;x\n",
+                    "f:2:1: found `1,5` as value, expected a finite number; decimal commas are not read: write points",
+                ),
+                (b"a,b,kind\n1,,x\n", "f:2:3: found nothing as value of `b`, expected a finite number"),
+                (b"a,b,kind\nNA,1,x\n", "f:2:1: found `NA` as value of `a`, expected a finite number"),
                 (b"nan,2,3\n", "f:1:1: found `nan` as value, expected a finite number"),
                 (b"1,1e999,3\n", "f:1:3: found `1e999` as value, expected a finite number"),
                 (b"1,2,3.5\n", "f:1:5: found `3.5` as label, expected an integer"),
