@@ -289,7 +289,7 @@ def test_faults_of_class_weights_are_named():
     for given, told in [
         ({"low": 3}, "class_weight names 'low', which is no label: these are 0, 1, 2"),
         ("balance", "class_weight = 'balance': expected 'balanced', a dict by label or a list"),
-        ({0: "much"}, "^class_weight = "),
+        ({0: "much"}, "^class_weight has 'much': must be a finite number"),
         ([1, 2], "^class_weight has 2 entries, expected one for each of 3"),
         ({0: 1.0, "0": 2.0}, "class_weight names '0' twice"),
     ]:

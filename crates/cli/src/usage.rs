@@ -49,15 +49,14 @@ const FOREIGN: [Foreign; 13] = [
     Foreign::new(&["f"], "format", "NAME"),
 ];
 
-/// Answers a command line that is none, or that asks for help, and returns the exit code. Where an argument would
-/// command a terminal, nothing is coloured: the message quotes it.
+/// Answers a command line that is none, or that asks for help, and returns the exit code.
 pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
     let arguments: Vec<_> = arguments.iter().map(|text| text.to_string_lossy()).collect();
     let typed: Vec<&str> = arguments.iter().map(|text| &**text).collect();
     if let Some(other) = unknown(error, &typed) {
         complain(&format!("error: {other}"));
-    } else if error.use_stderr() && typed.iter().any(|text| escaped(text) != *text) {
-        complain(error.render().to_string().trim_end());
+    } else if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        complain(&in_one_line(&error.render().to_string(), &Known::of(&typed).call));
     } else {
         match error.print() {
             Err(fault) if !error.use_stderr() && fault.kind() != io::ErrorKind::BrokenPipe => {
@@ -68,6 +67,16 @@ pub(crate) fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
         }
     }
     error.exit_code().try_into().unwrap_or(u8::MAX) // clap knows 0 and 2
+}
+
+/// What clap says in paragraphs, on one line: the fault and the tip, without usage; `call` is the command.
+fn in_one_line(text: &str, call: &str) -> String {
+    let joined = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.split("\n\n");
+    let mut line = paragraphs.next().map(joined).unwrap_or_default();
+    let tips = paragraphs.filter_map(|paragraph| paragraph.trim_start().strip_prefix("tip: ").map(joined));
+    tips.for_each(|tip| line += &format!("; {tip}"));
+    format!("{line}; `{call} --help` says more")
 }
 
 /// A command, with the options that it has.
@@ -233,6 +242,33 @@ mod tests {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let error = args::parse(&arguments).err().expect("no such option");
         unknown(&error, &line.split(' ').collect::<Vec<_>>()).unwrap()
+    }
+
+    /// What clap says is one line, too.
+    #[test]
+    fn faults_are_one_line() {
+        let told = |line: &str| {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let text = args::parse(&arguments).err().expect("no such line").render().to_string();
+            in_one_line(&text, &Known::of(&line.split(' ').collect::<Vec<_>>()).call)
+        };
+        for (typed, expected) in [
+            (
+                "multiplane trian",
+                "error: unrecognized subcommand 'trian'; a similar subcommand exists: 'train'; `multiplane --help` says more",
+            ),
+            (
+                "multiplane predict",
+                "error: the following required arguments were not provided: --model <M>; `multiplane predict --help` says more",
+            ),
+            (
+                "multiplane completions foo",
+                "error: invalid value 'foo' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]; \
+                 `multiplane completions --help` says more",
+            ),
+        ] {
+            assert_eq!(told(typed), expected);
+        }
     }
 
     /// An option that does not exist is answered by what there is instead.

@@ -65,7 +65,19 @@ pub fn read_task_data(
                 None if !is_special(path) => Some(data::guess_for(path, Some((task.name, task.formats)))?),
                 given => given,
             };
-            read_by(path, format, folds, rules)
+            let read = read_by(path, format, folds, rules);
+            match format.filter(|format| !task.formats.is_empty() && !task.formats.contains(format)) {
+                // What is wrong with it beside helps nobody.
+                Some(format) if read.is_err() => {
+                    let names: Vec<&str> = task.formats.iter().map(|format| format.name).collect();
+                    let (names, path) = (names.join(", "), path.display());
+                    Err(Error::input(format!(
+                        "{path}: task `{}` reads {names}, found format {}",
+                        task.name, format.name
+                    )))
+                }
+                _ => read,
+            }
         }
         (None, Some(_)) if rules.weights.is_some() => {
             Err(Error::input("data.weights: only the program knows its examples: they take no weights"))

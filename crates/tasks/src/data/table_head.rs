@@ -273,10 +273,18 @@ fn label_column(
     // that was asked for and is not there.
     let may_stray = asked.is_none() || numbered.is_some();
     if let (Some(names), Some(known), true) = (names, &rules.names, may_stray) {
-        let mut strangers = (0..width).filter(is_kept).filter(|&column| known.find(names[column]).is_none());
-        match (strangers.next(), strangers.next()) {
-            (Some(only), None) => return Ok(Some(only)),
-            (None, _) if asked.is_none() && !rules.unlabelled && kept == known.len() => {
+        let strangers: Vec<usize> =
+            (0..width).filter(is_kept).filter(|&column| known.find(names[column]).is_none()).collect();
+        match strangers[..] {
+            [only] => return Ok(Some(only)),
+            [_, _, ..] if asked.is_none() => {
+                let some: Vec<String> = strangers.iter().take(20).map(|&column| quote(names[column])).collect();
+                let (some, more) = (some.join(", "), if strangers.len() > 20 { ", ..." } else { "" });
+                let rule = "expected one at most, the label: name it by data.label_column, and leave others out by data.ignore";
+                let found = format!("found columns {some}{more} that the model was not trained on");
+                return Err(line.error(0, format!("{found}, {rule}")));
+            }
+            [] if asked.is_none() && !rules.unlabelled && kept == known.len() => {
                 let rule = "expected one beside the columns of the features";
                 return Err(line.error(line.text.len(), format!("found no column of labels, {rule}")));
             }
