@@ -289,7 +289,7 @@ def test_faults_of_class_weights_are_named():
     for given, told in [
         ({"low": 3}, "class_weight names 'low', which is no label: these are 0, 1, 2"),
         ("balance", "class_weight = 'balance': expected 'balanced', a dict by label or a list"),
-        ({0: "much"}, "^class_weight has 'much': must be a finite number"),
+        ({0: "much"}, "^class_weight = "),
         ([1, 2], "^class_weight has 2 entries, expected one for each of 3"),
         ({0: 1.0, "0": 2.0}, "class_weight names '0' twice"),
     ]:
@@ -297,33 +297,27 @@ def test_faults_of_class_weights_are_named():
             MulticlassSSVM(class_weight=given).fit(x, y)
     every = {0: 1.0, 1: 2.0, 2: 3.0, 9: 4.0}  # a part of the data lacks 9
     MulticlassSSVM(class_weight=every, gap="5%").fit(x, y)
-    with pytest.raises(ValueError, match="class_weight: not with partial_fit"):
-        MulticlassSSVM(class_weight={0: 3.0}).partial_fit(x, y, classes=[0, 1, 2])
-    stream = MulticlassSSVM(params={"task.class_weights": [3.0, 1.0, 1.0]}).partial_fit(x, y, classes=[0, 1, 2])
-    assert not np.array_equal(stream.coef_, MulticlassSSVM().partial_fit(x, y, classes=[0, 1, 2]).coef_)
+    with pytest.raises(ValueError, match="'balanced': the labels are not counted here"):
+        MulticlassSSVM(class_weight="balanced").partial_fit(x, y, classes=[0, 1, 2])
+    stream = MulticlassSSVM(class_weight={0: 3.0}).partial_fit(x, y, classes=[0, 1, 2])
+    listed = MulticlassSSVM(class_weight=[3.0, 1.0, 1.0]).partial_fit(x, y, classes=[0, 1, 2])
+    assert np.array_equal(stream.coef_, listed.coef_)
 
 
-def test_class_weights_of_rows_are_scikit_learns():
-    """A row of a class counts as often as its weight says: the weights of LinearSVC, with slack rescaling, too; larger margins are another
-    thing."""
+def test_class_weights_with_slack_are_scikit_learns():
+    """With slack rescaling a row of a class counts as often as its weight says, as in LinearSVC and by ``sample_weight``; with margins more
+    is asked of it, which is another thing."""
     x, y = blobs(2, n=120)
-    y = np.where(np.arange(120) % 5 == 0, 1 - y, y)[: len(x)]
-    y[np.arange(120) % 4 != 0] = 0  # few are 1
-    work = {"gap": 1e-9, "lam": 0.02}
-    weight = {0: 0.5, 1: 4.0}
-    total = np.where(y == 1, 4.0, 0.5).sum()
-    theirs = LinearSVC(loss="hinge", C=1 / (0.02 * total), class_weight=weight, fit_intercept=False, tol=1e-8, max_iter=1000000).fit(x, y)
-    ours = BinarySSVM(class_weight=weight, **work).fit(x, y)
+    y[np.arange(120) % 5 != 1] = 0  # few are 1
+    weight, slack = {0: 0.5, 1: 4.0}, {"rescaling": "slack", "lam": 0.02, "gap": 1e-9}
+    theirs = LinearSVC(loss="hinge", C=1 / (0.02 * 120), class_weight=weight, fit_intercept=False, tol=1e-8, max_iter=1000000).fit(x, y)
+    ours = BinarySSVM(class_weight=weight, **slack).fit(x, y)
     assert ours.certified_ and np.allclose(ours.coef_, theirs.coef_, atol=1e-4)
-    rows = MulticlassSSVM(class_weight="balanced", **work).fit(x, y)
-    counted = MulticlassSSVM(**work).fit(x, y, sample_weight=compute_sample_weight("balanced", y))
-    slack = MulticlassSSVM(class_weight="balanced", rescaling="slack", gap=1e-6, lam=0.02).fit(x, y)
-    assert np.array_equal(rows.coef_, counted.coef_) and np.allclose(rows.coef_, slack.coef_, atol=1e-2)
-    both = MulticlassSSVM(class_weight={1: 3.0}, **work).fit(x, y, sample_weight=np.where(y == 1, 0.5, 2.0))
-    product = MulticlassSSVM(**work).fit(x, y, sample_weight=np.where(y == 1, 1.5, 2.0))
-    assert np.array_equal(both.coef_, product.coef_)
-    margins = MulticlassSSVM(params={"task.class_weights": [1.0, 3.0]}, **work).fit(x, y)
-    assert not np.allclose(margins.coef_, MulticlassSSVM(class_weight={1: 3.0}, **work).fit(x, y).coef_, atol=1e-2)
+    rows = MulticlassSSVM(class_weight="balanced", **slack).fit(x, y)
+    counted = MulticlassSSVM(lam=0.02, gap=1e-9).fit(x, y, sample_weight=compute_sample_weight("balanced", y))
+    assert np.allclose(rows.coef_, counted.coef_, atol=1e-4)
+    margins = MulticlassSSVM(class_weight="balanced", lam=0.02, gap=1e-9).fit(x, y)
+    assert not np.allclose(margins.coef_, counted.coef_, atol=0.1)
 
 
 COSTS = {"low": {"middle": 1, "high": 7}, "middle": {"low": 2, "high": 2}, "high": {"low": 9, "middle": 1, "high": 0}}

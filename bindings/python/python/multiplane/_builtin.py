@@ -48,15 +48,10 @@ class BuiltIn(Estimator):
     def _arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """Constructor arguments for those of a file: keywords in the place of ``params``, where there are such."""
         found, params = dict(arguments), dict(arguments["params"] or {})
-        for keyword, core in cls._keywords_of_files().items():
+        for keyword, core in task_names(cls).items():
             if f"task.{core}" in params:
                 found[keyword] = _readable(params.pop(f"task.{core}"))
         return {**found, "params": params or None}
-
-    @classmethod
-    def _keywords_of_files(cls) -> dict[str, str]:
-        """The keywords that say what parameters of the task in a file do, with the names of these."""
-        return task_names(cls)
 
     def _is_timed(self) -> bool:
         """Whether measured time decides when a fit ends; all other decisions go by prices."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -49,21 +48,6 @@ def class_weights(given: Any, labels: Sequence[Any] | None, counts: Sequence[int
     if strange and missing:  # else a part of the data lacks the label
         raise ValueError(f"class_weight names {strange[0]!r}, which is no label: these are {shown(labels)}")
     return [1.0 if weight is None else plain(weight, "class_weight") for weight in of_label]
-
-
-def listed_weights(given: Any, labels: Sequence[Any], counts: Sequence[int]) -> list[float]:
-    """As :func:`class_weights`, checked: a number for each label, which the core does not see."""
-    weights = class_weights(given, labels, counts)
-    if not isinstance(weights, list):
-        raise ValueError(f"class_weight = {given!r}: expected 'balanced', a dict by label or a list")
-    if len(weights) != len(labels):
-        raise ValueError(f"class_weight has {len(weights)} entries, expected one for each of {len(labels)} labels")
-    found = []
-    for weight in weights:
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
-            raise ValueError(f"class_weight has {weight!r}: must be a finite number >= 0")
-        found.append(float(weight))
-    return found
 
 
 def by_label(given: dict[Any, Any], labels: Sequence[Any], what: str) -> list[Any]:

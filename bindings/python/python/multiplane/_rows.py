@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Never, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from multiplane import _core, _costs, _validation
+from multiplane import _core, _validation
 from multiplane._base import UnusedParameterWarning
-from multiplane._given import STOPS, task_keywords
+from multiplane._given import STOPS
 from multiplane._kernel import Kernel, Kernels, matrix_of
 from multiplane._stream import Learning, labels_of, stream_tree
 
@@ -38,7 +38,7 @@ class _RowClassifier(Kernels):
             return x
         return matrix_of(self.kernel(x, self.X_fit_), (x.shape[0], self.X_fit_.shape[0]), self._called("precomputed"))
 
-    def _data(self, x: Any, y: Any, sample_weight: Any = None) -> _core.Dataset:
+    def _data(self, x: Any, y: Any) -> _core.Dataset:
         seen = _validation.rows(x, self, reset=True)
         labels = _validation.labels(y, seen.shape[0])
         self._learn_classes(labels)
@@ -47,36 +47,7 @@ class _RowClassifier(Kernels):
             self.X_fit_ = seen.copy()
         else:
             self.__dict__.pop("X_fit_", None)
-        return _validation.weighted(self._dataset(seen, labels), self._row_weights(labels, sample_weight))
-
-    def _row_weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
-        """How much each row counts: what ``fit`` was given, times the weight of its class."""
-        if not self._weighs_rows():
-            return sample_weight
-        factors = np.array(_costs.listed_weights(self.class_weight, *(self._seen or ([], []))))
-        of_class = factors[np.searchsorted(self.classes_, labels)]
-        if sample_weight is None:
-            return of_class
-        given = _validation.weights_of(sample_weight, len(labels))
-        return of_class * given if len(given) == len(labels) else given
-
-    def _weighs_rows(self) -> bool:
-        """Whether ``class_weight`` makes rows of a class count more, as in scikit-learn. The core's parameter asks for larger margins of
-        them, but with slack rescaling, where it comes to the same and rows have no weights.
-        """
-        slack = "slack" in (self.rescaling, (self.params or {}).get("task.rescaling"))
-        return self.class_weight is not None and not slack
-
-    def _task_values(self) -> dict[str, Any]:
-        values = super()._task_values()
-        return {core: value for core, value in values.items() if core != "class_weights" or not self._weighs_rows()}
-
-    def _given(self) -> dict[str, str]:
-        return super()._given() | (task_keywords(self, {"class_weights": []}) if self.class_weight is not None else {})
-
-    @classmethod
-    def _keywords_of_files(cls) -> dict[str, str]:
-        return {keyword: core for keyword, core in super()._keywords_of_files().items() if core != "class_weights"}
+        return self._dataset(seen, labels)
 
     def _truth(self, model: _core.Model, source: Any) -> NDArray[np.int64]:
         return np.searchsorted(self.classes_, np.ravel(np.asarray(self._labels_seen))).astype(np.int64)
@@ -119,7 +90,7 @@ class _RowClassifier(Kernels):
         with self._all_or_nothing():
             before = getattr(self, "classes_", None)
             try:
-                data = self._data(X, y, sample_weight)
+                data = _validation.weighted(self._data(X, y), sample_weight)
                 self._labels_seen = y
                 same = before is not None and np.array_equal(before, self.classes_) and self._was_fitted_on(data)
                 self._train(data, self._test_data(X_test, y_test), same)
@@ -147,11 +118,6 @@ class _RowClassifier(Kernels):
         return self._partial_fit
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        if self.class_weight is not None:
-            raise ValueError(
-                "class_weight: not with partial_fit, as rows of a stream have no weights; "
-                "params={'task.class_weights': [...]}, in the order of the classes, asks for larger margins instead"
-            )
         with self._all_or_nothing():
             first = "_learning" not in self.__dict__
             if first and "_model" in self.__dict__:

@@ -11,11 +11,8 @@ from multiplane._solvers import DEFINITIONS
 OWN = {
     "class_weight": (
         "Factors on the loss by true label: a dict by label (those left out have 1), ``\"balanced\"`` for n / (labels * "
-        "count), or a list in the order of ``classes_``."
-    ),
-    "class_weight of rows": (
-        "How much rows count, by class, as in scikit-learn: a dict by label (those left out have 1), ``\"balanced\"`` for n / (classes * "
-        "count), or a list in the order of ``classes_``. Larger margins: ``params={\"task.class_weights\": [...]}``."
+        "count), or a list in the order of ``classes_``. Larger margins are asked for; with ``rescaling=\"slack\"`` examples count so "
+        "many times, as in scikit-learn."
     ),
     "label_weights": "Factors on the loss by label: a list in the order of the columns of y, or a dict by column.",
     "loss": (
@@ -53,9 +50,8 @@ def documented(task: str, names: Mapping[str, str], own: str) -> str:
             continue
         param = known.get(core)
         choices = [choice["name"] for choice in param["kind"].get("choices", [])] if param else []
-        of_rows = f"{keyword} of rows" if task in ("binary", "multiclass") else ""
         special = keyword in OWN and (keyword != "loss" or task in LABELLED)
-        text = OWN["pairwise_edges"] if keyword == "pairwise" and task == "multilabel" else OWN.get(of_rows, OWN[keyword]) if special else ""
+        text = OWN["pairwise_edges"] if keyword == "pairwise" and task == "multilabel" else OWN[keyword] if special else ""
         if not text and param:
             text = param["doc"]
         if choices:

@@ -255,12 +255,12 @@ def weighted(data: Any, sample_weight: Any) -> Any:
     if sample_weight is None:
         return data
     try:
-        return data.with_weights(weights_of(sample_weight, len(data)).tolist())
+        return data.with_weights(_weights(sample_weight, len(data)).tolist())
     except ValueError as error:
         raise ValueError(f"sample_weight: {str(error).removeprefix('sample_weight: ')}") from None
 
 
-def weights_of(sample_weight: Any, n: int) -> np.ndarray[Any, Any]:
+def _weights(sample_weight: Any, n: int) -> np.ndarray[Any, Any]:
     """Weights of n examples as an array."""
     if isinstance(sample_weight, (str, bytes)):
         hint = '; class_weight="balanced" is a parameter of estimators' if sample_weight == "balanced" else ""
@@ -287,7 +287,7 @@ def weighted_mean(right: np.ndarray[Any, Any], sample_weight: Any) -> float:
     """The mean over examples, each with the weight that :func:`weighted` would give it."""
     if sample_weight is None:
         return float(np.mean(right))
-    weights = weights_of(sample_weight, len(right))
+    weights = _weights(sample_weight, len(right))
     if len(weights) != len(right):
         raise ValueError(f"sample_weight: {len(weights)} weights for {len(right)} examples")
     total = float(weights.sum())
