@@ -61,14 +61,15 @@ pub fn read_task_data(
     };
     match (path, task.without_data) {
         (Some(path), _) => {
+            let is_guessed = format.is_none();
             let format = match format.or(only) {
                 None if !is_special(path) => Some(data::guess_for(path, Some((task.name, task.formats)))?),
                 given => given,
             };
             let read = read_by(path, format, folds, rules);
             match format.filter(|format| !task.formats.is_empty() && !task.formats.contains(format)) {
-                // What is wrong with it beside helps nobody.
-                Some(format) if read.is_err() => {
+                // Where nobody asked for this format, what is wrong with it beside helps nobody.
+                Some(format) if is_guessed && read.is_err() => {
                     let names: Vec<&str> = task.formats.iter().map(|format| format.name).collect();
                     let (names, path) = (names.join(", "), path.display());
                     Err(Error::input(format!(
