@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from multiplane import _core
+from multiplane._doctor import examining
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Findings(list[Finding]):
 
 def examine(task: Any, x: list[Any], y: list[Any], **plan: Any) -> Findings:
     """Asks the core's doctor; ``plan`` are its keyword arguments."""
-    return diagnosed(_core.check(task, x, y, **plan))
+    with examining(task, x, y):
+        return diagnosed(_core.check(task, x, y, **plan))
 
 
 def diagnosed(text: str) -> Findings:

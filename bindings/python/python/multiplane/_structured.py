@@ -363,9 +363,9 @@ class StructuredSVM(Estimator):
         """Examines the task on these examples: are losses and features sound, is decode as good as it claims, does it
         add the loss, does it repeat itself? What calls cost, and a forecast for so many ``passes``, come with it.
 
-        Answers are compared with the truth, with each other, and with labellings that differ in one variable, made of
-        the values that the truths have, as far as decode itself returns them at some weights; a task can say more by
-        a method ``neighbours(x, y)``, which lists labellings near ``y``.
+        Answers are compared with the truth, with each other, with labellings that differ in one variable, made of the values
+        that the truths have, and with those of other examples, as far as decode itself returns them for the example at some
+        weights; a task can say more by a method ``neighbours(x, y)``, which lists labellings near ``y``.
 
         Args:
             X: Inputs.
