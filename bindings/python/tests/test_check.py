@@ -61,6 +61,14 @@ class NegativeLoss(Multiclass):
         return -1.0 if truth != y else 0.0
 
 
+class NoLoss(Multiclass):
+    def loss(self, truth, y):
+        return 0.0
+
+    def decode(self, x, w, truth=None):
+        return super().decode(x, w)  # no loss to add
+
+
 class LossOfTruth(Multiclass):
     def loss(self, truth, y):
         return 1.0
@@ -130,6 +138,7 @@ PLANTED = [
     (WrongLength, {"feature-length"}),
     (OffByOne, {"index-out-of-range"}),
     (NegativeLoss, {"negative-loss"}),
+    (NoLoss, {"no-loss"}),
     (LossOfTruth, {"loss-of-truth"}),
     (SubOptimal, {"sub-optimal"}),
     (LossLeftOut, {"loss-ignored"}),
@@ -143,7 +152,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("task", "kinds"), PLANTED, ids=lambda value: getattr(value, "__name__", None))
 def test_planted_faults_are_named(task, kinds):
-    """Each of twelve mistakes is reported as what it is, with example, numbers and cause."""
+    """Each of these mistakes is reported as what it is, with example, numbers and cause."""
     findings = StructuredSVM(task()).check(*data())
     found = {finding.kind for finding in findings}
     assert found & kinds, f"{found}\n{findings}"
@@ -305,6 +314,19 @@ def test_what_fits_another_example_is_no_fault(seed):
     named |= {GreedyKnapsack: "sub-optimal", NarrowKnapsack: "sub-optimal"}
     for task, kind in named.items():
         assert {finding.kind for finding in StructuredSVM(task()).check(x, y)} == {kind}
+
+
+def test_a_loss_that_is_always_zero_is_told():
+    """How often it was seen, and what follows; not where decode returned nothing but truths."""
+
+    class Truths(NoLoss):
+        def decode(self, x, w, truth=None):
+            return int(x[0])
+
+    (finding,) = StructuredSVM(NoLoss()).check(*data())
+    assert finding.message.startswith("loss returned 0 for every labelling seen, ") and finding.example is None
+    assert "nothing can be learned" in finding.cause
+    assert StructuredSVM(Truths()).check([np.array([2, 0, 0, 0, 0.0])] * 3, [2] * 3) == []
 
 
 def test_interrupts_pass_through():
